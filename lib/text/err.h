@@ -1,0 +1,58 @@
+/* The error object that every library function of the kit fills.
+ *
+ * A function that can fail returns 0 or one of the negative codes below and, when the caller passed an error object,
+ * says in it what broke and where. An error object may be NULL wherever one is taken. The first failure wins: kt_fail()
+ * never overwrites a code that is already set, so a caller may run several steps and look once.
+ */
+#ifndef KASSAY_TEXT_ERR_H
+#define KASSAY_TEXT_ERR_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* X(symbol, value, text) */
+#define KT_ERRORS(X)                                               \
+	X(KT_ENOMEM, -1, "out of memory")                          \
+	X(KT_EUSAGE, -2, "wrong usage")                            \
+	X(KT_EFILE, -3, "file cannot be read or written")          \
+	X(KT_ESYNTAX, -4, "not well formed")                       \
+	X(KT_EUNKNOWN, -5, "unknown name")                         \
+	X(KT_ETYPE, -6, "wrong type")                              \
+	X(KT_ERANGE, -7, "value out of range")                     \
+	X(KT_ETRUNC, -8, "input ends too early")                   \
+	X(KT_ELIMIT, -9, "a limit is exceeded")                    \
+	X(KT_EVERSION, -10, "not in this version")                 \
+	X(KT_ECORRUPT, -11, "data is corrupt")                     \
+	X(KT_ENET, -12, "network failure")                         \
+	X(KT_ETIMEOUT, -13, "deadline passed")                     \
+	X(KT_ECLOSED, -14, "connection closed by the peer")        \
+	X(KT_EPLUGIN, -15, "plugin cannot be used")                \
+	X(KT_ESYS, -16, "system call failed")
+
+enum kt_code {
+	KT_OK = 0,
+#define KT_X(sym, val, text) sym = (val),
+	KT_ERRORS(KT_X)
+#undef KT_X
+};
+
+struct kt_err {
+	int code;        /* 0 while nothing failed */
+	int line;        /* 1-based line of a text file, 0 if unknown */
+	size_t offset;   /* byte offset of the fault in binary input; meaningful only if has_offset */
+	int has_offset;
+	char path[256];  /* field path ("topicData[2].name") or JSON path ("$.nodes[0].id"), may be "" */
+	char text[512];  /* one sentence without a final full stop */
+};
+
+/* Text of a code ("out of memory"); "unknown error" for any other number. */
+const char *kt_strerror(int code);
+
+/* Sets code and text unless err is NULL or already failed. Returns code, so that `return kt_fail(...)` reads well. */
+int kt_fail(struct kt_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
+
+/* Puts err into one line: "path: text (at byte 17)" or "line 3: path: text". Returns buf. */
+const char *kt_err_line(const struct kt_err *err, char *buf, size_t size);
+
+#endif

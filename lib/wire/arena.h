@@ -1,0 +1,30 @@
+/* A bump allocator: one per request, freed as a whole.
+ *
+ * All memory is zeroed and aligned to 16 bytes. A limit bounds the total, so that no input can take more.
+ */
+#ifndef KASSAY_WIRE_ARENA_H
+#define KASSAY_WIRE_ARENA_H
+
+#include "lib/wire/types.h"
+
+struct kw_chunk;
+
+struct kw_arena {
+	struct kw_chunk *head;
+	size_t used;     /* bytes handed out */
+	size_t limit;    /* most bytes to hand out; 0 = no limit */
+};
+
+void kw_arena_init(struct kw_arena *arena, size_t limit);
+/* Frees all; the arena can be used again. */
+void kw_arena_fini(struct kw_arena *arena);
+/* Forgets all allocations but keeps the first chunk for reuse. */
+void kw_arena_reset(struct kw_arena *arena);
+/* NULL when memory or the limit is exhausted. kw_alloc(a, 0) is a valid unique-enough pointer. */
+void *kw_alloc(struct kw_arena *arena, size_t size);
+/* A NUL-terminated copy; NULL when memory is exhausted. */
+char *kw_strndup(struct kw_arena *arena, const char *s, size_t n);
+/* printf into the arena. */
+char *kw_sprintf(struct kw_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,59 @@
+/* A growing output buffer with a stated maximum, and big-endian writers.
+ *
+ * The first failure (memory or maximum) sticks: later writes are no-ops and `failed` is set. The caller looks once.
+ * With refs != NULL, runs of at least ref_min bytes given to kw_buf_ref() are remembered instead of copied, so that
+ * record sets go to the socket by writev; see kw_buf_iov().
+ */
+#ifndef KASSAY_WIRE_BUF_H
+#define KASSAY_WIRE_BUF_H
+
+#include <sys/uio.h>
+
+#include "lib/wire/types.h"
+
+struct kw_ref {
+	size_t at;             /* offset in p before which the run belongs */
+	struct kw_slice data;
+};
+
+struct kw_buf {
+	uint8_t *p;
+	size_t n, cap, max;    /* max 0 = 1 GiB */
+	bool failed;
+	bool by_ref;           /* keep runs of >= KW_REF_MIN bytes as references */
+	struct kw_ref *refs;
+	size_t nrefs, caprefs;
+	size_t refbytes;       /* sum of the lengths of refs */
+};
+
+#define KW_REF_MIN 512
+
+void kw_buf_init(struct kw_buf *buf, size_t max);
+void kw_buf_fini(struct kw_buf *buf);
+void kw_buf_clear(struct kw_buf *buf);
+/* Room for n more bytes at the end, or NULL (and failed). Does not change n. */
+uint8_t *kw_buf_room(struct kw_buf *buf, size_t n);
+void kw_put(struct kw_buf *buf, const void *p, size_t n);
+/* Like kw_put, but may keep a reference: p must outlive the buffer. */
+void kw_put_ref(struct kw_buf *buf, const void *p, size_t n);
+void kw_put_u8(struct kw_buf *buf, uint8_t v);
+void kw_put_u16(struct kw_buf *buf, uint16_t v);
+void kw_put_u32(struct kw_buf *buf, uint32_t v);
+void kw_put_u64(struct kw_buf *buf, uint64_t v);
+void kw_put_uvarint(struct kw_buf *buf, uint32_t v);    /* unsigned LEB128 */
+void kw_put_varint(struct kw_buf *buf, int32_t v);      /* zigzag */
+void kw_put_varlong(struct kw_buf *buf, int64_t v);     /* zigzag */
+/* Bytes in all, references included. */
+static inline size_t kw_buf_len(const struct kw_buf *buf) { return buf->n + buf->refbytes; }
+/* Number of iovecs the content takes; fills at most niov of them. */
+size_t kw_buf_iov(const struct kw_buf *buf, struct iovec *iov, size_t niov);
+
+/* Big-endian loads and stores at any alignment. */
+static inline uint16_t kw_rd16(const uint8_t *p) { return (uint16_t)(p[0] << 8 | p[1]); }
+static inline uint32_t kw_rd32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return __builtin_bswap32(v); }
+static inline uint64_t kw_rd64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return __builtin_bswap64(v); }
+static inline void kw_wr16(uint8_t *p, uint16_t v) { p[0] = (uint8_t)(v >> 8); p[1] = (uint8_t)v; }
+static inline void kw_wr32(uint8_t *p, uint32_t v) { v = __builtin_bswap32(v); memcpy(p, &v, 4); }
+static inline void kw_wr64(uint8_t *p, uint64_t v) { v = __builtin_bswap64(v); memcpy(p, &v, 8); }
+
+#endif

@@ -1,0 +1,143 @@
+/* Kafka's messages: descriptors, and one interpreter each for decode, encode and JSON.
+ *
+ * A descriptor (struct kw_msg) is generated from lib/wire/schema/NAME by schemac; the C struct of a message is
+ * struct kw_NAME in "kw_messages.h" (generated), with Kafka's field names in lowerCamel. Versions are Kafka's; a
+ * message knows the union of the versions of Kafka 3.9 and 4.4.
+ */
+#ifndef KASSAY_WIRE_MESSAGE_H
+#define KASSAY_WIRE_MESSAGE_H
+
+#include <jansson.h>
+
+#include "lib/text/err.h"
+#include "lib/wire/arena.h"
+#include "lib/wire/buf.h"
+#include "lib/wire/types.h"
+
+enum kw_type {
+	KW_BOOL, KW_INT8, KW_INT16, KW_UINT16, KW_INT32, KW_UINT32, KW_INT64, KW_FLOAT64,
+	KW_UUID, KW_STRING, KW_BYTES, KW_RECORDS, KW_STRUCT,
+};
+
+/* A range of versions; empty when min > max. */
+struct kw_range {
+	int16_t min, max;
+};
+
+enum {
+	KW_F_ARRAY = 1,       /* array of the type */
+	KW_F_IGNORABLE = 2,   /* silently dropped where the version lacks it */
+	KW_F_KEY = 4,         /* Kafka's mapKey */
+	KW_F_NEVER_COMPACT = 8, /* never compact, even in flexible versions (header client id) */
+	KW_F_DEFAULT_NULL = 16,
+};
+
+struct kw_struct;
+
+struct kw_field {
+	const char *name;            /* lowerCamel */
+	const char *alias;           /* older input name or NULL */
+	const struct kw_struct *sub; /* KW_STRUCT */
+	const char *def_str;         /* default of a string, or NULL for "" */
+	int64_t def_int;             /* default of a number or bool */
+	struct kw_range versions, nullable, tagged;
+	int16_t tag;                 /* -1 = never tagged */
+	uint8_t type;                /* enum kw_type */
+	uint8_t flags;
+	uint32_t offset;             /* in the C struct */
+};
+
+struct kw_struct {
+	const char *name;            /* Kafka's struct name */
+	const struct kw_field *fields;
+	uint32_t nfields;
+	uint32_t size;               /* of the C struct */
+	uint32_t tags_offset;        /* of its struct kw_tags */
+	uint32_t id;                 /* dense, for the plans */
+};
+
+enum kw_kind { KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDINATOR_KEY, KW_COORDINATOR_VALUE, KW_DATA };
+
+struct kw_msg {
+	const char *name;            /* "ProduceRequest" */
+	const struct kw_struct *root;
+	enum kw_kind kind;
+	int16_t key;                 /* API key or record type, -1 if none */
+	struct kw_range versions, flexible;
+	uint32_t id;
+};
+
+/* ---- the catalogue ---- */
+
+/* All messages, in no particular order. */
+const struct kw_msg *kw_msg_at(size_t i);
+size_t kw_msg_count(void);
+/* By name ("ProduceRequest"), or NULL. */
+const struct kw_msg *kw_msg_find(const char *name);
+/* Request or response of an API key, or NULL. */
+const struct kw_msg *kw_request(int api_key);
+const struct kw_msg *kw_response(int api_key);
+/* "Produce" for 0; NULL for an unknown key. And back: -1 for an unknown name (exact case). */
+const char *kw_api_name(int api_key);
+int kw_api_key(const char *name);
+/* "CORRUPT_MESSAGE" for 2; "UNKNOWN_ERROR_CODE" for a number that Kafka does not have. And back, 0 or KT_EUNKNOWN. */
+const char *kw_error_name(int code);
+int kw_error_code(const char *name, int *code);
+
+/* ---- frame headers ----
+ * Request header: version 0 (ControlledShutdown v0), 1, or 2 (flexible); response header 0 or 1; ApiVersions always
+ * answers with response header 0 (KIP-511). */
+int kw_request_header_version(int api_key, int api_version);
+int kw_response_header_version(int api_key, int api_version);
+
+/* ---- decode ---- */
+
+/* Decodes [p, p+n) as `msg` version `version`. The result, in the arena, is struct kw_<name>; strings and records point
+ * into p. *used, if given, gets the bytes read: trailing bytes are the caller's to judge. Errors: KT_EVERSION,
+ * KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
+int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
+	      size_t *used, struct kt_err *err);
+
+/* ---- encode ---- */
+
+/* A struct of the message with every field at its default. NULL when memory is exhausted. */
+void *kw_new(const struct kw_msg *msg, struct kw_arena *arena);
+/* Elements with every field at its default; the array of `field` ("topicData" or "topicData.partitionData") in msg. */
+void *kw_new_array(const struct kw_struct *st, int32_t n, struct kw_arena *arena);
+/* Appends the encoding. A field that the version lacks, is not ignorable and not at its default is KT_EVERSION; a null
+ * where the version forbids it is KT_ETYPE. */
+int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kt_err *err);
+
+/* Where each field of an encoding lies: filled by kw_encode_map, used for edits and dumps. */
+struct kw_span {
+	const char *path;            /* "topicData[0].partitionData[1].index" */
+	size_t start, end;           /* the whole field, its length prefix included */
+	size_t len_at, len_end;      /* its length prefix; equal when it has none */
+	uint8_t type;                /* enum kw_type */
+	bool array, compact, tagged;
+};
+struct kw_map {
+	struct kw_span *v;
+	size_t n, cap;
+	struct kw_arena *arena;      /* owns the paths and v */
+};
+/* Like kw_encode; also records a span for every field, in wire order. Offsets count from buf's start. */
+int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kw_map *map,
+		  struct kt_err *err);
+
+/* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
+
+/* A new reference, or NULL with err. */
+json_t *kw_to_json(const struct kw_msg *msg, int version, const void *in, struct kt_err *err);
+/* Unknown and duplicate members, wrong types and out-of-range numbers are errors with the path in err->path. Missing
+ * members take their default (in Kafka's own converter they are errors: this is our leniency for hand-written input).
+ * Strings and bytes may also be given as {"hex": "00ff"} or {"text": "..."}. Records also as {"batches": [...]}, see
+ * batch.h. Result as from kw_decode, all in the arena. */
+int kw_from_json(const struct kw_msg *msg, int version, json_t *json, struct kw_arena *arena, void **out,
+		 struct kt_err *err);
+
+/* uuid as Kafka prints it: 22 characters of URL-safe base64 and a NUL. */
+void kw_uuid_text(struct kw_uuid id, char out[23]);
+int kw_uuid_parse(const char *s, size_t n, struct kw_uuid *id);
+
+#endif
