@@ -1,4 +1,4 @@
-/* schemac: compiles lib/wire/schema/*.msg into C structs (kw_messages.h) and field tables (kw_tables.c).
+/* schemac: compiles the .msg files of lib/wire/schema into C structs (kw_messages.h) and field tables (kw_tables.c).
  *
  * The text form is described in docs/messages.md. Every error names file and line.
  */
@@ -234,11 +234,6 @@ static void parse_header(struct msg *m, char **w, int n)
 		die("unknown line \"%s\"", w[0]);
 }
 
-static bool is_header(const char *word)
-{
-	return islower((unsigned char)*word) && strcmp(word, "struct") != 0;
-}
-
 static int split(char *line, char **w)
 {
 	int n = 0;
@@ -258,6 +253,7 @@ static void parse_file(struct msg *m, const char *path)
 	FILE *f = fopen(path, "r");
 	char line[4096], *w[MAX_WORDS];
 	struct strct *at[MAX_DEPTH] = {NULL};   /* the struct whose fields stand at this depth */
+	bool header = true, blank;
 
 	cur_file = m->file = path;
 	cur_line = 0;
@@ -271,10 +267,12 @@ static void parse_file(struct msg *m, const char *path)
 		cur_line++;
 		while (line[depth] == '\t')
 			depth++;
+		blank = line[0] == '\n';
 		n = split(line, w);
+		header &= !(blank && m->name);   /* the first blank line ends it */
 		if (n == 0)
 			continue;
-		if (depth == 0 && is_header(w[0])) {
+		if (header) {
 			parse_header(m, w, n);
 			at[0] = m->ns ? &m->s[0] : NULL;
 			continue;
@@ -457,7 +455,7 @@ static FILE *create(const char *dir, const char *name)
 
 	snprintf(path, sizeof path, "%s/%s", dir, name);
 	f = fopen(path, "w");
-	cur_file = path;
+	cur_file = name;
 	cur_line = 0;
 	if (!f)
 		die("cannot be written");
