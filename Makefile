@@ -92,7 +92,7 @@ $(BUILD)/schemac: lib/wire/schemac.c $(BUILD)/FLAGS.words | deps
 
 $(BUILD)/gen/stamp: $(BUILD)/schemac $(SCHEMA)
 	@mkdir -p $(@D)
-	$(BUILD)/schemac -o $(@D) $(SCHEMA)
+	@echo '$(BUILD)/schemac -o $(@D) lib/wire/schema/*.msg'; $(BUILD)/schemac -o $(@D) $(SCHEMA)
 	@touch $@
 
 $(GEN): $(BUILD)/gen/stamp ;
