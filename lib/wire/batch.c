@@ -33,8 +33,8 @@ int kw_batch_parse(const uint8_t *p, size_t n, struct kw_batch *batch, struct kt
 	batch->baseOffset = (int64_t)kw_rd64(p + KW_B_BASE_OFFSET);
 	batch->length = (int32_t)kw_rd32(p + KW_B_LENGTH);
 	if (batch->length < KW_B_MIN_LEGACY)
-		return kt_fail(err, KT_ECORRUPT, "Record size %d is less than the minimum record overhead (%d)", batch->length,
-			       KW_B_MIN_LEGACY);
+		return kt_fail(err, KT_ECORRUPT, "Record size %d is less than the minimum record overhead (%d)",
+			       batch->length, KW_B_MIN_LEGACY);
 	batch->size = (size_t)batch->length + KW_B_LOG_OVERHEAD;
 	if (batch->size > n)
 		return kt_fail(err, KT_ETRUNC, "%zu bytes of a batch of %zu", n, batch->size);

@@ -73,12 +73,12 @@ struct kw_record {
 					 kw_batch_walk, not read by kw_record_put */
 };
 
-/* Reads the header fields of the batch at p; batch->size tells where the next one is. KT_ETRUNC when fewer than n bytes
- * are there than the batch takes; KT_ECORRUPT on a length below KW_B_MIN_LEGACY, and when the batch is whole but smaller
- * than its header. On failure batch has what could be read, the rest is zero. */
+/* Reads the header fields of the batch at p; batch->size tells where the next one is. KT_ETRUNC when the n bytes
+ * end before the batch does; KT_ECORRUPT on a length below KW_B_MIN_LEGACY, and when the batch is whole but
+ * smaller than its header. On failure batch has what could be read, the rest is zero. */
 int kw_batch_parse(const uint8_t *p, size_t n, struct kw_batch *batch, struct kt_err *err);
 uint32_t kw_crc32c(uint32_t crc, const void *p, size_t n);   /* start with 0; result is the finished CRC-32C */
-uint32_t kw_batch_crc(const uint8_t *p, size_t size);        /* of [21, size) */
+uint32_t kw_batch_crc(const uint8_t *p, size_t size);        /* of [21, size); size is at least 21 */
 
 /* "none", "gzip", "snappy", "lz4", "zstd"; NULL for other numbers. And back; -1 if unknown. */
 const char *kw_codec_name(int codec);
@@ -130,21 +130,21 @@ struct kw_walk_opts {
 };
 
 /* Visits every record of the batch (CRC and magic are not checked). opts may be NULL for a full decode, fn may be NULL
- * to check only. *why says how it ended; err gets Kafka's own words and the offset of the fault in the inflated records
- * area. Returns 0, fn's non-zero result, or KT_ECORRUPT / KT_ELIMIT / KT_ENOMEM. */
+ * to check only. *why says how it ended; err gets Kafka's own words and the offset of the fault in the inflated
+ * records area. Returns 0, fn's non-zero result, or KT_ECORRUPT / KT_ELIMIT / KT_ENOMEM. */
 int kw_batch_walk(const struct kw_batch *batch, const struct kw_walk_opts *opts, kw_record_fn *fn, void *arg,
 		  enum kw_walk *why, struct kt_err *err);
 
 /* ---- compression ---- */
 
-/* Appends the compressed form of the n bytes at p to out, with default levels. snappy is the xerial framing that Kafka's
- * clients write, in blocks of 32 KiB; lz4 is one frame of independent 64 KiB blocks without checksums, as theirs.
- * KT_EUNKNOWN for a codec other than enum kw_codec. */
+/* Appends the compressed form of the n bytes at p to out, with default levels. snappy is the xerial framing that
+ * Kafka's clients write, in blocks of 32 KiB; lz4 is one frame of independent 64 KiB blocks without checksums, as
+ * theirs. KT_EUNKNOWN for a codec other than enum kw_codec. */
 int kw_compress(int codec, const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
-/* Appends the inflated form; snappy takes raw and xerial. Accepts and refuses what Kafka accepts and refuses; so gzip and
- * lz4 may have anything behind their stream, and content size and content checksum of lz4 do not count. KT_ECORRUPT,
- * KT_ETRUNC, KT_EUNKNOWN; KT_ELIMIT as soon as there are more than max bytes. On failure out holds what a Kafka broker
- * would have read before it met the fault. */
+/* Appends the inflated form; snappy takes raw and xerial. Accepts and refuses what Kafka accepts and refuses; so gzip
+ * and lz4 may have anything behind their stream, and content size and content checksum of lz4 do not count.
+ * KT_ECORRUPT, KT_ETRUNC, KT_EUNKNOWN; KT_ELIMIT as soon as there are more than max bytes. On failure out holds what a
+ * Kafka broker would have read before it met the fault. */
 int kw_decompress(int codec, const uint8_t *p, size_t n, size_t max, struct kw_buf *out, struct kt_err *err);
 
 /* ---- building ---- */
@@ -163,33 +163,34 @@ struct kw_batch_spec {
 extern const struct kw_batch_spec kw_batch_spec_default;
 
 /* Appends a batch of n records (their offsetDelta and timestampDelta are written as given) with correct length, count,
- * CRC and lastOffsetDelta (that of the last record, -1 if there is none). KT_EUNKNOWN on codec bits 5..7, KT_ELIMIT when
- * the batch is too large for out or for its length field. */
+ * CRC and lastOffsetDelta (that of the last record, -1 if there is none). KT_EUNKNOWN on codec bits 5..7, KT_ELIMIT
+ * when the batch is too large for out or for its length field. */
 int kw_batch_build(const struct kw_batch_spec *spec, const struct kw_record *records, int32_t n, struct kw_buf *out,
 		   struct kt_err *err);
 /* Appends one encoded record with its length prefix. Null header keys are written as null, which no broker accepts. */
 void kw_record_put(struct kw_buf *out, const struct kw_record *record);
 
-/* Appends the batches of a JSON array, the form that kw_from_json takes under {"batches": [...]}: each is an object with
- * any of
- *   baseOffset partitionLeaderEpoch magic attributes lastOffsetDelta baseTimestamp maxTimestamp producerId producerEpoch
- *   baseSequence count length crc
- *            header fields. Each has its right value unless given; a given one is written as it is and changes no other.
- *            Numbers may be signed or unsigned. The two timestamps may also be "now", "now+3600000" or "now-1000" (ms);
- *            baseTimestamp is "now" unless given. "crc" is over the bytes before `edits`, or a number, or "fix": over the
- *            bytes after `edits`, or "stale": that of the batch before header fields were given
- *   codec    name: compresses the records area and sets the attributes' codec bits (unless attributes are given)
+/* Appends the batches of a JSON array, the form that kw_from_json takes under {"batches": [...]}: each is an object
+ * with any of
+ *   baseOffset partitionLeaderEpoch magic attributes lastOffsetDelta baseTimestamp maxTimestamp producerId
+ *   producerEpoch baseSequence count length crc
+ *            header fields. Each has its right value unless given; a given one is written as it is and changes no
+ *            other. Numbers may be signed or unsigned, the timestamps also "now", "now+3600000", "now-1000" (ms);
+ *            baseTimestamp is "now" unless given. "crc" is right for the bytes before `edits` unless it is a number,
+ *            or "fix": right after the edits, or "stale": that of the batch before header fields were given
+ *   codec    name: compresses the records area and sets the attributes' codec bits, unless attributes are given
  *   records  [ {key, value, headers: [{key, value}], offsetDelta, timestampDelta, attributes, repeat} ]
  *            key and value: null (also when missing), a string, {"hex": ".."}, {"base64": ".."}, {"size": n} (n bytes
  *            'x'); offsetDelta is the place in the batch unless given; repeat: that many such records
- *   body     {"hex": ".."}     the records area before compression, in place of records; count is then 1 unless given
- *   payload  {"hex": ".."}     the bytes after the header as they are, in place of records and body; count as for body
- *   edits    [ {"at": n, "hex": ".."} | {"at": n, "xor": ".."} | {"truncate": n} | {"append": {"hex": ".."}} ]
- *            in this order, on the finished batch, within its bounds; negative n counts from the end
- *   raw      {"hex": ".."}     the whole batch as it is; nothing but edits and "crc": "fix" may stand beside it
- * body, payload, raw and append take all forms of a key except null. Unknown members are errors (KT_EUNKNOWN); others are
- * KT_ETYPE, KT_ERANGE, KT_ESYNTAX; err->path is like "batches[0].records[2].key". On failure out is as before. One call
- * appends at most 256 MiB. */
+ *   body     bytes: the records area before compression, in place of records; count is then 1 unless given
+ *   payload  bytes: what follows the header as it is, in place of records and body; count as for body
+ *   edits    [ {"at": n, "hex": ".."} | {"at": n, "xor": ".."} | {"truncate": n} | {"append": bytes} ]
+ *            in this order, on the finished batch, within its bounds; negative n counts from the end, truncate keeps
+ *            the bytes before n
+ *   raw      bytes: the whole batch as it is; nothing but edits and "crc": "fix" can stand beside it
+ * bytes are given like a key, but not null. Unknown members are errors (KT_EUNKNOWN); others are KT_ETYPE, KT_ERANGE,
+ * KT_ESYNTAX, KT_ELIMIT; err->path is like "batches[0].records[2].key". On failure out is as before. One call appends
+ * at most 256 MiB. */
 int kw_batches_from_json(json_t *batches, struct kw_buf *out, struct kt_err *err);
 
 #endif

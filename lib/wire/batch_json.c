@@ -1,415 +1,426 @@
-/* Record batches from their JSON form, right or wrong on purpose; see kw_batches_from_json in batch.h. */
-#include "lib/wire/batch_json.h"
-
+/* Record batches from their JSON form, right or wrong on purpose; see kw_batches_from_json in batch.h.
+ *
+ * The first failure sticks in the error object and makes all later readers find nothing (lib/text/json.h), so most
+ * functions here return nothing and the caller looks at err->code where it matters. */
+#include <limits.h>
 #include <time.h>
 
+#include "lib/text/json.h"
+#include "lib/text/number.h"
+#include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
 
-/* Header fields that are plain numbers. X(member, offset, bytes, also "now") */
-#define FIELDS(X)                                               \
-	X(baseOffset, KW_B_BASE_OFFSET, 8, false)               \
-	X(length, KW_B_LENGTH, 4, false)                        \
-	X(partitionLeaderEpoch, KW_B_LEADER_EPOCH, 4, false)    \
-	X(magic, KW_B_MAGIC, 1, false)                          \
-	X(attributes, KW_B_ATTRIBUTES, 2, false)                \
-	X(lastOffsetDelta, KW_B_LAST_OFFSET_DELTA, 4, false)    \
-	X(baseTimestamp, KW_B_BASE_TIMESTAMP, 8, true)          \
-	X(maxTimestamp, KW_B_MAX_TIMESTAMP, 8, true)            \
-	X(producerId, KW_B_PRODUCER_ID, 8, false)               \
-	X(producerEpoch, KW_B_PRODUCER_EPOCH, 2, false)         \
-	X(baseSequence, KW_B_BASE_SEQUENCE, 4, false)           \
-	X(count, KW_B_COUNT, 4, false)
+enum { OUTPUT_MAX = 256 << 20 };
 
+/* Most milliseconds away from "now": some 30 years. */
+#define BY_MAX INT64_C(1000000000000)
+
+/* Header fields that are written as given, whatever the batch holds. */
 static const struct field {
 	const char *name;
 	size_t at;
 	int size;
 	bool time;
 } fields[] = {
-#define X(name, at, size, time) {#name, at, size, time},
-	FIELDS(X)
-#undef X
+	/* member, offset, bytes, also "now" */
+	{"baseOffset", KW_B_BASE_OFFSET, 8, false},
+	{"length", KW_B_LENGTH, 4, false},
+	{"partitionLeaderEpoch", KW_B_LEADER_EPOCH, 4, false},
+	{"magic", KW_B_MAGIC, 1, false},
+	{"attributes", KW_B_ATTRIBUTES, 2, false},
+	{"lastOffsetDelta", KW_B_LAST_OFFSET_DELTA, 4, false},
+	{"baseTimestamp", KW_B_BASE_TIMESTAMP, 8, true},
+	{"maxTimestamp", KW_B_MAX_TIMESTAMP, 8, true},
+	{"producerId", KW_B_PRODUCER_ID, 8, false},
+	{"producerEpoch", KW_B_PRODUCER_EPOCH, 2, false},
+	{"baseSequence", KW_B_BASE_SEQUENCE, 4, false},
+	{"count", KW_B_COUNT, 4, false},
 };
-
-static const char *const batch_members[] = {
-#define X(name, at, size, time) #name,
-	FIELDS(X)
-#undef X
-	"codec", "crc", "records", "body", "payload", "edits", "raw",
-};
-static const char *const record_members[] = {
-	"key", "value", "headers", "offsetDelta", "timestampDelta", "attributes", "repeat",
-};
-static const char *const header_members[] = {"key", "value"};
-static const char *const edit_members[] = {"at", "hex", "xor", "truncate", "append"};
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 struct building {
+	struct kw_arena *arena;  /* bytes of the value at hand */
+	int64_t now;             /* ms, the same for the whole call */
 	struct kw_buf area;      /* records area before compression */
 	struct kw_buf bytes;     /* the batch */
 	int32_t count, last;     /* records, offset delta of the last one */
 	int64_t max_delta;       /* greatest timestamp delta */
 };
 
+/* ---- values ---- */
+
+/* A number, "now", "now+1000", "now-1000". */
+static bool get_time(struct building *batch, struct kt_obj *obj, const char *name, int64_t *v)
+{
+	const char *text = json_string_value(kt_obj_any(obj, name));
+	int64_t by = 0;
+
+	if (!text)
+		return kt_obj_int64(obj, name, INT64_MIN, INT64_MAX, v);
+	if (strncmp(text, "now", 3) != 0 ||
+	    (text[3] && (!strchr("+-", text[3]) || kt_parse_int(text + 3, -BY_MAX, BY_MAX, &by, NULL)))) {
+		kt_obj_fail(obj, name, KT_ESYNTAX, "must be a number, \"now\", \"now+MS\" or \"now-MS\"");
+		return false;
+	}
+	*v = batch->now + by;
+	return true;
+}
+
+static void decode_bytes(struct building *batch, struct kt_obj *obj, const char *name, struct kw_bytes *out)
+{
+	const char *text = NULL;
+	bool hex = strcmp(name, "hex") == 0 || strcmp(name, "xor") == 0;
+	uint8_t *p;
+	size_t n;
+	long len;
+
+	if (!kt_obj_str(obj, name, &text))
+		return;
+	n = strlen(text);
+	p = n <= OUTPUT_MAX ? kw_alloc(batch->arena, n + 3) : NULL;
+	if (!p) {
+		kt_obj_fail(obj, name, KT_ELIMIT, "too long");
+		return;
+	}
+	len = hex ? kw_hex_decode(text, n, p) : kw_base64_decode(text, n, p);
+	if (len < 0)
+		kt_obj_fail(obj, name, KT_ESYNTAX, hex ? "must be an even number of hex digits" : "must be base64");
+	else
+		*out = (struct kw_bytes){p, (int32_t)len};
+}
+
+/* {"size": n}: n bytes 'x'. */
+static void sized_bytes(struct building *batch, struct kt_obj *obj, struct kw_bytes *out)
+{
+	uint8_t *p;
+	int n;
+
+	if (!kt_obj_int(obj, "size", 0, OUTPUT_MAX, &n))
+		return;
+	p = kw_alloc(batch->arena, (size_t)n);
+	if (p)
+		*out = (struct kw_bytes){memset(p, 'x', (size_t)n), n};
+	else
+		kt_obj_fail(obj, "size", KT_ENOMEM, "out of memory");
+}
+
+/* A string or {"hex"}, {"base64"}, {"size"}; *out is null if the member is null or missing, or after a failure. */
+static void get_bytes(struct building *batch, struct kt_obj *obj, const char *name, struct kw_bytes *out)
+{
+	json_t *json = kt_obj_any(obj, name);
+	struct kt_obj sub;
+
+	*out = (struct kw_bytes){NULL, -1};
+	if (!json || json_is_null(json))
+		return;
+	if (json_is_string(json) && json_string_length(json) <= OUTPUT_MAX) {
+		*out = (struct kw_bytes){(const uint8_t *)json_string_value(json), (int32_t)json_string_length(json)};
+		return;
+	}
+	if (!json_is_object(json) || json_object_size(json) != 1) {
+		kt_obj_fail(obj, name, KT_ETYPE, "must be a string or an object of \"hex\", \"base64\" or \"size\"");
+		return;
+	}
+	kt_obj_object(obj, name, &sub);
+	decode_bytes(batch, &sub, "hex", out);
+	decode_bytes(batch, &sub, "base64", out);
+	sized_bytes(batch, &sub, out);
+	kt_obj_done(&sub);
+}
+
+/* Appends a member of bytes that is there and must not be null. */
+static void put_bytes(struct building *batch, struct kt_obj *obj, const char *name, struct kw_buf *out)
+{
+	struct kw_bytes bytes;
+
+	get_bytes(batch, obj, name, &bytes);
+	if (bytes.n < 0)
+		kt_obj_fail(obj, name, KT_ETYPE, "must not be null");
+	else
+		kw_put(out, bytes.p, (size_t)bytes.n);
+	if (out->failed)
+		kt_obj_fail(obj, name, KT_ELIMIT, "more than %d bytes", OUTPUT_MAX);
+}
+
 /* ---- records ---- */
 
-static int to_header(struct kw_bj *bj, json_t *json, struct kw_header *header)
+static void get_headers(struct building *batch, struct kt_obj *obj, struct kw_record *record)
 {
-	struct kw_bytes key;
-	int code = kw_bj_object(bj, json, header_members, COUNT(header_members));
-
-	if (code)
-		return code;
-	if (!json_object_get(json, "key"))
-		return kw_bj_fail(bj, KT_ETYPE, "a header needs a key");
-	code = kw_bj_get_bytes(bj, json, "key", &key);
-	if (code)
-		return code;
-	header->key = (struct kw_str){(const char *)key.p, key.n};
-	return kw_bj_get_bytes(bj, json, "value", &header->value);
-}
-
-static int to_headers(struct kw_bj *bj, json_t *json, struct kw_record *record)
-{
-	size_t n = json_array_size(json), up = kw_bj_enter(bj, "headers");
 	struct kw_header *headers;
+	struct kw_bytes key;
+	struct kt_obj one;
+	struct kt_arr arr;
 
-	if (!json_is_array(json))
-		return kw_bj_fail(bj, KT_ETYPE, "an array is expected");
-	headers = kw_alloc(&bj->arena, n * sizeof *headers);
-	if (!headers)
-		return kw_bj_fail(bj, KT_ENOMEM, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		size_t up_one = kw_bj_enter_index(bj, i);
-		int code = to_header(bj, json_array_get(json, i), &headers[i]);
-
-		if (code)
-			return code;
-		kw_bj_leave(bj, up_one);
+	if (!kt_obj_array(obj, "headers", &arr))
+		return;
+	record->headers = headers = kw_alloc(batch->arena, arr.n * sizeof *headers);
+	if (!headers) {
+		kt_obj_fail(obj, "headers", KT_ENOMEM, "out of memory");
+		return;
 	}
-	record->headers = headers;
-	record->nheaders = (int32_t)n;
-	kw_bj_leave(bj, up);
-	return 0;
+	for (; kt_arr_object(&arr, &one); record->nheaders++) {
+		kt_obj_need(&one, "key", NULL);
+		get_bytes(batch, &one, "key", &key);
+		headers[record->nheaders].key = (struct kw_str){(const char *)key.p, key.n};
+		get_bytes(batch, &one, "value", &headers[record->nheaders].value);
+		kt_obj_done(&one);
+	}
 }
 
-static int to_record(struct kw_bj *bj, json_t *json, struct kw_record *record, int64_t *repeat)
+static void put_record(struct building *batch, struct kt_obj *obj)
 {
-	json_t *headers = json_object_get(json, "headers");
-	int64_t attributes = 0, offset = record->offsetDelta;
-	int code;
+	struct kw_record record = {0};
+	int attributes = 0, offset = 0, repeat = 1;
+	bool fixed = kt_obj_int(obj, "offsetDelta", INT32_MIN, INT32_MAX, &offset);
 
-	if ((code = kw_bj_object(bj, json, record_members, COUNT(record_members))) ||
-	    (code = kw_bj_get_int(bj, json, "attributes", INT8_MIN, UINT8_MAX, &attributes)) ||
-	    (code = kw_bj_get_int(bj, json, "offsetDelta", INT32_MIN, INT32_MAX, &offset)) ||
-	    (code = kw_bj_get_int(bj, json, "timestampDelta", INT64_MIN, INT64_MAX, &record->timestampDelta)) ||
-	    (code = kw_bj_get_int(bj, json, "repeat", 0, KW_BJ_MAX, repeat)) ||
-	    (code = kw_bj_get_bytes(bj, json, "key", &record->key)) ||
-	    (code = kw_bj_get_bytes(bj, json, "value", &record->value)))
-		return code;
-	record->attributes = (int8_t)attributes;
-	record->offsetDelta = (int32_t)offset;
-	return headers ? to_headers(bj, headers, record) : 0;
-}
-
-static int put_record(struct kw_bj *bj, json_t *json, struct building *batch)
-{
-	struct kw_record record = {.offsetDelta = batch->count};
-	bool fixed = json_object_get(json, "offsetDelta");
-	int64_t repeat = 1;
-	int code = to_record(bj, json, &record, &repeat);
-
-	if (code)
-		return code;
-	for (int64_t i = 0; i < repeat && !batch->area.failed; i++) {
-		if (!fixed)
-			record.offsetDelta = batch->count;
+	kt_obj_int(obj, "attributes", INT8_MIN, UINT8_MAX, &attributes);
+	kt_obj_int64(obj, "timestampDelta", INT64_MIN, INT64_MAX, &record.timestampDelta);
+	kt_obj_int(obj, "repeat", 0, OUTPUT_MAX, &repeat);
+	get_bytes(batch, obj, "key", &record.key);
+	get_bytes(batch, obj, "value", &record.value);
+	get_headers(batch, obj, &record);
+	if (kt_obj_done(obj))
+		return;
+	record.attributes = (int8_t)attributes;
+	for (; repeat > 0 && !batch->area.failed; repeat--) {
+		record.offsetDelta = fixed ? offset : batch->count;
 		kw_record_put(&batch->area, &record);
 		if (batch->count == 0 || record.timestampDelta > batch->max_delta)
 			batch->max_delta = record.timestampDelta;
 		batch->last = record.offsetDelta;
 		batch->count++;
 	}
-	return batch->area.failed ? kw_bj_fail(bj, KT_ELIMIT, "more than %d bytes of records", KW_BJ_MAX) : 0;
+	if (batch->area.failed)
+		kt_obj_fail(obj, NULL, KT_ELIMIT, "more than %d bytes of records", OUTPUT_MAX);
 }
 
-static int put_records(struct kw_bj *bj, json_t *json, struct building *batch)
+static void put_records(struct building *batch, struct kt_obj *obj)
 {
-	size_t up = kw_bj_enter(bj, "records");
+	struct kt_arr arr;
+	struct kt_obj one;
 
+	batch->count = 0;
 	batch->last = -1;
-	if (json && !json_is_array(json))
-		return kw_bj_fail(bj, KT_ETYPE, "an array is expected");
-	for (size_t i = 0; i < json_array_size(json); i++) {
-		size_t up_one = kw_bj_enter_index(bj, i);
-		int code = put_record(bj, json_array_get(json, i), batch);
-
-		if (code)
-			return code;
-		kw_arena_reset(&bj->arena);
-		kw_bj_leave(bj, up_one);
+	kt_obj_array(obj, "records", &arr);
+	while (kt_arr_object(&arr, &one)) {
+		put_record(batch, &one);
+		kw_arena_reset(batch->arena);
 	}
-	kw_bj_leave(bj, up);
-	return 0;
 }
 
 /* ---- one batch ---- */
 
-static int get_codec(struct kw_bj *bj, json_t *json, int *codec)
-{
-	json_t *name = json_object_get(json, "codec");
-	size_t up;
-
-	*codec = KW_NONE;
-	if (!name)
-		return 0;
-	up = kw_bj_enter(bj, "codec");
-	*codec = json_is_string(name) ? kw_codec_find(json_string_value(name)) : -1;
-	if (*codec < 0)
-		return kw_bj_fail(bj, KT_EUNKNOWN, "one of \"none\", \"gzip\", \"snappy\", \"lz4\" and \"zstd\" is expected");
-	kw_bj_leave(bj, up);
-	return 0;
-}
-
 /* What follows the header: records, body or payload. */
-static int put_payload(struct kw_bj *bj, json_t *json, int codec, struct building *batch)
+static void put_payload(struct building *batch, struct kt_obj *obj, int codec)
 {
-	json_t *records = json_object_get(json, "records"), *body = json_object_get(json, "body");
-	struct kw_buf *out = &batch->bytes;
+	bool body = kt_obj_any(obj, "body"), payload = kt_obj_any(obj, "payload");
 	int code;
 
-	if (!!records + !!body + !!json_object_get(json, "payload") > 1)
-		return kw_bj_fail(bj, KT_ETYPE, "only one of \"records\", \"body\" and \"payload\" can be given");
+	if (!!kt_obj_any(obj, "records") + body + payload > 1) {
+		kt_obj_fail(obj, NULL, KT_ETYPE, "only one of \"records\", \"body\" and \"payload\" can be given");
+		return;
+	}
 	batch->count = 1;
-	if (json_object_get(json, "payload"))
-		return kw_bj_put_bytes(bj, json, "payload", out);
-	if (body) {
-		code = kw_bj_put_bytes(bj, json, "body", &batch->area);
-	} else {
-		batch->count = 0;
-		code = put_records(bj, records, batch);
+	if (payload) {
+		put_bytes(batch, obj, "payload", &batch->bytes);
+		return;
 	}
+	if (body)
+		put_bytes(batch, obj, "body", &batch->area);
+	else
+		put_records(batch, obj);
+	code = kw_compress(codec, batch->area.p, batch->area.n, &batch->bytes, NULL);
 	if (code)
-		return code;
-	code = kw_compress(codec, batch->area.p, batch->area.n, out, NULL);
-	return code ? kw_bj_fail(bj, code, "the compressed records are too large") : 0;
+		kt_obj_fail(obj, NULL, code, "the batch is too large");
 }
 
-static int override(struct kw_bj *bj, json_t *json, const struct field *field, uint8_t *p)
+/* Overwrites the header fields that the JSON has. */
+static void set_fields(struct building *batch, struct kt_obj *obj)
 {
-	int64_t min = field->size == 8 ? INT64_MIN : -((int64_t)1 << (8 * field->size - 1));
-	int64_t max = field->size == 8 ? INT64_MAX : ((int64_t)1 << 8 * field->size) - 1;
-	size_t up = kw_bj_enter(bj, field->name);
-	uint8_t wide[8];
-	int64_t v;
-	int code = field->time ? kw_bj_time(bj, json, &v) : kw_bj_int(bj, json, min, max, &v);
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+		const struct field *field = &fields[i];
+		/* Both what a signed and what an unsigned field of this size can hold. */
+		int64_t min = field->size == 8 ? INT64_MIN : -((int64_t)1 << (8 * field->size - 1));
+		int64_t max = field->size == 8 ? INT64_MAX : ((int64_t)1 << 8 * field->size) - 1;
+		uint8_t bytes[8];
+		int64_t v;
 
-	if (code)
-		return code;
-	kw_wr64(wide, (uint64_t)v);
-	memcpy(p + field->at, wide + 8 - field->size, (size_t)field->size);
-	kw_bj_leave(bj, up);
-	return 0;
-}
-
-static int override_all(struct kw_bj *bj, json_t *json, uint8_t *p)
-{
-	for (size_t i = 0; i < COUNT(fields); i++) {
-		json_t *value = json_object_get(json, fields[i].name);
-		int code = value ? override(bj, value, &fields[i], p) : 0;
-
-		if (code)
-			return code;
+		if (field->time ? !get_time(batch, obj, field->name, &v)
+				: !kt_obj_int64(obj, field->name, min, max, &v))
+			continue;
+		kw_wr64(bytes, (uint64_t)v);
+		memcpy(batch->bytes.p + field->at, bytes + 8 - field->size, (size_t)field->size);
 	}
-	return 0;
 }
 
-/* The CRC as it is before edits; *fix says that it is to be redone after them. */
-static int set_crc(struct kw_bj *bj, json_t *json, uint32_t stale, uint8_t *p, size_t n, bool *fix)
+static bool crc_is(struct kt_obj *obj, const char *word)
 {
-	const char *word = json_string_value(json);
-	uint32_t crc = kw_batch_crc(p, n);
-	int64_t given;
-	int code;
+	const char *text = json_string_value(kt_obj_any(obj, "crc"));
 
-	*fix = word && strcmp(word, "fix") == 0;
-	if (word && strcmp(word, "stale") == 0) {
+	return text && strcmp(text, word) == 0;
+}
+
+/* The CRC as it is before edits. */
+static void set_crc(struct building *batch, struct kt_obj *obj, uint32_t stale)
+{
+	uint8_t *p = batch->bytes.p;
+	int64_t crc = kw_batch_crc(p, batch->bytes.n);
+
+	if (crc_is(obj, "stale"))
 		crc = stale;
-	} else if (json && !*fix) {
-		size_t up = kw_bj_enter(bj, "crc");
-
-		if (word)
-			return kw_bj_fail(bj, KT_ESYNTAX, "a number, \"stale\" or \"fix\" is expected");
-		code = kw_bj_int(bj, json, INT32_MIN, UINT32_MAX, &given);
-		if (code)
-			return code;
-		crc = (uint32_t)given;
-		kw_bj_leave(bj, up);
-	}
-	kw_wr32(p + KW_B_CRC, crc);
-	return 0;
+	else if (json_is_string(kt_obj_any(obj, "crc")) && !crc_is(obj, "fix"))
+		kt_obj_fail(obj, "crc", KT_ESYNTAX, "must be a number, \"stale\" or \"fix\"");
+	else if (!crc_is(obj, "fix"))
+		kt_obj_int64(obj, "crc", INT32_MIN, UINT32_MAX, &crc);
+	kw_wr32(p + KW_B_CRC, (uint32_t)crc);
 }
 
 /* A batch that is right, then given the header fields that the JSON has. */
-static int build(struct kw_bj *bj, json_t *json, struct building *batch, bool *fix)
+static void build(struct building *batch, struct kt_obj *obj)
 {
+	const char *codecs[KW_ZSTD + 2] = {NULL};
 	struct kw_batch_spec spec = kw_batch_spec_default;
-	int codec, code;
+	int codec = KW_NONE;
+	uint32_t right;
 	uint8_t *p;
 
-	spec.baseTimestamp = bj->now;
-	if ((code = get_codec(bj, json, &codec)) ||
-	    (code = kw_bj_get_time(bj, json, "baseTimestamp", &spec.baseTimestamp)) ||
-	    (code = kw_batch_build(&spec, NULL, 0, &batch->bytes, bj->err)) ||
-	    (code = put_payload(bj, json, codec, batch)))
-		return code;
+	for (int i = KW_NONE; i <= KW_ZSTD; i++)
+		codecs[i] = kw_codec_name(i);
+	spec.baseTimestamp = batch->now;
+	get_time(batch, obj, "baseTimestamp", &spec.baseTimestamp);
+	kt_obj_enum(obj, "codec", codecs, &codec);
+	if (kw_batch_build(&spec, NULL, 0, &batch->bytes, obj->err))
+		return;
+	put_payload(batch, obj, codec);
 	p = batch->bytes.p;
 	kw_wr32(p + KW_B_LENGTH, (uint32_t)(batch->bytes.n - KW_B_LOG_OVERHEAD));
 	kw_wr16(p + KW_B_ATTRIBUTES, (uint16_t)codec);
 	kw_wr32(p + KW_B_LAST_OFFSET_DELTA, (uint32_t)batch->last);
 	kw_wr64(p + KW_B_MAX_TIMESTAMP, (uint64_t)spec.baseTimestamp + (uint64_t)batch->max_delta);
 	kw_wr32(p + KW_B_COUNT, (uint32_t)batch->count);
-	kw_wr32(p + KW_B_CRC, kw_batch_crc(p, batch->bytes.n));
-	code = override_all(bj, json, p);
-	return code ? code : set_crc(bj, json_object_get(json, "crc"), kw_rd32(p + KW_B_CRC), p, batch->bytes.n, fix);
+	right = kw_batch_crc(p, batch->bytes.n);
+	set_fields(batch, obj);
+	set_crc(batch, obj, right);
 }
 
-static int put_raw(struct kw_bj *bj, json_t *json, struct building *batch, bool *fix)
+static void put_raw(struct building *batch, struct kt_obj *obj)
 {
-	static const char *const beside[] = {"raw", "edits", "crc"};
-	const char *word = json_string_value(json_object_get(json, "crc"));
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(json, name, value) {
-		if (strcmp(name, beside[0]) == 0 || strcmp(name, beside[1]) == 0 || strcmp(name, beside[2]) == 0)
+	json_object_foreach(obj->json, name, value) {
+		if (strcmp(name, "raw") == 0 || strcmp(name, "edits") == 0 ||
+		    (strcmp(name, "crc") == 0 && crc_is(obj, "fix")))
 			continue;
-		kw_bj_enter(bj, name);
-		return kw_bj_fail(bj, KT_ETYPE, "cannot stand beside \"raw\"");
+		kt_obj_fail(obj, name, KT_ETYPE, "only edits and \"crc\": \"fix\" can stand beside \"raw\"");
 	}
-	*fix = word && strcmp(word, "fix") == 0;
-	if (json_object_get(json, "crc") && !*fix) {
-		kw_bj_enter(bj, "crc");
-		return kw_bj_fail(bj, KT_ETYPE, "beside \"raw\" only \"fix\" is possible");
-	}
-	return kw_bj_put_bytes(bj, json, "raw", &batch->bytes);
+	put_bytes(batch, obj, "raw", &batch->bytes);
 }
 
 /* ---- edits ---- */
 
 /* A place in n bytes, or their end; negative counts from the end. */
-static int get_place(struct kw_bj *bj, json_t *edit, const char *name, size_t n, size_t *at)
+static bool get_place(struct kt_obj *edit, const char *name, size_t n, size_t *at)
 {
 	int64_t v = 0;
-	int code = kw_bj_get_int(bj, edit, name, -(int64_t)n, (int64_t)n, &v);
+	bool ok = kt_obj_int64(edit, name, -(int64_t)n, (int64_t)n, &v);
 
-	*at = v < 0 ? n - (size_t)-v : (size_t)v;
-	return code;
+	if (ok)
+		*at = v < 0 ? n - (size_t)-v : (size_t)v;
+	return ok;
 }
 
-static int overwrite(struct kw_bj *bj, json_t *edit, struct kw_buf *bytes)
+static void overwrite(struct building *batch, struct kt_obj *edit)
 {
-	json_t *xor = json_object_get(edit, "xor");
-	const char *name = xor ? "xor" : "hex";
-	struct kw_bytes with;
-	size_t at, up;
-	int code = get_place(bj, edit, "at", bytes->n, &at);
+	struct kw_buf *bytes = &batch->bytes;
+	bool xor = kt_obj_any(edit, "xor");
+	struct kw_bytes with = {NULL, 0};
+	size_t at = 0;
 
-	if (code)
-		return code;
-	up = kw_bj_enter(bj, name);
-	code = kw_bj_coded(bj, json_object_get(edit, name), true, &with);
-	if (code)
-		return code;
-	if ((size_t)with.n > bytes->n - at)
-		return kw_bj_fail(bj, KT_ERANGE, "%d bytes at %zu go beyond the %zu of the batch", with.n, at, bytes->n);
+	get_place(edit, "at", bytes->n, &at);
+	decode_bytes(batch, edit, xor ? "xor" : "hex", &with);
+	if ((size_t)with.n > bytes->n - at) {
+		kt_obj_fail(edit, NULL, KT_ERANGE, "%d bytes at %zu go beyond the batch of %zu", with.n, at,
+			    bytes->n);
+		return;
+	}
 	for (size_t i = 0; i < (size_t)with.n; i++)
 		bytes->p[at + i] = (uint8_t)(xor ? bytes->p[at + i] ^ with.p[i] : with.p[i]);
-	kw_bj_leave(bj, up);
-	return 0;
 }
 
-static int apply_edit(struct kw_bj *bj, json_t *edit, struct kw_buf *bytes)
+static void apply_edit(struct building *batch, struct kt_obj *edit)
 {
-	int code = kw_bj_object(bj, edit, edit_members, COUNT(edit_members));
-	size_t members = json_object_size(edit);
+	bool place = kt_obj_any(edit, "at");
+	bool with = kt_obj_any(edit, "hex") || kt_obj_any(edit, "xor");
+	bool truncate = kt_obj_any(edit, "truncate"), append = kt_obj_any(edit, "append");
 
-	if (code)
-		return code;
-	if (members == 1 && json_object_get(edit, "truncate"))
-		return get_place(bj, edit, "truncate", bytes->n, &bytes->n);
-	if (members == 1 && json_object_get(edit, "append"))
-		return kw_bj_put_bytes(bj, edit, "append", bytes);
-	if (members == 2 && json_object_get(edit, "at") && (json_object_get(edit, "hex") || json_object_get(edit, "xor")))
-		return overwrite(bj, edit, bytes);
-	return kw_bj_fail(bj, KT_ETYPE, "\"at\" with \"hex\" or \"xor\", or \"truncate\", or \"append\" is expected");
+	if (kt_obj_done(edit))
+		return;
+	if (json_object_size(edit->json) != (place ? 2 : 1) || place != with)
+		kt_obj_fail(edit, NULL, KT_ETYPE,
+			    "must be \"at\" with \"hex\" or \"xor\", or \"truncate\", or \"append\"");
+	else if (truncate)
+		get_place(edit, "truncate", batch->bytes.n, &batch->bytes.n);
+	else if (append)
+		put_bytes(batch, edit, "append", &batch->bytes);
+	else
+		overwrite(batch, edit);
 }
 
-static int apply_edits(struct kw_bj *bj, json_t *json, struct kw_buf *bytes)
+static void apply_edits(struct building *batch, struct kt_obj *obj)
 {
-	size_t up = kw_bj_enter(bj, "edits");
+	struct kt_arr arr;
+	struct kt_obj edit;
 
-	if (json && !json_is_array(json))
-		return kw_bj_fail(bj, KT_ETYPE, "an array is expected");
-	for (size_t i = 0; i < json_array_size(json); i++) {
-		size_t up_one = kw_bj_enter_index(bj, i);
-		int code = apply_edit(bj, json_array_get(json, i), bytes);
-
-		if (code)
-			return code;
-		kw_arena_reset(&bj->arena);
-		kw_bj_leave(bj, up_one);
+	kt_obj_array(obj, "edits", &arr);
+	while (kt_arr_object(&arr, &edit)) {
+		apply_edit(batch, &edit);
+		kw_arena_reset(batch->arena);
 	}
-	kw_bj_leave(bj, up);
-	return 0;
 }
 
-static int put_batch(struct kw_bj *bj, json_t *json, struct kw_buf *out)
+static void put_batch(struct kt_obj *obj, struct kw_arena *arena, int64_t now, struct kw_buf *out)
 {
-	struct building batch = {.area = {.max = KW_BJ_MAX}, .bytes = {.max = KW_BJ_MAX}};
+	struct building batch = {.arena = arena, .now = now, .area = {.max = OUTPUT_MAX}, .bytes = {.max = OUTPUT_MAX}};
 	struct kw_buf *bytes = &batch.bytes;
-	bool fix = false;
-	int code = kw_bj_object(bj, json, batch_members, COUNT(batch_members));
 
-	if (code == 0)
-		code = json_object_get(json, "raw") ? put_raw(bj, json, &batch, &fix) : build(bj, json, &batch, &fix);
-	if (code == 0)
-		code = apply_edits(bj, json_object_get(json, "edits"), bytes);
-	if (code == 0 && fix && bytes->n < KW_B_ATTRIBUTES)
-		code = kw_bj_fail(bj, KT_ERANGE, "%zu bytes have no room for a CRC", bytes->n);
-	if (code == 0) {
-		if (fix)
+	if (kt_obj_any(obj, "raw"))
+		put_raw(&batch, obj);
+	else
+		build(&batch, obj);
+	apply_edits(&batch, obj);
+	if (crc_is(obj, "fix")) {
+		if (bytes->n < KW_B_ATTRIBUTES)
+			kt_obj_fail(obj, "crc", KT_ERANGE, "%zu bytes have no room for it", bytes->n);
+		else
 			kw_wr32(bytes->p + KW_B_CRC, kw_batch_crc(bytes->p, bytes->n));
-		kw_put(out, bytes->p, bytes->n);
 	}
+	if (kt_obj_done(obj) == 0)
+		kw_put(out, bytes->p, bytes->n);
 	kw_buf_fini(&batch.area);
 	kw_buf_fini(bytes);
-	return code;
 }
 
 int kw_batches_from_json(json_t *batches, struct kw_buf *out, struct kt_err *err)
 {
-	struct kw_bj bj = {.err = err, .path = "batches"};
+	struct kt_err own = {0};
+	struct kt_arr arr = {.json = batches, .n = json_array_size(batches), .path = "batches"};
 	size_t start = out->n;
+	struct kw_arena arena;
 	struct timespec now;
-	int code = 0;
+	struct kt_obj obj;
 
+	arr.err = err ? err : &own;
 	if (!json_is_array(batches))
-		return kw_bj_fail(&bj, KT_ETYPE, "an array is expected");
+		return kt_json_fail(NULL, arr.path, err, KT_ETYPE, "must be an array");
 	clock_gettime(CLOCK_REALTIME, &now);
-	bj.now = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-	kw_arena_init(&bj.arena, 2 * (size_t)KW_BJ_MAX);
-	for (size_t i = 0; i < json_array_size(batches) && code == 0; i++) {
-		size_t up = kw_bj_enter_index(&bj, i);
-
-		code = put_batch(&bj, json_array_get(batches, i), out);
-		if (code == 0 && (out->failed || out->n - start > KW_BJ_MAX))
-			code = kw_bj_fail(&bj, KT_ELIMIT, "more than %d bytes of batches", KW_BJ_MAX);
-		kw_bj_leave(&bj, up);
+	kw_arena_init(&arena, 2 * (size_t)OUTPUT_MAX);
+	while (kt_arr_object(&arr, &obj)) {
+		put_batch(&obj, &arena, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, out);
+		if (out->failed || out->n - start > OUTPUT_MAX)
+			kt_arr_fail(&arr, KT_ELIMIT, "more than %d bytes of batches", OUTPUT_MAX);
 	}
-	if (code)
+	if (arr.err->code)
 		out->n = start;
-	kw_arena_fini(&bj.arena);
-	return code;
+	kw_arena_fini(&arena);
+	return arr.err->code;
 }

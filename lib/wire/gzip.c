@@ -1,6 +1,6 @@
-/* gzip (RFC 1952) as java.util.zip.GZIPInputStream reads it: members one after another; what follows a member and is not
- * the header of another is ignored. zlib's own gzip mode is not used because it reports a wrong trailer together with
- * the last data, and Kafka hands those out before it looks at the trailer. */
+/* gzip (RFC 1952) as java.util.zip.GZIPInputStream reads it: members one after another; what follows a member and is
+ * not the header of another is ignored. zlib's own gzip mode is not used because it reports a wrong trailer together
+ * with the last data, and Kafka hands those out before it looks at the trailer. */
 #include <zlib.h>
 
 #include "lib/wire/codec.h"

@@ -34,7 +34,7 @@ static int inflate_block(const uint8_t *p, size_t n, struct kw_sink *sink)
 
 	if (snappy_uncompressed_length((const char *)p, n, &len) != SNAPPY_OK)
 		return kt_fail(sink->err, KT_ECORRUPT, "snappy: PARSING_ERROR(2)");
-	/* The shortest code is 3 bytes for a copy of 64: a claim beyond that ratio is a lie, not worth an allocation. */
+	/* The densest code is 3 bytes for a copy of 64: a claim beyond that is a lie, and not worth an allocation. */
 	if (len / 64 > n / 3)
 		return kt_fail(sink->err, KT_ECORRUPT, "snappy: %zu bytes cannot inflate to %zu", n, len);
 	if (len > left)
@@ -53,9 +53,8 @@ static int check_header(const uint8_t *p, size_t n, struct kt_err *err)
 	if (n < HEADER)
 		return kt_fail(err, KT_ETRUNC, "snappy: Insufficient header size in a concatenated block");
 	if ((int32_t)kw_rd32(p + 8) < VERSION)
-		return kt_fail(err, KT_ECORRUPT,
-			       "snappy: Compressed with an incompatible codec version %d. At least version %d is required",
-			       (int32_t)kw_rd32(p + 8), VERSION);
+		return kt_fail(err, KT_ECORRUPT, "snappy: Compressed with an incompatible codec version %d. "
+			       "At least version %d is required", (int32_t)kw_rd32(p + 8), VERSION);
 	return 0;
 }
 

@@ -124,7 +124,8 @@ static int read_run(struct walk *walk, struct area *area, int32_t n, struct kw_b
 		if (!walk->skip || area->fault)
 			return malformed(walk, area, true);
 		return stop(walk, KW_WALK_BAD_RECORD, area->end,
-			    "Reached end of input stream before skipping all bytes. Remaining bytes:%zu", (size_t)n - left);
+			    "Reached end of input stream before skipping all bytes. Remaining bytes:%zu",
+			    (size_t)n - left);
 	}
 	*out = (struct kw_bytes){area->p, n};
 	area->p += n;
@@ -186,8 +187,8 @@ static int read_headers(struct walk *walk, struct area *area, struct kw_record *
 	if (n < 0)
 		return stop(walk, KW_WALK_BAD_RECORD, at, "Found invalid number of record headers %d", n);
 	if (!walk->skip && n > area->end - area->p)
-		return stop(walk, KW_WALK_BAD_RECORD, at,
-			    "Found invalid number of record headers. %d is larger than the remaining size of the buffer", n);
+		return stop(walk, KW_WALK_BAD_RECORD, at, "Found invalid number of record headers. "
+			    "%d is larger than the remaining size of the buffer", n);
 	for (size_t i = 0; i < (size_t)n; i++) {
 		if (!walk->skip && i == walk->capheaders) {
 			code = grow_headers(walk, i);
@@ -231,8 +232,9 @@ static int read_size(struct walk *walk, int32_t *size)
 	if (used == 0 && area->fault)
 		return broken_record(walk, area);
 	if (used < 0 && !walk->stream)
-		return stop(walk, KW_WALK_BAD_VARINT, area->p, "Varint is too long, the most significant bit in the 5th byte "
-			    "is set, converted value: %x", (uint32_t)*size);
+		return stop(walk, KW_WALK_BAD_VARINT, area->p,
+			    "Varint is too long, the most significant bit in the 5th byte is set, converted value: %x",
+			    (uint32_t)*size);
 	return stop(walk, KW_WALK_EARLY_EOF, area->p, "Incorrect declared batch size, premature EOF reached");
 }
 
@@ -253,8 +255,8 @@ static int check_stream_size(struct walk *walk, const uint8_t *at, int32_t size)
 		return 0;
 	if (area->fault)
 		return broken_record(walk, area);
-	return stop(walk, KW_WALK_BAD_RECORD, at, "Invalid record size: expected %d bytes in record payload, but the record "
-		    "payload reached EOF.", size);
+	return stop(walk, KW_WALK_BAD_RECORD, at, "Invalid record size: expected %d bytes in record payload, "
+		    "but the record payload reached EOF.", size);
 }
 
 /* Checks the size of a record in the batch itself. */
@@ -264,8 +266,8 @@ static int check_size(struct walk *walk, const uint8_t *at, int32_t size)
 
 	if (size <= 0 || (size_t)size <= left)
 		return 0;
-	return stop(walk, KW_WALK_BAD_RECORD, at, "Invalid record size: expected %d bytes in record payload, but instead the "
-		    "buffer has only %zu remaining bytes.", size, left);
+	return stop(walk, KW_WALK_BAD_RECORD, at, "Invalid record size: expected %d bytes in record payload, "
+		    "but instead the buffer has only %zu remaining bytes.", size, left);
 }
 
 static int read_record(struct walk *walk, struct kw_record *record)
@@ -290,8 +292,8 @@ static int read_record(struct walk *walk, struct kw_record *record)
 		return code;
 	walk->area.p = body.p;
 	if (!walk->skip && body.p - body_at != size)
-		return stop(walk, KW_WALK_BAD_RECORD, at, "Invalid record size: expected to read %d bytes in record payload, but "
-			    "instead read %td", size, body.p - body_at);
+		return stop(walk, KW_WALK_BAD_RECORD, at, "Invalid record size: expected to read %d bytes "
+			    "in record payload, but instead read %td", size, body.p - body_at);
 	record->at = (size_t)(at - walk->start);
 	record->size = (size_t)(body.p - at);
 	return 0;
@@ -313,7 +315,8 @@ static int check_end(struct walk *walk)
 static int visit(struct walk *walk, int32_t count, kw_record_fn *fn, void *arg)
 {
 	if (count < 0)
-		return stop(walk, KW_WALK_BAD_RECORD, walk->start, "Found invalid record count %d in magic v2 batch", count);
+		return stop(walk, KW_WALK_BAD_RECORD, walk->start, "Found invalid record count %d in magic v2 batch",
+			    count);
 	for (int32_t i = 0; i < count; i++) {
 		struct kw_record record = {0};
 		int code = read_record(walk, &record);
