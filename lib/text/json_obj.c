@@ -188,7 +188,8 @@ static void missing(struct kt_obj *obj, const char *name)
 			kt_near_offer(&near, other);
 	}
 	if (near.best)
-		kt_obj_fail(obj, NULL, KT_EUNKNOWN, "missing member \"%s\"; did you mean it by \"%s\"?", name, near.best);
+		kt_obj_fail(obj, NULL, KT_EUNKNOWN, "missing member \"%s\"; did you mean it by \"%s\"?", name,
+			    near.best);
 	else
 		kt_obj_fail(obj, NULL, KT_EUNKNOWN, "missing member \"%s\"", name);
 }

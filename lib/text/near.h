@@ -25,8 +25,8 @@ void kt_near_offer(struct kt_near *near, const char *name);
  * the cost. */
 const char *kt_nearest(const char *word, const char *const *words, size_t n);
 
-/* Finds word in names, which ends with NULL, and sets *v to its index. KT_EUNKNOWN tells what was meant or else what there
- * is. */
+/* Finds word in names, which ends with NULL, and sets *v to its index. KT_EUNKNOWN tells what was meant or else what
+ * there is. */
 int kt_choose(const char *word, const char *const *names, int *v, struct kt_err *err);
 
 #endif

@@ -53,14 +53,16 @@ static const struct kt_opt *by_letter(const struct kt_opt *table, char letter)
 }
 
 /* No two rows may share a name or letter. */
-static bool is_sound(const struct kt_opt *table)
+static bool is_sound(const struct kt_opt *opt)
 {
-	for (; table->type != KT_OPT_END; table++) {
-		if (table->type == KT_OPT_GROUP)
+	for (; opt->type != KT_OPT_END; opt++) {
+		size_t n = strlen(opt->name);
+
+		if (opt->type == KT_OPT_GROUP)
 			continue;
-		if (by_name(table + 1, table->name, strlen(table->name)) || by_name(kt_opt_own, table->name, strlen(table->name)))
+		if (by_name(opt + 1, opt->name, n) || by_name(kt_opt_own, opt->name, n))
 			return false;
-		if (table->letter && (by_letter(table + 1, table->letter) || by_letter(kt_opt_own, table->letter)))
+		if (opt->letter && (by_letter(opt + 1, opt->letter) || by_letter(kt_opt_own, opt->letter)))
 			return false;
 	}
 	return true;
@@ -166,10 +168,12 @@ static int apply(struct walk *walk, const struct kt_opt *opt, const char *name, 
 /* --help and --version. */
 static int show(struct walk *walk, const struct kt_opt *own)
 {
+	const char *program = walk->cli->program;
+
 	if (own->letter == 'h')
 		kt_opt_print_help(walk->cli, walk->out);
 	else
-		fprintf(walk->out, "%.*s %s\n", (int)strcspn(walk->cli->program, " "), walk->cli->program, KASSAY_VERSION);
+		fprintf(walk->out, "%.*s %s\n", (int)strcspn(program, " "), program, KASSAY_VERSION);
 	walk->shown = true;
 	return 0;
 }

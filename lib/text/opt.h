@@ -6,7 +6,7 @@
  *		KT_GROUP("Listeners"),
  *		//      letter name      argument   to              range       help
  *		KT_STR(0,      "host",   "ADDR",    &given.host,                "address to listen on (127.0.0.1)"),
- *		KT_INT('p',    "port",   "P",       &given.port,    0, 65535,   "first port; 0 takes any free one (0)"),
+ *		KT_INT('p',    "port",   "P",       &given.port,    0, 65535,   "first port; 0 = any free one (0)"),
  *		KT_GROUP("Output"),
  *		KT_FLAG('j',   "json",              &given.json,                "print JSON"),
  *		KT_END
@@ -21,8 +21,8 @@
  *			return status;
  *
  * Taken are --name value, --name=value, -p value, -pvalue and joined flags (-jv). `--` ends the options; options and
- * arguments mix. A value that itself begins with -- must be joined by =, so that a forgotten value is noticed. Of an option
- * given twice the last one counts. Every table also has -h, --help and --version.
+ * arguments mix. A value that itself begins with -- must be joined by =, so that a forgotten value is noticed. Of an
+ * option given twice the last one counts. Every table also has -h, --help and --version.
  */
 #ifndef KASSAY_TEXT_OPT_H
 #define KASSAY_TEXT_OPT_H
@@ -44,8 +44,8 @@ enum kt_exit {
 };
 
 enum kt_opt_type {
-	KT_OPT_END, KT_OPT_GROUP, KT_OPT_FLAG, KT_OPT_STR, KT_OPT_INT, KT_OPT_INT64, KT_OPT_REAL, KT_OPT_CHOICE, KT_OPT_LIST,
-	KT_OPT_CALL,
+	KT_OPT_END, KT_OPT_GROUP, KT_OPT_FLAG, KT_OPT_STR, KT_OPT_INT, KT_OPT_INT64, KT_OPT_REAL, KT_OPT_CHOICE,
+	KT_OPT_LIST, KT_OPT_CALL,
 };
 
 /* Strings that point into argv. */
@@ -119,16 +119,17 @@ struct kt_cli {
 
 enum { KT_CLI_SHOWN = 1 };
 
-/* Reads the options. On success argv[1] up to argv[*argc - 1] are the arguments that remain. Returns 0; KT_CLI_SHOWN when
- * --help or --version was asked for and has been printed to out; or KT_EUSAGE, KT_ENOMEM or what a callback failed with,
- * with err->path naming the option if its value is wrong. */
+/* Reads the options. On success argv[1] up to argv[*argc - 1] are the arguments that remain. Returns 0; KT_CLI_SHOWN
+ * when --help or --version was asked for and has been printed to out; or a negative code, with err->path naming the
+ * option if its value is wrong. */
 int kt_cli_parse(const struct kt_cli *cli, int *argc, char **argv, FILE *out, struct kt_err *err);
 
-/* The same for main(): prints to stdout, tells what is wrong on stderr. False when the program is to exit with *status. */
+/* The same for main(): prints to stdout, tells what is wrong on stderr. False when the program is to exit with
+ * *status. */
 bool kt_cli_begin(const struct kt_cli *cli, int *argc, char **argv, int *status);
 
-/* main() of a program with commands: reads the options before the command, finds the command and runs it. Returns the exit
- * code. */
+/* main() of a program with commands: reads the options before the command, finds the command and runs it. Returns the
+ * exit code. */
 int kt_cli_run(const struct kt_cli *cli, int argc, char **argv);
 
 /* Prints "program: " and the error as one line on stderr. */

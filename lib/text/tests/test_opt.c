@@ -41,19 +41,19 @@ static int take_file(void *arg, const char *value, struct kt_err *err)
 
 static const struct kt_opt options[] = {
 	KT_GROUP("Listeners"),
-	/*        letter name       argument            to               range            help */
-	KT_STR(   0,     "host",    "ADDR",             &given.host,                      "address to listen on"),
-	KT_INT(   'p',   "port",    "P",                &given.port,     0, 65535,        "first port;\n0 takes any free one"),
-	KT_LIST(  'X',   "plugin",  "FILE.so",          &given.plugins,                   "load a plugin"),
-	KT_CALL(  0,     "set",     "NAME=VALUE",       take_set, &given.nsets,           "set a config"),
-	KT_CALL(  0,     "file",    "FILE",             take_file, NULL,                  "never good"),
+	/*        letter name       argument      to               range            help */
+	KT_STR(   0,     "host",    "ADDR",       &given.host,                      "address to listen on"),
+	KT_INT(   'p',   "port",    "P",          &given.port,     0, 65535,        "first port;\n0 takes any"),
+	KT_LIST(  'X',   "plugin",  "FILE.so",    &given.plugins,                   "load a plugin"),
+	KT_CALL(  0,     "set",     "NAME=VALUE", take_set, &given.nsets,           "set a config"),
+	KT_CALL(  0,     "file",    "FILE",       take_file, NULL,                  "never good"),
 	KT_GROUP("Load"),
-	KT_INT64( 0,     "seed",    "N",                &given.seed,     0, INT64_MAX,    "seed of every random choice"),
-	KT_REAL(  0,     "rate",    "R",                &given.rate,     0, INFINITY,     "operations per second, over all "
-		  "workers together; a rate that the machine cannot reach is reported as such, never lowered in silence"),
-	KT_CHOICE(0,     "engine",  "rdkafka|wire|and-some-more-text",   &given.engine, engines, "what sends"),
-	KT_FLAG(  'j',   "json",                        &given.json,                      "print JSON"),
-	KT_FLAG(  'v',   "verbose",                     &given.verbose,                   "say more"),
+	KT_INT64( 0,     "seed",    "N",          &given.seed,     0, INT64_MAX,    "seed of every random choice"),
+	KT_REAL(  0,     "rate",    "R",          &given.rate,     0, INFINITY,     "operations per second, over all "
+		  "workers together; a rate that the machine cannot reach is reported as such, never quietly lowered"),
+	KT_CHOICE(0,     "engine",  "rdkafka|wire|and-some-more-text", &given.engine, engines, "what sends"),
+	KT_FLAG(  'j',   "json",                  &given.json,                      "print JSON"),
+	KT_FLAG(  'v',   "verbose",               &given.verbose,                   "say more"),
 	KT_END
 };
 
@@ -100,8 +100,9 @@ static int parse_with(const struct kt_cli *with, ...)
 static void reads_every_type_of_option(void **state)
 {
 	(void)state;
-	assert_int_equal(parse("--host", "::1", "--port=9092", "--plugin", "a.so", "-Xb.so", "--set", "a=b", "--set=c=d",
-			       "--seed", "9223372036854775807", "--rate", "2.5e3", "--engine", "wire", "-jv"), 0);
+	assert_int_equal(parse("--host", "::1", "--port=9092", "--plugin", "a.so", "-Xb.so", "--set", "a=b",
+			       "--set=c=d", "--seed", "9223372036854775807", "--rate", "2.5e3", "--engine", "wire",
+			       "-jv"), 0);
 	assert_string_equal(given.host, "::1");
 	assert_int_equal(given.port, 9092);
 	assert_int_equal(given.plugins.n, 2);
@@ -184,7 +185,7 @@ static void every_mistake_has_its_line(void **state)
 
 static void arguments_may_be_required(void **state)
 {
-	static const struct kt_cli one = {.program = "one", .args = "FILE", .min_args = 1, .max_args = -1, .about = "."};
+	static const struct kt_cli one = {.program = "one", .args = "FILE", .min_args = 1, .max_args = -1, .about = ""};
 
 	(void)state;
 	assert_int_equal(parse_with(&one, (char *)NULL), KT_EUSAGE);
@@ -207,15 +208,16 @@ static void help_comes_from_the_table(void **state)
 		"Listeners:\n"
 		"      --host ADDR       address to listen on\n"
 		"  -p, --port P          first port;\n"
-		"                        0 takes any free one\n"
+		"                        0 takes any\n"
 		"  -X, --plugin FILE.so  load a plugin\n"
 		"      --set NAME=VALUE  set a config\n"
 		"      --file FILE       never good\n"
 		"\n"
 		"Load:\n"
 		"      --seed N          seed of every random choice\n"
-		"      --rate R          operations per second, over all workers together; a rate that the machine\n"
-		"                        cannot reach is reported as such, never lowered in silence\n"
+		"      --rate R          operations per second, over all workers together; a rate that the "
+		"machine\n"
+		"                        cannot reach is reported as such, never quietly lowered\n"
 		"      --engine rdkafka|wire|and-some-more-text\n"
 		"                        what sends\n"
 		"  -j, --json            print JSON\n"
