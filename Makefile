@@ -2,21 +2,23 @@
 #
 # One makefile, not recursive. Sources are found by walking the tree: a new file needs no edit here.
 
-BUILD   ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+comma   := ,
+# Programs lie in BUILD itself; objects and test programs, in the tree's own layout, below OBJ.
+BUILD   ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COV),-cov)
+OBJ     := $(BUILD)/obj
 PREFIX  ?= /usr/local
 CC      ?= cc
-comma   := ,
 
 VERSION := 0.1.0
 
-WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
+CFLAGS  ?= $(if $(COV),-O0,-O2) -g
 # What every file needs, whatever CFLAGS a user gives.
-KCFLAGS := -std=c11 -D_GNU_SOURCE -DKASSAY_VERSION='"$(VERSION)"' $(WARN) $(if $(WERROR),-Werror) -I. -I$(BUILD)/gen -pthread \
-           $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(COV),--coverage -O0)
+KCFLAGS := -std=c11 -D_GNU_SOURCE -DKASSAY_VERSION='"$(VERSION)"' $(WARN) -I. -I$(BUILD)/gen -pthread \
+           $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(COV),--coverage)
 KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 
-PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt 2>/dev/null)
+PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 
 LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
 fakebroker_LIBS  := -levent_core -levent_extra -levent_pthreads -ldl
@@ -27,35 +29,39 @@ TEST_LIBS := -lcmocka
 PROGRAMS := fakebroker loadgen conformance
 
 LIB_SRC  := $(filter-out lib/wire/schemac.c,$(wildcard lib/*/*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/kw_tables.o
+LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o) $(BUILD)/gen/kw_tables.o
 LIB_A    := $(BUILD)/libkassay.a
 
 src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
-obj_of   = $(patsubst %.c,$(BUILD)/%.o,$(call src_of,$(1)))
+obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
+HOOKS    := $(wildcard fakebroker/hooks/kassay_*.h)
 PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fixtures/plugins/*.c))
 
-LIB_TESTS  := $(patsubst %.c,$(BUILD)/%,$(wildcard lib/*/tests/test_*.c))
-PROG_TESTS := $(foreach p,$(PROGRAMS),$(patsubst %.c,$(BUILD)/%,$(wildcard $(p)/tests/test_*.c)))
-SH_TESTS   := $(wildcard tests/test_*.sh lib/*/tests/test_*.sh $(foreach p,$(PROGRAMS),$(p)/tests/test_*.sh))
+LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
+PROG_TESTS := $(foreach p,$(PROGRAMS),$(patsubst %.c,$(OBJ)/%,$(wildcard $(p)/tests/test_*.c)))
+SH_TESTS   := $(wildcard fixtures/tests/test_*.sh lib/*/tests/test_*.sh $(PROGRAMS:%=%/tests/test_*.sh))
 TESTS      := $(LIB_TESTS) $(PROG_TESTS)
 
 .PHONY: all
-all: deps $(BINS) $(PLUGINS)
+all: $(BINS) $(PLUGINS)
 
 .PHONY: help
 help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
 	@echo 'make demo         build and run the main job; leaves out/demo/report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
-	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java and Maven)'
+	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
-	@echo 'make cov          the tests with a coverage report in out/cov/'
+	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
+	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
-	@echo 'make deps         install the Debian packages that are missing (all targets do this first)'
+	@echo 'make deps         install the Debian packages that are missing (all building targets do this first)'
 	@echo 'make clean        remove build output'
-	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  CFLAGS=...  BUILD=dir'
+	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir'
+	@echo 'Other flags rebuild what they concern; SAN and COV have build directories of their own.'
 
 # ---- Debian packages -------------------------------------------------------------------------------------------------
 
@@ -63,69 +69,87 @@ help:
 deps:
 	@fixtures/packages/install.sh $(PACKAGES)
 
+# ---- what was built with what ----------------------------------------------------------------------------------------
+
+# A .words file holds the words that its variable has now; its time changes only when they do. Objects depend on their
+# flags, archives on the list of their members, so that neither other flags nor a removed source leaves stale output.
+FLAGS_WORDS          := $(CC) $(CFLAGS) $(KCFLAGS)
+libkassay_WORDS      := $(LIB_OBJ)
+$(foreach p,$(PROGRAMS),$(eval lib$(p)_WORDS := $(call obj_of,$(p))))
+
+.PHONY: FORCE
+$(BUILD)/%.words: FORCE
+	$(shell mkdir -p $(@D))$(file >$@.new,$($*_WORDS))
+	@if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+
 # ---- message tables --------------------------------------------------------------------------------------------------
 
 SCHEMA := $(sort $(wildcard lib/wire/schema/*.msg))
 GEN    := $(BUILD)/gen/kw_messages.h $(BUILD)/gen/kw_tables.c
 
-$(BUILD)/schemac: lib/wire/schemac.c | deps
+$(BUILD)/schemac: lib/wire/schemac.c $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) $(if $(WERROR),-Werror) -o $@ $<
+	$(CC) $(CFLAGS) $(KCFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $<
 
 $(BUILD)/gen/stamp: $(BUILD)/schemac $(SCHEMA)
 	@mkdir -p $(@D)
-	$(BUILD)/schemac -o $(@D) $(SCHEMA)
+	@echo '$(BUILD)/schemac -o $(@D) lib/wire/schema/*.msg'; $(BUILD)/schemac -o $(@D) $(SCHEMA)
 	@touch $@
 
 $(GEN): $(BUILD)/gen/stamp ;
 
 # ---- objects, programs, plugins --------------------------------------------------------------------------------------
 
-$(BUILD)/%.o: %.c $(BUILD)/gen/stamp | deps
+# The first build of an object waits for the generated header; later ones know from their .d whether they include it.
+$(OBJ)/%.o: %.c $(BUILD)/FLAGS.words | deps $(GEN)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/stamp
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/FLAGS.words
 	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIB_A): $(LIB_OBJ)
+$(BUILD)/%.a: $(BUILD)/%.words
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(filter %.o,$^)
+
+$(LIB_A): $(LIB_OBJ)
 
 define program
 $(BUILD)/lib$(1).a: $(call obj_of,$(1))
-	@rm -f $$@
-	$$(AR) rcs $$@ $$^
 
-$(BUILD)/$(1): $(BUILD)/$(1)/main.o $(BUILD)/lib$(1).a $(LIB_A)
+$(BUILD)/$(1): $(OBJ)/$(1)/main.o $(BUILD)/lib$(1).a $(LIB_A)
 	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
 
-$(BUILD)/$(1)/tests/test_%: $(BUILD)/$(1)/tests/test_%.o $(BUILD)/lib$(1).a $(LIB_A)
+$(OBJ)/$(1)/tests/test_%: $(OBJ)/$(1)/tests/test_%.o $(BUILD)/lib$(1).a $(LIB_A)
 	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 define libtest
-$(BUILD)/$(1)tests/test_%: $(BUILD)/$(1)tests/test_%.o $(LIB_A)
+$(OBJ)/$(1)tests/test_%: $(OBJ)/$(1)tests/test_%.o $(LIB_A)
 	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(TEST_LIBS) $$(LIB_LIBS)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
 # Example plugins see nothing but the public headers.
-$(BUILD)/plugins/%.so: fixtures/plugins/%.c $(wildcard fakebroker/hooks/kassay_*.h) | deps
+$(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 $(WARN) $(if $(WERROR),-Werror) -Ifakebroker/hooks -shared -fPIC -o $@ $<
+	$(CC) $(CFLAGS) -std=c11 $(WARN) -Ifakebroker/hooks -shared -fPIC -o $@ $<
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
 .PHONY: check
-check: all $(TESTS)
+check: all tests
 	@BUILD=$(BUILD) fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
 
+.PHONY: tests
+tests: $(TESTS)
+
+# ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
 .PHONY: check-san
 check-san:
 	$(MAKE) check SAN=address,undefined
-	$(MAKE) check SAN=thread
+	$$(setarch -R true 2>/dev/null && echo setarch -R) $(MAKE) check SAN=thread
 
 .PHONY: check-kafka
 check-kafka: all
@@ -137,9 +161,14 @@ demo: all
 
 .PHONY: cov
 cov:
-	$(MAKE) check COV=1 BUILD=build-cov CFLAGS='-O0 -g'
+	$(MAKE) check COV=1
 	@mkdir -p out/cov
-	gcovr -r . --object-directory build-cov --exclude '.*/tests/.*' --exclude 'build.*' --html-details out/cov/index.html --print-summary
+	gcovr -r . --object-directory build-cov --exclude '.*/tests/.*' --exclude 'build.*' \
+		--html-details out/cov/index.html --txt out/cov/summary.txt --print-summary
+
+.PHONY: lint
+lint:
+	@fixtures/launchers/lint.sh
 
 # ---- install ---------------------------------------------------------------------------------------------------------
 
@@ -148,7 +177,7 @@ install: $(BINS)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/kassay $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/share/kassay
 	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(wildcard fakebroker/hooks/kassay_*.h) $(DESTDIR)$(PREFIX)/include/kassay/
+	install -m 644 $(HOOKS) $(DESTDIR)$(PREFIX)/include/kassay/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' fixtures/packages/kassay.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/kassay.pc
 	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \

@@ -11,7 +11,7 @@ struct kw_chunk;
 
 struct kw_arena {
 	struct kw_chunk *head;
-	size_t used;     /* bytes handed out */
+	size_t used;     /* bytes handed out, each allocation rounded up to 16 */
 	size_t limit;    /* most bytes to hand out; 0 = no limit */
 };
 
@@ -20,11 +20,12 @@ void kw_arena_init(struct kw_arena *arena, size_t limit);
 void kw_arena_fini(struct kw_arena *arena);
 /* Forgets all allocations but keeps the first chunk for reuse. */
 void kw_arena_reset(struct kw_arena *arena);
-/* NULL when memory or the limit is exhausted. kw_alloc(a, 0) is a valid unique-enough pointer. */
+/* NULL when memory or the limit is exhausted. kw_alloc(arena, 0) takes 16 bytes, so its result is never NULL for size 0
+ * alone and never shared. */
 void *kw_alloc(struct kw_arena *arena, size_t size);
-/* A NUL-terminated copy; NULL when memory is exhausted. */
+/* A copy of the n bytes at s with a NUL behind; NULL as above. */
 char *kw_strndup(struct kw_arena *arena, const char *s, size_t n);
-/* printf into the arena. */
+/* printf into the arena; NULL as above. */
 char *kw_sprintf(struct kw_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

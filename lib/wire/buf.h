@@ -1,12 +1,13 @@
 /* A growing output buffer with a stated maximum, and big-endian writers.
  *
  * The first failure (memory or maximum) sticks: later writes are no-ops and `failed` is set. The caller looks once.
- * With refs != NULL, runs of at least ref_min bytes given to kw_buf_ref() are remembered instead of copied, so that
- * record sets go to the socket by writev; see kw_buf_iov().
+ * With by_ref set, runs of at least KW_REF_MIN bytes given to kw_put_ref() are remembered instead of copied, so that
+ * record sets go to the socket by writev; see kw_buf_iov(). A zeroed struct is an empty buffer with the default maximum.
  */
 #ifndef KASSAY_WIRE_BUF_H
 #define KASSAY_WIRE_BUF_H
 
+#include <endian.h>
 #include <sys/uio.h>
 
 #include "lib/wire/types.h"
@@ -18,7 +19,8 @@ struct kw_ref {
 
 struct kw_buf {
 	uint8_t *p;
-	size_t n, cap, max;    /* max 0 = 1 GiB */
+	size_t n, cap;         /* bytes written to p, bytes there */
+	size_t max;            /* most bytes, references included; 0 = 1 GiB */
 	bool failed;
 	bool by_ref;           /* keep runs of >= KW_REF_MIN bytes as references */
 	struct kw_ref *refs;
@@ -29,7 +31,9 @@ struct kw_buf {
 #define KW_REF_MIN 512
 
 void kw_buf_init(struct kw_buf *buf, size_t max);
+/* Frees the content; the buffer can be used again. */
 void kw_buf_fini(struct kw_buf *buf);
+/* Empties the buffer and forgets a failure, but keeps the memory. */
 void kw_buf_clear(struct kw_buf *buf);
 /* Room for n more bytes at the end, or NULL (and failed). Does not change n. */
 uint8_t *kw_buf_room(struct kw_buf *buf, size_t n);
@@ -45,15 +49,15 @@ void kw_put_varint(struct kw_buf *buf, int32_t v);      /* zigzag */
 void kw_put_varlong(struct kw_buf *buf, int64_t v);     /* zigzag */
 /* Bytes in all, references included. */
 static inline size_t kw_buf_len(const struct kw_buf *buf) { return buf->n + buf->refbytes; }
-/* Number of iovecs the content takes; fills at most niov of them. */
+/* Number of iovecs the content takes; fills the first niov of them. They are valid until the next write. */
 size_t kw_buf_iov(const struct kw_buf *buf, struct iovec *iov, size_t niov);
 
 /* Big-endian loads and stores at any alignment. */
 static inline uint16_t kw_rd16(const uint8_t *p) { return (uint16_t)(p[0] << 8 | p[1]); }
-static inline uint32_t kw_rd32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return __builtin_bswap32(v); }
-static inline uint64_t kw_rd64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return __builtin_bswap64(v); }
+static inline uint32_t kw_rd32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return be32toh(v); }
+static inline uint64_t kw_rd64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return be64toh(v); }
 static inline void kw_wr16(uint8_t *p, uint16_t v) { p[0] = (uint8_t)(v >> 8); p[1] = (uint8_t)v; }
-static inline void kw_wr32(uint8_t *p, uint32_t v) { v = __builtin_bswap32(v); memcpy(p, &v, 4); }
-static inline void kw_wr64(uint8_t *p, uint64_t v) { v = __builtin_bswap64(v); memcpy(p, &v, 8); }
+static inline void kw_wr32(uint8_t *p, uint32_t v) { v = htobe32(v); memcpy(p, &v, 4); }
+static inline void kw_wr64(uint8_t *p, uint64_t v) { v = htobe64(v); memcpy(p, &v, 8); }
 
 #endif

@@ -60,11 +60,13 @@ enum kw_kind { KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDI
 
 struct kw_msg {
 	const char *name;            /* "ProduceRequest" */
+	const char *alias;           /* an older release's name, or NULL */
 	const struct kw_struct *root;
 	enum kw_kind kind;
 	int16_t key;                 /* API key or record type, -1 if none */
 	struct kw_range versions, flexible;
-	uint32_t id;
+	uint32_t listeners;          /* of a request: 1 broker, 2 controller */
+	uint32_t id;                 /* its place in kw_msg_at() */
 };
 
 /* ---- the catalogue ---- */
@@ -102,8 +104,11 @@ int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n,
 
 /* A struct of the message with every field at its default. NULL when memory is exhausted. */
 void *kw_new(const struct kw_msg *msg, struct kw_arena *arena);
-/* Elements with every field at its default; the array of `field` ("topicData" or "topicData.partitionData") in msg. */
+/* n elements of an array of structs with every field at its default: kw_new_array(&kw_ProduceRequest_TopicProduceData_struct,
+ * 2, arena). NULL when memory is exhausted. */
 void *kw_new_array(const struct kw_struct *st, int32_t n, struct kw_arena *arena);
+/* Sets one struct to its defaults. */
+void kw_set_defaults(const struct kw_struct *st, void *out);
 /* Appends the encoding. A field that the version lacks, is not ignorable and not at its default is KT_EVERSION; a null
  * where the version forbids it is KT_ETYPE. */
 int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kt_err *err);

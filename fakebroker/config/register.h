@@ -1,0 +1,49 @@
+/* Whether the controller takes a broker's registration.
+ *
+ * Source: ClusterControlManager.registerBroker of Apache Kafka 4.4, checks in its order; then KIP-1294: the reported
+ * static configurations, and the defaults of those not reported, must be legal at the finalized metadata.version.
+ */
+#ifndef KASSAY_FAKEBROKER_CONFIG_REGISTER_H
+#define KASSAY_FAKEBROKER_CONFIG_REGISTER_H
+
+#include "fakebroker/config/upgrade.h"
+
+struct fb_listener_view {
+	struct kw_str name, host;
+	uint16_t port;
+	int16_t securityProtocol;
+};
+
+/* A BrokerRegistrationRequest. */
+struct fb_register_view {
+	int16_t version;             /* of the request: below 2 it has no log directories, below 5 no static configurations */
+	int32_t brokerId;
+	struct kw_str clusterId;
+	struct kw_uuid incarnationId;
+	const struct fb_listener_view *listeners;
+	size_t nlisteners;
+	const struct fb_feature_range *features;
+	size_t nfeatures;
+	bool isMigratingZkBroker;
+	const struct kw_uuid *logDirs;
+	size_t nlogDirs;
+	const struct fb_static_config *statics;
+	size_t nstatics;
+};
+
+struct fb_register_answer {
+	int16_t errorCode;
+	const char *reason;          /* for the log: the response has no message. NULL if errorCode is 0 */
+	bool amends;                 /* same incarnation as registered: keep the epoch */
+	bool keepsStatics;           /* the cluster's level knows static configurations: remember the reported ones */
+};
+
+/* Never fails otherwise than by its answer; what it needs is allocated in arena. 0 or KT_ENOMEM. */
+int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
+		      struct kw_arena *arena, struct fb_register_answer *answer);
+
+/* The version of the RegisterBrokerRecord that the controller writes at a level: Kafka's 1 to 4, or 5 when the broker
+ * reported static configurations and the level knows them. staticLevel is kit.static.configs.level. */
+int16_t fb_register_record_version(int16_t level, bool reported, int64_t staticLevel);
+
+#endif

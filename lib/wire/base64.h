@@ -1,0 +1,19 @@
+/* Base64 (RFC 4648): standard with padding for bytes, URL-safe without padding for uuids, as Kafka writes them. */
+#ifndef KASSAY_WIRE_BASE64_H
+#define KASSAY_WIRE_BASE64_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Characters that n bytes take, without a NUL. */
+size_t kw_base64_len(size_t n, bool url);
+/* Writes them and a NUL. */
+void kw_base64_encode(const uint8_t *p, size_t n, bool url, char *out);
+/* Reads n characters into out (room for n / 4 * 3 + 3 bytes). Padding is optional; both alphabets are read. Returns the
+ * number of bytes, or -1 if a character, the length or the left-over bits are wrong. */
+long kw_base64_decode(const char *s, size_t n, uint8_t *out);
+/* Reads n hex digits, blanks between bytes allowed, into out (room for n / 2 bytes). Bytes read or -1. */
+long kw_hex_decode(const char *s, size_t n, uint8_t *out);
+
+#endif

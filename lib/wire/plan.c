@@ -1,0 +1,305 @@
+#include "lib/wire/plan.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+	uint32_t size;         /* in memory */
+	uint32_t wire_min;     /* on the wire, not compact */
+} types[] = {
+	[KW_BOOL] = {sizeof(bool), 1},
+	[KW_INT8] = {1, 1},
+	[KW_INT16] = {2, 2},
+	[KW_UINT16] = {2, 2},
+	[KW_INT32] = {4, 4},
+	[KW_UINT32] = {4, 4},
+	[KW_INT64] = {8, 8},
+	[KW_FLOAT64] = {8, 8},
+	[KW_UUID] = {16, 16},
+	[KW_STRING] = {sizeof(struct kw_str), 2},
+	[KW_BYTES] = {sizeof(struct kw_bytes), 4},
+	[KW_RECORDS] = {sizeof(struct kw_records), 4},
+};
+
+uint32_t kw_type_size(const struct kw_field *field)
+{
+	return field->type == KW_STRUCT ? field->sub->size : types[field->type].size;
+}
+
+static bool has_length(uint8_t type)
+{
+	return type == KW_STRING || type == KW_BYTES || type == KW_RECORDS;
+}
+
+/* ---- defaults ---- */
+
+static void set_default(const struct kw_field *field, char *at)
+{
+	bool null = field->flags & KW_F_DEFAULT_NULL;
+
+	if (field->flags & KW_F_ARRAY) {
+		((struct kw_arr *)at)->n = null ? -1 : 0;
+		return;
+	}
+	switch ((enum kw_type)field->type) {
+	case KW_BOOL: *(bool *)at = field->def_int != 0; break;
+	case KW_INT8: *(int8_t *)at = (int8_t)field->def_int; break;
+	case KW_INT16:
+	case KW_UINT16: *(int16_t *)at = (int16_t)field->def_int; break;
+	case KW_INT32:
+	case KW_UINT32: *(int32_t *)at = (int32_t)field->def_int; break;
+	case KW_INT64: *(int64_t *)at = field->def_int; break;
+	case KW_FLOAT64: *(double *)at = (double)field->def_int; break;
+	case KW_STRING:
+		*(struct kw_str *)at = null ? KW_NULL_STR : kw_str(field->def_str ? field->def_str : "");
+		break;
+	case KW_BYTES: ((struct kw_bytes *)at)->n = null ? -1 : 0; break;
+	case KW_RECORDS: ((struct kw_records *)at)->n = null ? -1 : 0; break;
+	case KW_STRUCT:
+		if (!kw_is_pointer(field))
+			kw_set_defaults(field->sub, at);
+		break;
+	case KW_UUID: break;
+	}
+}
+
+void kw_set_defaults(const struct kw_struct *st, void *out)
+{
+	memset(out, 0, st->size);
+	for (uint32_t i = 0; i < st->nfields; i++)
+		set_default(&st->fields[i], (char *)out + st->fields[i].offset);
+}
+
+static bool struct_is_default(const struct kw_struct *st, const void *in)
+{
+	for (uint32_t i = 0; i < st->nfields; i++)
+		if (!kw_field_is_default(&st->fields[i], in))
+			return false;
+	return true;
+}
+
+bool kw_field_is_default(const struct kw_field *field, const void *in)
+{
+	const char *at = (const char *)in + field->offset;
+	int32_t null_n = field->flags & KW_F_DEFAULT_NULL ? -1 : 0;
+
+	if (field->flags & KW_F_ARRAY)
+		return ((const struct kw_arr *)at)->n == null_n;
+	switch ((enum kw_type)field->type) {
+	case KW_BOOL: return *(const bool *)at == (field->def_int != 0);
+	case KW_INT8: return *(const int8_t *)at == (int8_t)field->def_int;
+	case KW_INT16:
+	case KW_UINT16: return *(const int16_t *)at == (int16_t)field->def_int;
+	case KW_INT32:
+	case KW_UINT32: return *(const int32_t *)at == (int32_t)field->def_int;
+	case KW_INT64: return *(const int64_t *)at == field->def_int;
+	case KW_FLOAT64: {
+		double def = (double)field->def_int;
+		return memcmp(at, &def, sizeof def) == 0;
+	}
+	case KW_UUID: {
+		static const struct kw_uuid zero;
+		return kw_uuid_eq(*(const struct kw_uuid *)at, zero);
+	}
+	case KW_STRING:
+		if (null_n < 0)
+			return ((const struct kw_str *)at)->n < 0;
+		return kw_str_is(*(const struct kw_str *)at, field->def_str ? field->def_str : "");
+	case KW_BYTES: return ((const struct kw_bytes *)at)->n == null_n;
+	case KW_RECORDS: return ((const struct kw_records *)at)->n == null_n;
+	case KW_STRUCT:
+		if (kw_is_pointer(field)) {
+			const void *sub = *(void *const *)at;
+			return null_n < 0 ? !sub : sub && struct_is_default(field->sub, sub);
+		}
+		return struct_is_default(field->sub, at);
+	}
+	return false;
+}
+
+void *kw_new_array(const struct kw_struct *st, int32_t n, struct kw_arena *arena)
+{
+	char *p = kw_alloc(arena, (size_t)n * st->size);
+
+	for (int32_t i = 0; p && i < n; i++)
+		kw_set_defaults(st, p + (size_t)i * st->size);
+	return p;
+}
+
+void *kw_new(const struct kw_msg *msg, struct kw_arena *arena)
+{
+	return kw_new_array(msg->root, 1, arena);
+}
+
+/* ---- plans ---- */
+
+struct maker {
+	struct kw_arena *arena;
+	const struct kw_msg *msg;
+	int version;
+	bool failed;
+};
+
+static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct *st);
+
+static void make_op(struct maker *mk, const struct kw_field *field, struct kw_op *op)
+{
+	bool flexible = kw_in(mk->msg->flexible, mk->version);
+
+	op->type = field->type;
+	op->array = field->flags & KW_F_ARRAY;
+	op->compact = flexible && !(field->flags & KW_F_NEVER_COMPACT);
+	op->nullable = kw_in(field->nullable, mk->version);
+	op->tag = kw_in(field->tagged, mk->version) ? field->tag : -1;
+	op->offset = field->offset;
+	op->elem_size = kw_type_size(field);
+	op->field = field;
+	if (field->type == KW_STRUCT)
+		op->sub = make_plan(mk, field->sub);
+	if (op->sub)
+		op->elem_min = op->sub->min_size;
+	else if (field->type != KW_STRUCT)
+		op->elem_min = op->compact && has_length(field->type) ? 1 : types[field->type].wire_min;
+	if (op->elem_min == 0)
+		op->elem_min = 1;
+}
+
+static uint32_t wire_min(const struct kw_op *op)
+{
+	if (op->array)
+		return op->compact ? 1 : 4;
+	if (op->type == KW_STRUCT)
+		return op->nullable ? 1 : op->sub ? op->sub->min_size : 0;
+	return op->elem_min;
+}
+
+static int by_tag(const void *a, const void *b)
+{
+	return ((const struct kw_op *)a)->tag - ((const struct kw_op *)b)->tag;
+}
+
+static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct *st)
+{
+	struct kw_plan *plan = kw_alloc(mk->arena, sizeof *plan);
+	struct kw_op *ops = kw_alloc(mk->arena, st->nfields * sizeof *ops);
+	struct kw_op *tagged = kw_alloc(mk->arena, st->nfields * sizeof *tagged);
+	void *defaults = kw_alloc(mk->arena, st->size);
+
+	if (plan)
+		plan->absent = kw_alloc(mk->arena, st->nfields * sizeof *plan->absent);
+	if (!plan || !ops || !tagged || !defaults || !plan->absent) {
+		mk->failed = true;
+		return NULL;
+	}
+	plan->st = st;
+	plan->ops = ops;
+	plan->tagged = tagged;
+	plan->flexible = kw_in(mk->msg->flexible, mk->version);
+	plan->min_size = plan->flexible ? 1 : 0;
+	kw_set_defaults(st, defaults);
+	plan->defaults = defaults;
+	for (uint32_t i = 0; i < st->nfields; i++) {
+		const struct kw_field *field = &st->fields[i];
+
+		if (!kw_in(field->versions, mk->version)) {
+			if (!(field->flags & KW_F_IGNORABLE))
+				plan->absent[plan->nabsent++] = field;
+		} else if (kw_in(field->tagged, mk->version)) {
+			make_op(mk, field, &tagged[plan->ntagged++]);
+		} else {
+			make_op(mk, field, &ops[plan->nops]);
+			plan->min_size += wire_min(&ops[plan->nops++]);
+		}
+	}
+	qsort(tagged, plan->ntagged, sizeof *tagged, by_tag);
+	return plan;
+}
+
+/* Plans by message id and version - versions.min. The arena is never freed: plans live as long as the process. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kw_arena plan_arena;
+static const struct kw_plan *_Atomic **plans;
+
+static void init(void)
+{
+	kw_arena_init(&plan_arena, 0);
+	plans = kw_alloc(&plan_arena, kw_all_messages_n * sizeof *plans);
+	for (size_t i = 0; plans && i < kw_all_messages_n; i++) {
+		struct kw_range r = kw_all_messages[i]->versions;
+
+		plans[i] = r.max < r.min ? NULL : kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof **plans);
+	}
+}
+
+static const struct kw_plan *make(const struct kw_msg *msg, int version, struct kt_err *err)
+{
+	struct maker mk = {&plan_arena, msg, version, false};
+	const struct kw_plan *plan;
+
+	pthread_mutex_lock(&lock);
+	plan = atomic_load(&plans[msg->id][version - msg->versions.min]);
+	if (!plan) {
+		plan = make_plan(&mk, msg->root);
+		if (mk.failed)
+			plan = NULL;
+		atomic_store(&plans[msg->id][version - msg->versions.min], plan);
+	}
+	pthread_mutex_unlock(&lock);
+	if (!plan)
+		kt_fail(err, KT_ENOMEM, "no memory for the plan of %s", msg->name);
+	return plan;
+}
+
+const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err)
+{
+	const struct kw_plan *plan;
+
+	if (!kw_in(msg->versions, version)) {
+		kt_fail(err, KT_EVERSION, "%s has no version %d (known: %d-%d)", msg->name, version, msg->versions.min,
+			msg->versions.max);
+		return NULL;
+	}
+	pthread_once(&once, init);
+	if (!plans || !plans[msg->id]) {
+		kt_fail(err, KT_ENOMEM, "no memory for the plans");
+		return NULL;
+	}
+	plan = atomic_load_explicit(&plans[msg->id][version - msg->versions.min], memory_order_acquire);
+	return plan ? plan : make(msg, version, err);
+}
+
+/* ---- paths ---- */
+
+void kw_frame_path(const struct kw_frame *frame, char *buf, size_t size)
+{
+	size_t n;
+
+	buf[0] = '\0';
+	if (!frame || size < 2)
+		return;
+	kw_frame_path(frame->up, buf, size);
+	if (!frame->field)
+		return;
+	n = strlen(buf);
+	snprintf(buf + n, size - n, "%s%s", n ? "." : "", frame->field->name);
+	n = strlen(buf);
+	if (frame->index >= 0)
+		snprintf(buf + n, size - n, "[%d]", frame->index);
+}
+
+int kw_frame_fail(const struct kw_frame *frame, struct kt_err *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err || err->code)
+		return code;
+	kw_frame_path(frame, err->path, sizeof err->path);
+	va_start(ap, fmt);
+	kt_vfail(err, code, fmt, ap);
+	va_end(ap);
+	return code;
+}

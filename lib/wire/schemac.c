@@ -1,0 +1,531 @@
+/* schemac: compiles the .msg files of lib/wire/schema into C structs (kw_messages.h) and field tables (kw_tables.c).
+ *
+ * The text form is described in docs/messages.md. Every error names file and line.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FIELDS = 64, MAX_STRUCTS = 48, MAX_DEPTH = 12, MAX_WORDS = 16 };
+
+struct range {
+	int min, max;   /* max 32767 = open; empty when min > max */
+};
+
+struct type {
+	bool array;
+	const char *base;     /* "int32" or a struct name */
+	int prim;             /* index in prims, or -1 */
+};
+
+struct field {
+	char *name, *alias, *def;
+	struct type type;
+	struct range versions, nullable, tagged;
+	int tag;
+	bool ignorable, key, never_compact;
+};
+
+struct strct {
+	char *name;
+	struct field f[MAX_FIELDS];
+	int n;
+	bool emitted;
+};
+
+struct msg {
+	const char *file;
+	char *name, *alias;
+	const char *kind;
+	int key;
+	unsigned listeners;
+	struct range versions, flexible;
+	struct strct s[MAX_STRUCTS];   /* [0] is the root */
+	int ns;
+};
+
+static const struct { const char *schema, *ctype, *constant; } prims[] = {
+	{"bool", "bool", "KW_BOOL"},
+	{"int8", "int8_t", "KW_INT8"},
+	{"int16", "int16_t", "KW_INT16"},
+	{"uint16", "uint16_t", "KW_UINT16"},
+	{"int32", "int32_t", "KW_INT32"},
+	{"uint32", "uint32_t", "KW_UINT32"},
+	{"int64", "int64_t", "KW_INT64"},
+	{"float64", "double", "KW_FLOAT64"},
+	{"uuid", "struct kw_uuid", "KW_UUID"},
+	{"string", "struct kw_str", "KW_STRING"},
+	{"bytes", "struct kw_bytes", "KW_BYTES"},
+	{"records", "struct kw_records", "KW_RECORDS"},
+};
+enum { NPRIMS = sizeof prims / sizeof prims[0], P_STRING = 9 };
+
+static const struct { const char *word, *constant; } kinds[] = {
+	{"request", "KW_REQUEST"}, {"response", "KW_RESPONSE"}, {"header", "KW_HEADER"},
+	{"metadata", "KW_METADATA_RECORD"}, {"coordinator-key", "KW_COORDINATOR_KEY"},
+	{"coordinator-value", "KW_COORDINATOR_VALUE"}, {"data", "KW_DATA"},
+};
+
+static const char *cur_file;
+static int cur_line;
+
+__attribute__((noreturn, format(printf, 1, 2)))
+static void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "schemac: %s:%d: ", cur_file, cur_line);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static void *must(void *p)
+{
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+static char *copy(const char *s)
+{
+	return must(strdup(s));
+}
+
+static int number(const char **s)
+{
+	char *end;
+	long v = strtol(*s, &end, 10);
+
+	if (end == *s || v < 0 || v > 32767)
+		die("a version number is expected at \"%s\"", *s);
+	*s = end;
+	return (int)v;
+}
+
+/* "3", "3+", "3-5" or "none" */
+static struct range parse_range(const char *s)
+{
+	struct range r = {0, -1};
+	const char *p = s;
+
+	if (strcmp(s, "none") == 0)
+		return r;
+	r.min = r.max = number(&p);
+	if (*p == '+' && !p[1])
+		r.max = 32767;
+	else if (*p == '-') {
+		p++;
+		r.max = number(&p);
+		if (*p || r.max < r.min)
+			die("bad version range \"%s\"", s);
+	} else if (*p)
+		die("bad version range \"%s\"", s);
+	return r;
+}
+
+static struct type parse_type(const char *s)
+{
+	struct type t = {.prim = -1};
+
+	if (strncmp(s, "[]", 2) == 0) {
+		t.array = true;
+		s += 2;
+	}
+	t.base = copy(s);
+	for (int i = 0; i < NPRIMS; i++)
+		if (strcmp(prims[i].schema, s) == 0)
+			t.prim = i;
+	if (t.prim < 0 && !isupper((unsigned char)*s))
+		die("unknown type \"%s\"", s);
+	return t;
+}
+
+static void parse_attribute(struct field *f, const char *a)
+{
+	const char *v = strchr(a, '=');
+	size_t n = v ? (size_t)(v - a) : strlen(a);
+
+	if (v)
+		v++;
+	if (n == 9 && memcmp(a, "ignorable", 9) == 0)
+		f->ignorable = true;
+	else if (n == 3 && memcmp(a, "key", 3) == 0)
+		f->key = true;
+	else if (!v)
+		die("unknown attribute \"%s\"", a);
+	else if (n == 4 && memcmp(a, "null", 4) == 0)
+		f->nullable = parse_range(v);
+	else if (n == 3 && memcmp(a, "tag", 3) == 0) {
+		f->tag = number(&v);
+		if (*v++ != ':')
+			die("tag=N:RANGE is expected, not \"%s\"", a);
+		f->tagged = parse_range(v);
+	} else if (n == 7 && memcmp(a, "default", 7) == 0)
+		f->def = copy(v);
+	else if (n == 8 && memcmp(a, "flexible", 8) == 0 && strcmp(v, "none") == 0)
+		f->never_compact = true;
+	else if (n == 5 && memcmp(a, "alias", 5) == 0)
+		f->alias = copy(v);
+	else if (!(n == 6 && memcmp(a, "entity", 6) == 0))
+		die("unknown attribute \"%s\"", a);
+}
+
+static struct strct *add_struct(struct msg *m, const char *name)
+{
+	if (m->ns == MAX_STRUCTS)
+		die("more than %d structs in one message", MAX_STRUCTS);
+	for (int i = 0; i < m->ns; i++)
+		if (strcmp(m->s[i].name, name) == 0)
+			die("struct %s is defined twice", name);
+	m->s[m->ns].name = copy(name);
+	return &m->s[m->ns++];
+}
+
+static struct field *add_field(struct strct *st, char **w, int n)
+{
+	struct field *f;
+
+	if (n < 3)
+		die("a field is: Name type versions [attributes]");
+	if (st->n == MAX_FIELDS)
+		die("more than %d fields in struct %s", MAX_FIELDS, st->name);
+	f = &st->f[st->n++];
+	f->name = copy(w[0]);
+	f->type = parse_type(w[1]);
+	f->versions = parse_range(w[2]);
+	f->nullable = f->tagged = (struct range){0, -1};
+	f->tag = -1;
+	for (int i = 3; i < n; i++)
+		parse_attribute(f, w[i]);
+	return f;
+}
+
+static void parse_header(struct msg *m, char **w, int n)
+{
+	if (n < 2)
+		die("\"%s\" needs a value", w[0]);
+	if (strcmp(w[0], "message") == 0) {
+		m->name = copy(w[1]);
+		add_struct(m, w[1]);
+	} else if (strcmp(w[0], "alias") == 0)
+		m->alias = copy(w[1]);
+	else if (strcmp(w[0], "kind") == 0) {
+		for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+			if (strcmp(kinds[i].word, w[1]) == 0)
+				m->kind = kinds[i].constant;
+		if (!m->kind)
+			die("unknown kind \"%s\"", w[1]);
+	} else if (strcmp(w[0], "key") == 0)
+		m->key = atoi(w[1]);
+	else if (strcmp(w[0], "versions") == 0)
+		m->versions = parse_range(w[1]);
+	else if (strcmp(w[0], "flexible") == 0)
+		m->flexible = parse_range(w[1]);
+	else if (strcmp(w[0], "listeners") == 0) {
+		for (int i = 1; i < n; i++)
+			m->listeners |= strcmp(w[i], "broker") == 0 ? 1u : strcmp(w[i], "controller") == 0 ? 2u : 0u;
+	} else
+		die("unknown line \"%s\"", w[0]);
+}
+
+static int split(char *line, char **w)
+{
+	int n = 0;
+
+	for (char *p = strtok(line, " \t\r\n"); p; p = strtok(NULL, " \t\r\n")) {
+		if (*p == '#')
+			break;
+		if (n == MAX_WORDS)
+			die("too many words");
+		w[n++] = p;
+	}
+	return n;
+}
+
+static void parse_file(struct msg *m, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[4096], *w[MAX_WORDS];
+	struct strct *at[MAX_DEPTH] = {NULL};   /* the struct whose fields stand at this depth */
+	bool header = true, blank;
+
+	cur_file = m->file = path;
+	cur_line = 0;
+	m->key = -1;
+	m->versions = m->flexible = (struct range){0, -1};
+	if (!f)
+		die("cannot be opened");
+	while (fgets(line, sizeof line, f)) {
+		int depth = 0, n;
+
+		cur_line++;
+		while (line[depth] == '\t')
+			depth++;
+		blank = line[0] == '\n';
+		n = split(line, w);
+		header &= !(blank && m->name);   /* the first blank line ends it */
+		if (n == 0)
+			continue;
+		if (header) {
+			parse_header(m, w, n);
+			at[0] = m->ns ? &m->s[0] : NULL;
+			continue;
+		}
+		if (depth == 0 && strcmp(w[0], "struct") == 0) {
+			if (n < 2)
+				die("struct needs a name");
+			at[1] = add_struct(m, w[1]);
+			continue;
+		}
+		if (depth >= MAX_DEPTH - 1 || !at[depth])
+			die("this indentation has no struct above it");
+		struct field *fl = add_field(at[depth], w, n);
+		at[depth + 1] = NULL;
+		if (fl->type.prim < 0) {
+			bool known = false;
+			for (int i = 0; i < m->ns; i++)
+				known |= strcmp(m->s[i].name, fl->type.base) == 0;
+			/* A common struct comes later in the file; an inline one has its fields right below. */
+			long pos = ftell(f);
+			char next[4096];
+			int nd = 0;
+			if (fgets(next, sizeof next, f))
+				while (next[nd] == '\t')
+					nd++;
+			fseek(f, pos, SEEK_SET);
+			if (nd > depth && !known)
+				at[depth + 1] = add_struct(m, fl->type.base);
+		}
+	}
+	fclose(f);
+	if (!m->name || !m->kind)
+		die("the lines \"message\" and \"kind\" are missing");
+}
+
+/* ---- output ---- */
+
+static struct strct *find_struct(struct msg *m, const char *name)
+{
+	for (int i = 0; i < m->ns; i++)
+		if (strcmp(m->s[i].name, name) == 0)
+			return &m->s[i];
+	cur_file = m->file;
+	die("struct %s is not defined", name);
+}
+
+static const char *lower(const char *name)
+{
+	static char buf[128];
+
+	snprintf(buf, sizeof buf, "%s", name);
+	buf[0] = (char)tolower((unsigned char)buf[0]);
+	return buf;
+}
+
+static void struct_name(char *buf, size_t size, const struct msg *m, const struct strct *s)
+{
+	if (s == &m->s[0])
+		snprintf(buf, size, "kw_%s", m->name);
+	else
+		snprintf(buf, size, "kw_%s_%s", m->name, s->name);
+}
+
+static void emit_struct(FILE *h, struct msg *m, struct strct *s)
+{
+	char name[256], sub[256];
+
+	if (s->emitted)
+		return;
+	s->emitted = true;
+	for (int i = 0; i < s->n; i++)
+		if (s->f[i].type.prim < 0)
+			emit_struct(h, m, find_struct(m, s->f[i].type.base));
+	struct_name(name, sizeof name, m, s);
+	fprintf(h, "struct %s {\n", name);
+	for (int i = 0; i < s->n; i++) {
+		const struct field *f = &s->f[i];
+		const char *type = f->type.prim >= 0 ? prims[f->type.prim].ctype : sub;
+
+		if (f->type.prim < 0) {
+			char n[240];
+			struct_name(n, sizeof n, m, find_struct(m, f->type.base));
+			snprintf(sub, sizeof sub, "struct %s", n);
+		}
+		if (f->type.array)
+			fprintf(h, "\tstruct { %s *v; int32_t n; } %s;\n", type, lower(f->name));
+		else if (f->type.prim < 0 && f->nullable.min <= f->nullable.max)
+			fprintf(h, "\t%s *%s;   /* NULL = null */\n", type, lower(f->name));
+		else
+			fprintf(h, "\t%s %s;\n", type, lower(f->name));
+	}
+	fprintf(h, "\tstruct kw_tags unknownTags;\n};\n");
+}
+
+static long long default_number(const struct msg *m, const struct field *f)
+{
+	char *end;
+	long long v;
+
+	if (!f->def || strcmp(f->def, "null") == 0 || strcmp(f->def, "false") == 0)
+		return 0;
+	if (strcmp(f->def, "true") == 0)
+		return 1;
+	v = strtoll(f->def, &end, 0);
+	if (*end) {
+		cur_file = m->file;
+		die("field %s: default \"%s\" is not a number", f->name, f->def);
+	}
+	return v;
+}
+
+static void emit_range(FILE *c, const struct msg *m, struct range r)
+{
+	int max = r.max > m->versions.max ? m->versions.max : r.max;
+
+	if (r.min > max)
+		fprintf(c, "{0, -1}, ");
+	else
+		fprintf(c, "{%d, %d}, ", r.min, max);
+}
+
+static void emit_field(FILE *c, struct msg *m, const char *sname, const struct field *f)
+{
+	bool text = f->type.prim == P_STRING && !f->type.array;
+	bool null = f->def && strcmp(f->def, "null") == 0;
+	char sub[256] = "";
+
+	fprintf(c, "\t{\"%s\", ", lower(f->name));
+	if (f->alias)
+		fprintf(c, "\"%s\", ", lower(f->alias));
+	else
+		fprintf(c, "NULL, ");
+	if (f->type.prim < 0) {
+		struct_name(sub, sizeof sub, m, find_struct(m, f->type.base));
+		fprintf(c, "&%s_struct, ", sub);
+	} else
+		fprintf(c, "NULL, ");
+	if (text && f->def && !null)
+		fprintf(c, "\"%s\", 0, ", f->def);
+	else
+		fprintf(c, "NULL, %lld, ", text ? 0 : default_number(m, f));
+	emit_range(c, m, f->versions);
+	emit_range(c, m, f->nullable);
+	emit_range(c, m, f->tagged);
+	fprintf(c, "%d, %s, %d%s%s%s%s%s, ", f->tag, f->type.prim < 0 ? "KW_STRUCT" : prims[f->type.prim].constant, 0,
+		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "", f->key ? " | KW_F_KEY" : "",
+		f->never_compact ? " | KW_F_NEVER_COMPACT" : "", null ? " | KW_F_DEFAULT_NULL" : "");
+	fprintf(c, "offsetof(struct %s, %s)},\n", sname, lower(f->name));
+}
+
+static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
+{
+	char name[256];
+
+	if (!s->emitted)
+		return;
+	s->emitted = false;
+	for (int i = 0; i < s->n; i++)
+		if (s->f[i].type.prim < 0)
+			emit_tables(c, m, find_struct(m, s->f[i].type.base), id);
+	struct_name(name, sizeof name, m, s);
+	if (s->n) {
+		fprintf(c, "static const struct kw_field %s_fields[] = {\n", name);
+		for (int i = 0; i < s->n; i++)
+			emit_field(c, m, name, &s->f[i]);
+		fprintf(c, "};\n");
+	}
+	fprintf(c, "const struct kw_struct %s_struct = {\"%s\", ", name, s->name);
+	if (s->n)
+		fprintf(c, "%s_fields, %d, ", name, s->n);
+	else
+		fprintf(c, "NULL, 0, ");
+	fprintf(c, "sizeof(struct %s), offsetof(struct %s, unknownTags), %d};\n", name, name, (*id)++);
+}
+
+static FILE *create(const char *dir, const char *name)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	f = fopen(path, "w");
+	cur_file = name;
+	cur_line = 0;
+	if (!f)
+		die("cannot be written");
+	return f;
+}
+
+static void emit_header(const char *dir, struct msg *msgs, int n)
+{
+	FILE *h = create(dir, "kw_messages.h");
+
+	fprintf(h, "/* Made by schemac from lib/wire/schema. */\n#ifndef KW_MESSAGES_H\n#define KW_MESSAGES_H\n\n"
+		   "#include \"lib/wire/message.h\"\n\n");
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < msgs[i].ns; k++)
+			emit_struct(h, &msgs[i], &msgs[i].s[k]);
+		for (int k = 0; k < msgs[i].ns; k++) {
+			char name[256];
+			struct_name(name, sizeof name, &msgs[i], &msgs[i].s[k]);
+			fprintf(h, "extern const struct kw_struct %s_struct;\n", name);
+		}
+		fprintf(h, "extern const struct kw_msg kw_msg_%s;\n\n", msgs[i].name);
+	}
+	fprintf(h, "#endif\n");
+	if (fclose(h))
+		die("cannot be written");
+}
+
+static void emit_source(const char *dir, struct msg *msgs, int n)
+{
+	FILE *c = create(dir, "kw_tables.c");
+	int id = 0;
+
+	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n#include \"kw_messages.h\"\n#include \"lib/wire/plan.h\"\n\n");
+	for (int i = 0; i < n; i++) {
+		struct msg *m = &msgs[i];
+
+		for (int k = 0; k < m->ns; k++)
+			emit_tables(c, m, &m->s[k], &id);
+		fprintf(c, "const struct kw_msg kw_msg_%s = {\"%s\", ", m->name, m->name);
+		if (m->alias)
+			fprintf(c, "\"%s\", ", m->alias);
+		else
+			fprintf(c, "NULL, ");
+		fprintf(c, "&kw_%s_struct, %s, %d, ", m->name, m->kind, m->key);
+		emit_range(c, m, m->versions);
+		emit_range(c, m, m->flexible);
+		fprintf(c, "%u, %d};\n\n", m->listeners, i);
+	}
+	fprintf(c, "const struct kw_msg *const kw_all_messages[] = {\n");
+	for (int i = 0; i < n; i++)
+		fprintf(c, "\t&kw_msg_%s,\n", msgs[i].name);
+	fprintf(c, "};\nconst size_t kw_all_messages_n = %d;\n", n);
+	if (fclose(c))
+		die("cannot be written");
+}
+
+int main(int argc, char **argv)
+{
+	struct msg *msgs;
+	int n = argc - 3;
+
+	if (argc < 4 || strcmp(argv[1], "-o") != 0) {
+		fprintf(stderr, "usage: schemac -o DIR FILE.msg...\n");
+		return 2;
+	}
+	cur_file = argv[2];
+	msgs = must(calloc((size_t)n, sizeof *msgs));
+	for (int i = 0; i < n; i++)
+		parse_file(&msgs[i], argv[i + 3]);
+	emit_header(argv[2], msgs, n);
+	emit_source(argv[2], msgs, n);
+	return 0;
+}
