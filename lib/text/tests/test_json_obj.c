@@ -221,7 +221,7 @@ static void choices_are_listed_or_guessed(void **state)
 	assert_says("t.json:1: $.v: unknown choice \"gren\"; did you mean \"green\"?");
 	err = (struct kt_err){0};
 	assert_false(kt_obj_enum(&obj, "w", colours, &e));
-	assert_says("t.json:1: $.w: unknown choice \"octarine\"; there is \"red\", \"green\", \"blue\"");
+	assert_says("t.json:1: $.w: unknown choice \"octarine\"; there is red, green, blue");
 	assert_int_equal(e, 9);
 }
 
