@@ -42,7 +42,7 @@ struct fb_failures {
 	atomic_int_fast64_t next_log;     /* ns, fb_hook_now() */
 };
 
-/* Counts a failure of `name` and logs it as an error, with the number so far: "NAME failed (7 times): why". */
+/* Counts a failure of `name` and logs it as an error, with the number so far: "NAME failed (failure 7): why". */
 void fb_hook_failed(struct fb_failures *failures, const struct fb_hook_env *env, const char *name, const char *why);
 
 /* Nanoseconds of the monotonic clock. */

@@ -29,9 +29,10 @@
  * no response and has_response is 0. Errors are shown like successes. observe_produce() of a request always returns
  * before record() of the same request is called. Requests that cannot be parsed are not shown.
  *
- * Threads. create() and close() are called from one thread at a time. record(), observe_produce() and collect() are
- * called from several threads at once on the same instance; what an instance changes there must be atomic or locked.
- * record() holds up the requests of its event loop while it runs.
+ * Threads. There may be many instances at a time, one for each node of the broker. create() and close() of one instance
+ * are called once, each from any thread. record(), observe_produce() and collect() are called from several threads at
+ * once on the same instance; what an instance changes there must be atomic or locked. record() holds up the requests of
+ * its event loop while it runs.
  *
  * Failure. An observer cannot change a response or delay it beyond its own run time. A failing create() is logged and
  * replaced by NoOpObserver; a failing record() is counted and logged at a bounded rate.
@@ -41,7 +42,7 @@
  * close() returns. The instance belongs to the plugin.
  *
  * Trust. A plugin runs inside the broker with the broker's memory: a wild pointer takes the broker down. Nothing is
- * isolated, so load only what you would link in. Names in an exchange come from a client and may be any bytes.
+ * isolated, so load only what you would link in. Names in an exchange come from clients and may be any bytes.
  *
  * The header stands alone in C11 and C++.
  */
@@ -161,7 +162,7 @@ struct kassay_exchange {
 };
 
 struct kassay_label {
-	const char *name;             /* [a-z_]+ */
+	const char *name;             /* [a-z_]+; not node, observer or value, which are the host's */
 	const char *value;            /* NUL-terminated; any bytes */
 };
 
