@@ -20,7 +20,7 @@ void fb_hook_log(const struct fb_hook_env *env, enum kassay_level level, const c
 	for (p = line; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = ' ';
-	env->log(env->arg, level, line);
+	env->log(env->arg, (int)level, line);
 }
 
 static const struct fb_host *host_of(const struct kassay_host *host)

@@ -130,8 +130,8 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 	int rc = try_create(watcher, entry, env, &why);
 
 	if (rc < 0) {
-		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, NoOpObserver takes its "
-			    "place: %s", entry, why.text);
+		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, "
+			    "NoOpObserver takes its place: %s", entry, why.text);
 		kt_fail(err, rc, "observer '%s': %s", entry, why.text);
 		fb_class_release(&watcher->ref);
 		watcher->instance = NULL;
@@ -360,8 +360,8 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
 			continue;
 		rc = kt_fail(err, KT_ETIMEOUT, "observer %s did not close within %lld ms", host->name,
 			     (long long)timeout_ms);
-		fb_hook_log(&host->env, KASSAY_ERROR, "observer %s did not close within %lld ms and is left alone", host->name,
-			    (long long)timeout_ms);
+		fb_hook_log(&host->env, KASSAY_ERROR, "observer %s did not close within %lld ms and is left alone",
+			    host->name, (long long)timeout_ms);
 	}
 	return rc;
 }
@@ -376,8 +376,8 @@ static json_t *watcher_json(struct watcher *watcher)
 		fb_metrics_collect(class_of(watcher), watcher->instance, metrics);
 		gate_leave(&watcher->gate);
 	}
-	return json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name, "fallback", watcher->fallback,
-			 "seen", (json_int_t)atomic_load(&watcher->seen),
+	return json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
+			 "fallback", watcher->fallback, "seen", (json_int_t)atomic_load(&watcher->seen),
 			 "produce_seen", (json_int_t)atomic_load(&watcher->produce_seen),
 			 "failed", (json_int_t)atomic_load(&watcher->failures.count),
 			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds), "metrics", metrics);

@@ -29,8 +29,8 @@ static void record_times(struct fb_observer *observer, int n)
 /* A counter of the first observer: seen, produce_seen, failed, nanoseconds. */
 static json_int_t counter(struct fb_observer *observer, const char *name)
 {
-	json_t *json = fb_observer_json(observer);
-	json_int_t value = json_integer_value(json_object_get(json_array_get(json_object_get(json, "observers"), 0), name));
+	json_t *json = fb_observer_json(observer), *first = json_array_get(json_object_get(json, "observers"), 0);
+	json_int_t value = json_integer_value(json_object_get(first, name));
 
 	json_decref(json);
 	return value;
@@ -91,7 +91,8 @@ static void test_fallback(void **state)
 		assert_non_null(strstr(fixture.last, rows[i].reason));
 		record_times(observer, 1);
 		json = fb_observer_json(observer);
-		assert_int_equal(json_unpack(json, "{s:[{s:s, s:s}]}", "observers", "name", &name, "fallback", &reason), 0);
+		assert_int_equal(json_unpack(json, "{s:[{s:s, s:s}]}", "observers", "name", &name,
+					     "fallback", &reason), 0);
 		assert_string_equal(name, "NoOpObserver");
 		assert_string_equal(reason, rows[i].reason);
 		json_decref(json);
@@ -148,8 +149,8 @@ static void test_failures_are_counted_and_logged_at_a_bounded_rate(void **state)
 	record_times(observer, 2);
 	assert_int_equal(fixture.lines, 1);
 	assert_int_equal(fixture.last_level, KASSAY_ERROR);
-	assert_string_equal(fixture.last,
-			    "FailingObserver failed (failure 1): fails at a request of API Metadata, as it was told to");
+	assert_string_equal(fixture.last, "FailingObserver failed (failure 1): "
+					  "fails at a request of API Metadata, as it was told to");
 	record_times(observer, 9998);
 	assert_int_equal(counter(observer, "seen"), 10000);
 	assert_int_equal(counter(observer, "failed"), 5000);
@@ -173,7 +174,8 @@ static void test_produce_callback(void **state)
 	assert_int_equal(counter(observer, "produce_seen"), 1);
 	assert_int_equal(counter(observer, "seen"), 0);
 	assert_int_equal(counter(observer, "failed"), 1);
-	assert_string_equal(fixture.last, "FailingObserver failed (failure 1): fails before an append, as it was told to");
+	assert_string_equal(fixture.last, "FailingObserver failed (failure 1): "
+					  "fails before an append, as it was told to");
 	fb_observer_unref(observer);
 }
 

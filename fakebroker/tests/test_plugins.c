@@ -78,7 +78,8 @@ static void test_observer_plugin(void **state)
 	fb_observer_record(observer, &exchange);
 	assert_string_equal(fixture.last, "SlowRequests: Fetch v13 of client '' took 2500 us");
 	text = fb_observer_prometheus(&observer, &node, 1);
-	assert_non_null(strstr(text, "\nkassay_slow_requests_total{node=\"1\",observer=\"SlowRequests\",api=\"Fetch\"} 1\n"));
+	assert_non_null(strstr(text, "\nkassay_slow_requests_total{node=\"1\",observer=\"SlowRequests\","
+				     "api=\"Fetch\"} 1\n"));
 	free(text);
 	fb_observer_unref(observer);
 }
@@ -141,9 +142,11 @@ static void test_bad_validator_plugins(void **state)
 	assert_validator_fails("#X", KT_EPLUGIN, "cannot be loaded");
 	assert_validator_fails(entry_of("schema_id", "SchemaID2"), KT_EUNKNOWN, "did you mean 'SchemaId'");
 	assert_validator_fails(entry_of("schema_id", ""), KT_EUNKNOWN, "no validator ''");
-	assert_validator_fails(entry_of("slow_requests", "SlowRequests"), KT_EUNKNOWN, "has no symbol kassay_validator");
+	assert_validator_fails(entry_of("slow_requests", "SlowRequests"), KT_EUNKNOWN,
+			       "has no symbol kassay_validator");
 	assert_validator_fails(entry_of("broken_tables", "X"), KT_EPLUGIN, "has validator ABI 99, this broker has 1");
-	assert_validator_fails(entry_of("broken_classes", "Hollow"), KT_EPLUGIN, "class Hollow has no function validate");
+	assert_validator_fails(entry_of("broken_classes", "Hollow"), KT_EPLUGIN,
+			       "class Hollow has no function validate");
 	assert_validator_fails(entry_of("schema_id", "SchemaId"), KT_EPLUGIN,
 			       "validator SchemaId: option ids is not set");
 }
@@ -152,7 +155,8 @@ static void test_bad_observer_plugins(void **state)
 {
 	(void)state;
 	assert_observer_falls_back("/nonexistent/o.so#X", KT_EPLUGIN, "plugin /nonexistent/o.so cannot be loaded: ");
-	assert_observer_falls_back(entry_of("slow_requests", "SlowRequest"), KT_EUNKNOWN, "did you mean 'SlowRequests'");
+	assert_observer_falls_back(entry_of("slow_requests", "SlowRequest"), KT_EUNKNOWN,
+				   "did you mean 'SlowRequests'");
 	assert_observer_falls_back(entry_of("schema_id", "SchemaId"), KT_EUNKNOWN, "has no symbol kassay_observer");
 	assert_observer_falls_back(entry_of("broken_tables", "X"), KT_EPLUGIN, "kassay_observer has 8 bytes");
 	assert_observer_falls_back(entry_of("broken_classes", "Stunted"), KT_EPLUGIN, "a class of 16 bytes, at least ");

@@ -38,7 +38,8 @@ static struct fb_exchange exchange_of(int16_t key, const char *api, const char *
 	return exchange;
 }
 
-static struct kassay_partition partition_of(const char *topic, int direction, int64_t records, int64_t bytes, int16_t error)
+static struct kassay_partition partition_of(const char *topic, int direction, int64_t records, int64_t bytes,
+					    int16_t error)
 {
 	struct kassay_partition partition;
 
@@ -51,7 +52,8 @@ static struct kassay_partition partition_of(const char *topic, int direction, in
 	return partition;
 }
 
-static void record(struct fb_observer *observer, struct fb_exchange *exchange, struct kassay_partition *partitions, int32_t n)
+static void record(struct fb_observer *observer, struct fb_exchange *exchange, struct kassay_partition *partitions,
+		   int32_t n)
 {
 	exchange->partitions = partitions;
 	exchange->view.partition_count = n;
@@ -117,8 +119,10 @@ static void test_produce(void **state)
 	exchange.view.error_count = exchange.view.error = 0;
 	record(observer, &exchange, partitions, 1);
 
-	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=orders,direction=produced,outcome=accepted"), 20);
-	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=orders,direction=produced,outcome=refused"), 7);
+	assert_int_equal(sum(observer, "traffic_topic_records_total",
+			     "topic=orders,direction=produced,outcome=accepted"), 20);
+	assert_int_equal(sum(observer, "traffic_topic_records_total",
+			     "topic=orders,direction=produced,outcome=refused"), 7);
 	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=orders,outcome=duplicate"), 3);
 	assert_int_equal(sum(observer, "traffic_topic_record_bytes_total", "topic=orders,outcome=accepted"), 2000);
 	assert_int_equal(sum(observer, "traffic_topic_record_bytes_total", "topic=audit"), 90);
@@ -205,7 +209,8 @@ static void test_names_beyond_the_limit_are_counted_together(void **state)
 	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=name-10"), 0);
 	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=(other)"), 980);
 	assert_int_equal(sum(observer, "traffic_client_id_requests_total", "client_id=(other)"), 980);
-	assert_int_equal(sum(observer, "traffic_flow_records_total", "principal=(other),client_id=(other),topic=(other)"), 980);
+	assert_int_equal(sum(observer, "traffic_flow_records_total",
+			     "principal=(other),client_id=(other),topic=(other)"), 980);
 	fb_observer_unref(observer);
 }
 
@@ -324,8 +329,8 @@ static void test_prometheus(void **state)
 	assert_non_null(strstr(text, "# TYPE kassay_observer_exchanges_total counter\n"
 				     "kassay_observer_exchanges_total{node=\"1\",observer=\"TrafficObserver\"} 1\n"
 				     "kassay_observer_exchanges_total{node=\"2\",observer=\"TrafficObserver\"} 1\n"));
-	assert_non_null(strstr(text, "# HELP kassay_traffic_topic_records_total Records, by the headers of their batches, "
-				     "by topic\n"
+	assert_non_null(strstr(text, "# HELP kassay_traffic_topic_records_total "
+				     "Records, by the headers of their batches, by topic\n"
 				     "# TYPE kassay_traffic_topic_records_total counter\n"
 				     "kassay_traffic_topic_records_total{node=\"1\",observer=\"TrafficObserver\","
 				     "topic=\"a\\\"\\\\\\nb\",direction=\"produced\",outcome=\"accepted\"} 2\n"

@@ -4,7 +4,9 @@
 
 /* ---- helpers ---- */
 
-static const struct fb_batch_place orders = {.topic = "orders", .partition = 3, .codec = KW_ZSTD, .baseTimestamp = 1000};
+static const struct fb_batch_place orders = {
+	.topic = "orders", .partition = 3, .codec = KW_ZSTD, .baseTimestamp = 1000,
+};
 
 static struct fb_chain *make(const char *classes, const struct setting *settings)
 {
@@ -104,7 +106,9 @@ static void test_bad_lists(void **state)
 static void test_first_error_wins_in_list_order(void **state)
 {
 	static const struct setting settings[] = {
-		{"record.validator.RejectAll.text", "second"}, {"record.validator.RequiredHeader.name", "trace-id"}, {0},
+		{"record.validator.RejectAll.text", "second"},
+		{"record.validator.RequiredHeader.name", "trace-id"},
+		{0},
 	};
 	struct fb_chain *chain = make(" AllowAll , RequiredHeader,RejectAll", settings);
 	struct kw_header header = {kw_str("trace-id"), {NULL, -1}};
@@ -239,8 +243,8 @@ static void test_json(void **state)
 	(void)state;
 	fb_chain_validate(chain, &orders, 0, &record, &rejection);
 	json = fb_chain_json(chain);
-	assert_int_equal(json_unpack(json, "[{s:s, s:I, s:I, s:I, s:I !}!]", "name", &name, "seen", &seen, "refused", &refused,
-				     "failed", &failed, "nanoseconds", &ns), 0);
+	assert_int_equal(json_unpack(json, "[{s:s, s:I, s:I, s:I, s:I !}!]", "name", &name, "seen", &seen,
+				     "refused", &refused, "failed", &failed, "nanoseconds", &ns), 0);
 	assert_string_equal(name, "RejectAll");
 	assert_int_equal(seen, 1);
 	assert_int_equal(refused, 1);
@@ -342,7 +346,8 @@ static void test_key_pattern(void **state)
 
 	(void)state;
 	assert_null(judge_key("KeyPattern", settings, "ab-12"));
-	assert_string_equal(judge_key("KeyPattern", settings, "ab-123"), "KeyPattern: the key does not match ^[a-z]+-[0-9]{2}$");
+	assert_string_equal(judge_key("KeyPattern", settings, "ab-123"),
+			    "KeyPattern: the key does not match ^[a-z]+-[0-9]{2}$");
 	assert_non_null(judge("KeyPattern", settings, &record));
 	record.key.n = 5;
 	assert_null(judge("KeyPattern", settings, &record));
@@ -357,7 +362,9 @@ static void test_key_pattern(void **state)
 
 static void test_utf8(void **state)
 {
-	static const char *const good[] = {"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf", NULL};
+	static const char *const good[] = {
+		"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf", NULL,
+	};
 	static const struct {
 		const char *value;
 		int at;
@@ -411,11 +418,15 @@ static void test_required_header(void **state)
 {
 	static const struct setting two[] = {{"record.validator.RequiredHeader.name", "trace-id, tenant"}, {0}};
 	static const struct setting filled[] = {
-		{"record.validator.RequiredHeader.name", "tenant"}, {"record.validator.RequiredHeader.empty", "false"}, {0},
+		{"record.validator.RequiredHeader.name", "tenant"},
+		{"record.validator.RequiredHeader.empty", "false"},
+		{0},
 	};
 	static const struct setting blank[] = {{"record.validator.RequiredHeader.name", "a, ,b"}, {0}};
 	struct kw_header headers[] = {
-		{kw_str("tenant"), {(const uint8_t *)"t1", 2}}, {kw_str("trace-id"), {NULL, 0}}, {kw_str("tenant"), {NULL, -1}},
+		{kw_str("tenant"), {(const uint8_t *)"t1", 2}},
+		{kw_str("trace-id"), {NULL, 0}},
+		{kw_str("tenant"), {NULL, -1}},
 	};
 	struct kw_record record = {.headers = headers, .nheaders = 3};
 
