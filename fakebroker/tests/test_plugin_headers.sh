@@ -7,12 +7,12 @@ trap 'rm -rf "$dir"' EXIT INT TERM
 passed=0
 
 try() {
-	name=$1
+	what=$1
 	shift
 	if "$@" >"$dir/log" 2>&1; then
 		passed=$((passed + 1))
 	else
-		echo "FAILED: $name"
+		echo "FAILED: $what"
 		cat "$dir/log"
 		exit 1
 	fi

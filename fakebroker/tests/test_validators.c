@@ -363,7 +363,8 @@ static void test_key_pattern(void **state)
 static void test_utf8(void **state)
 {
 	static const char *const good[] = {
-		"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf", NULL,
+		"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf",
+		"eight by eight, \xc3\xa9, then eight again", NULL,
 	};
 	static const struct {
 		const char *value;
@@ -371,6 +372,7 @@ static void test_utf8(void **state)
 	} bad[] = {
 		{"\x80", 0}, {"ab\xff", 2}, {"a\xc3", 1}, {"\xc0\xaf", 0}, {"\xed\xa0\x80", 0}, {"\xf4\x90\x80\x80", 0},
 		{"\xe0\x9f\xbf", 0}, {"\xe2\x82\xac\xe2\x82", 3}, {"\xf0\x8f\xbf\xbf", 0}, {"\xf5\x80\x80\x80", 0},
+		{"12345678\xff", 8}, {"1234567\xff", 7}, {"\xc3\xa9 12345678901\xc3", 14},
 	};
 	static const struct setting key[] = {{"record.validator.Utf8.part", "key"}, {0}};
 	static const struct setting both[] = {{"record.validator.Utf8.part", "both"}, {0}};
