@@ -13,7 +13,7 @@ static const struct {
 #undef KT_X
 };
 
-bool fb_refuse(const struct fb_append *a, enum fb_refusal refusal, const char *reason, struct fb_verdict *v)
+bool fb_refuse_batch(const struct fb_append *a, enum fb_refusal refusal, const char *reason, struct fb_verdict *v)
 {
 	size_t meter = refusals[refusal].meter;
 

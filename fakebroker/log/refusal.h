@@ -38,6 +38,6 @@ enum fb_refusal {
 };
 
 /* Sets v and moves meters. reason is in the arena or static; NULL when the arena is full. Returns false. */
-bool fb_refuse(const struct fb_append *a, enum fb_refusal refusal, const char *reason, struct fb_verdict *v);
+bool fb_refuse_batch(const struct fb_append *a, enum fb_refusal refusal, const char *reason, struct fb_verdict *v);
 
 #endif

@@ -22,7 +22,7 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 					  &duplicate);
 
 	if (code) {
-		fb_refuse(a, code == INVALID_PRODUCER_EPOCH ? FB_R_EPOCH : FB_R_SEQUENCE, reason, v);
+		fb_refuse_batch(a, code == INVALID_PRODUCER_EPOCH ? FB_R_EPOCH : FB_R_SEQUENCE, reason, v);
 		return;
 	}
 	if (duplicate) {
@@ -35,7 +35,7 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 	if (fb_producers_reserve(a->producers) < 0 ||
 	    fb_log_append(a->log, plan->header, plan->rebuilt ? NULL : frame, plan->body.p, plan->body.n,
 			  plan->batch.maxTimestamp, offsetOfMax) < 0) {
-		fb_refuse(a, FB_R_NO_MEMORY, "out of memory", v);
+		fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
 		return;
 	}
 	fb_producers_add(a->producers, &plan->batch, baseOffset, plan->batch.maxTimestamp);

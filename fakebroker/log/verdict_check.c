@@ -12,19 +12,19 @@ static bool check_batch(const struct fb_append *a, const struct kw_slice *slice,
 	int64_t baseOffset = (int64_t)kw_rd64(slice->p + KW_B_BASE_OFFSET);
 
 	if (baseOffset != 0)
-		return fb_refuse(a, FB_R_BASE_OFFSET, kw_sprintf(arena, "The baseOffset of the record batch in the append to %s-%d "
+		return fb_refuse_batch(a, FB_R_BASE_OFFSET, kw_sprintf(arena, "The baseOffset of the record batch in the append to %s-%d "
 				 "should be 0, but it is %" PRId64, a->topic, a->partition, baseOffset), v);
 	if (slice->n > (size_t)a->conf->maxMessageBytes) {
 		a->meters->bytesRejected += set_size;
-		return fb_refuse(a, FB_R_BATCH_TOO_LARGE, kw_sprintf(arena, "The record batch size in the append to %s-%d is %zu "
+		return fb_refuse_batch(a, FB_R_BATCH_TOO_LARGE, kw_sprintf(arena, "The record batch size in the append to %s-%d is %zu "
 				 "bytes which exceeds the maximum configured value of %d).", a->topic, a->partition, slice->n,
 				 a->conf->maxMessageBytes), v);
 	}
 	if (kw_batch_parse(slice->p, slice->n, batch, NULL) < 0 || kw_batch_crc(slice->p, slice->n) != batch->crc)
-		return fb_refuse(a, FB_R_CORRUPT, kw_sprintf(arena, "Record is corrupt (stored crc = %u) in topic partition %s-%d.",
+		return fb_refuse_batch(a, FB_R_CORRUPT, kw_sprintf(arena, "Record is corrupt (stored crc = %u) in topic partition %s-%d.",
 				 kw_rd32(slice->p + KW_B_CRC), a->topic, a->partition), v);
 	if (!kw_codec_name(batch->attributes & KW_A_CODEC))
-		return fb_refuse(a, FB_R_UNKNOWN_CODEC, kw_sprintf(arena, "Unknown compression type id: %d",
+		return fb_refuse_batch(a, FB_R_UNKNOWN_CODEC, kw_sprintf(arena, "Unknown compression type id: %d",
 				 batch->attributes & KW_A_CODEC), v);
 	return true;
 }
@@ -36,19 +36,19 @@ static bool check_header(const struct fb_append *a, const struct kw_batch *batch
 	int64_t range = (int64_t)batch->lastOffsetDelta + 1;
 
 	if (range <= 0)
-		return fb_refuse(a, FB_R_OFFSETS, kw_sprintf(arena, "Batch has an invalid offset range: [0, %d] in topic partition "
+		return fb_refuse_batch(a, FB_R_OFFSETS, kw_sprintf(arena, "Batch has an invalid offset range: [0, %d] in topic partition "
 				 "%s-%d", batch->lastOffsetDelta, a->topic, a->partition), v);
 	if (batch->count <= 0)
-		return fb_refuse(a, FB_R_OFFSETS, kw_sprintf(arena, "Invalid reported count for record batch: %d in topic partition "
+		return fb_refuse_batch(a, FB_R_OFFSETS, kw_sprintf(arena, "Invalid reported count for record batch: %d in topic partition "
 				 "%s-%d", batch->count, a->topic, a->partition), v);
 	if (range != batch->count)
-		return fb_refuse(a, FB_R_OFFSETS, kw_sprintf(arena, "Inconsistent batch offset range [0, %d] and count of records %d "
+		return fb_refuse_batch(a, FB_R_OFFSETS, kw_sprintf(arena, "Inconsistent batch offset range [0, %d] and count of records %d "
 				 "in topic partition %s-%d", batch->lastOffsetDelta, batch->count, a->topic, a->partition), v);
 	if (batch->attributes & KW_A_CONTROL)
-		return fb_refuse(a, FB_R_CONTROL, kw_sprintf(arena, "Clients are not allowed to write control records in topic "
+		return fb_refuse_batch(a, FB_R_CONTROL, kw_sprintf(arena, "Clients are not allowed to write control records in topic "
 				 "partition %s-%d", a->topic, a->partition), v);
 	if (fb_has_producer_id(batch) && batch->baseSequence < 0)
-		return fb_refuse(a, FB_R_NEGATIVE_SEQUENCE, kw_sprintf(arena, "Invalid sequence number %d in record batch with "
+		return fb_refuse_batch(a, FB_R_NEGATIVE_SEQUENCE, kw_sprintf(arena, "Invalid sequence number %d in record batch with "
 				 "producerId %" PRId64 " in topic partition %s-%d", batch->baseSequence, batch->producerId,
 				 a->topic, a->partition), v);
 	return true;
@@ -107,7 +107,7 @@ static bool check_records(const struct fb_append *a, const struct kw_batch *batc
 	}
 	/* Odd offset deltas want a new batch, but the records were skimmed: that is how Kafka fails. */
 	if (partial)
-		return fb_refuse(a, FB_R_NOT_REBUILT, "key is skipped in PartialDefaultRecord", v);
+		return fb_refuse_batch(a, FB_R_NOT_REBUILT, "key is skipped in PartialDefaultRecord", v);
 	return fb_rebuild(a, batch, target, set_size, &facts, arena, plan, v);
 }
 
@@ -118,7 +118,7 @@ static bool check_segment(const struct fb_append *a, const struct fb_append_plan
 
 	if (size <= (size_t)a->conf->segmentBytes)
 		return true;
-	return fb_refuse(a, FB_R_SEGMENT_TOO_SMALL, kw_sprintf(arena, "Message batch size is %zu bytes in append to partition %s-%d, "
+	return fb_refuse_batch(a, FB_R_SEGMENT_TOO_SMALL, kw_sprintf(arena, "Message batch size is %zu bytes in append to partition %s-%d, "
 			 "which exceeds the maximum configured segment size of %d.", size, a->topic, a->partition,
 			 a->conf->segmentBytes), v);
 }
@@ -132,11 +132,11 @@ bool fb_verdict_check(const struct fb_append *a, const struct kw_records *record
 	struct kw_batch batch;
 
 	if (fb_next_batch(&rest, arena, &slice, &message) != FB_NEXT_BATCH)
-		return fb_refuse(a, FB_R_NO_BATCH, message, v);
+		return fb_refuse_batch(a, FB_R_NO_BATCH, message, v);
 	if (!check_batch(a, &slice, set_size, arena, &batch, v) || !check_header(a, &batch, arena, v))
 		return false;
 	*plan = kw_alloc(arena, sizeof **plan);
 	if (!*plan)
-		return fb_refuse(a, FB_R_NO_MEMORY, "out of memory", v);
+		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
 	return check_records(a, &batch, set_size, arena, *plan, v) && check_segment(a, *plan, arena, v);
 }

@@ -55,8 +55,8 @@ static bool encode(const struct fb_append *a, struct rebuild *rebuild, struct kw
 	if (code == NEGATIVE_TIMESTAMP)
 		reason = kw_sprintf(arena, "Invalid negative timestamp %" PRId64, rebuild->bad);
 	else if (code)
-		return fb_refuse(a, FB_R_NO_MEMORY, "out of memory", v);
-	return !reason || fb_refuse(a, FB_R_NOT_REBUILT, reason, v);
+		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
+	return !reason || fb_refuse_batch(a, FB_R_NOT_REBUILT, reason, v);
 }
 
 static void put_header(const struct fb_append *a, const struct rebuild *rebuild, int target, size_t body_size,
@@ -83,13 +83,13 @@ static bool keep(const struct fb_append *a, const struct rebuild *rebuild, const
 
 	if (size > (size_t)a->conf->maxMessageBytes) {
 		a->meters->bytesRejected += set_size;
-		return fb_refuse(a, FB_R_BATCH_TOO_LARGE, kw_sprintf(arena, "Message batch size is %zu bytes in append to "
+		return fb_refuse_batch(a, FB_R_BATCH_TOO_LARGE, kw_sprintf(arena, "Message batch size is %zu bytes in append to "
 				 "partition %s-%d which exceeds the maximum configured size of %d.", size, a->topic,
 				 a->partition, a->conf->maxMessageBytes), v);
 	}
 	p = kw_alloc(arena, body->n);
 	if (!p)
-		return fb_refuse(a, FB_R_NO_MEMORY, "out of memory", v);
+		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
 	memcpy(p, body->p, body->n);
 	plan->body = (struct kw_slice){p, body->n};
 	plan->rebuilt = true;
@@ -108,7 +108,7 @@ bool fb_rebuild(const struct fb_append *a, const struct kw_batch *batch, int tar
 	bool good = encode(a, &rebuild, arena, v);
 
 	if (good && kw_compress(target, rebuild.records.p, rebuild.records.n, &body, NULL) < 0)
-		good = fb_refuse(a, FB_R_NO_MEMORY, "out of memory", v);
+		good = fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
 	good = good && keep(a, &rebuild, &body, target, set_size, facts, arena, plan, v);
 	kw_buf_fini(&body);
 	kw_buf_fini(&rebuild.records);

@@ -182,11 +182,11 @@ static bool refuse_records(const struct check *check, struct fb_verdict *v)
 						: summary(check);
 
 	if (!message)
-		return fb_refuse(check->a, FB_R_NO_MEMORY, "out of memory", v);
+		return fb_refuse_batch(check->a, FB_R_NO_MEMORY, "out of memory", v);
 	v->errorMessage = message;
 	v->recordErrors = check->errors;
 	v->nrecordErrors = check->n;
-	return fb_refuse(check->a, check->timestamps ? FB_R_TIMESTAMPS : FB_R_RECORDS, message, v);
+	return fb_refuse_batch(check->a, check->timestamps ? FB_R_TIMESTAMPS : FB_R_RECORDS, message, v);
 }
 
 bool fb_check_records(const struct fb_append *a, const struct kw_batch *batch, bool partial, struct kw_arena *arena,
@@ -204,7 +204,7 @@ bool fb_check_records(const struct fb_append *a, const struct kw_batch *batch, b
 	if (kw_batch_walk(batch, &opts, check_record, &check, &why, &err) == 0)
 		return check.n == 0 || refuse_records(&check, v);
 	if (why == KW_WALK_STOPPED)
-		return fb_refuse(a, FB_R_NO_MEMORY, "out of memory", v);
-	return fb_refuse(a, kw_walk_code(why) == INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE,
+		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
+	return fb_refuse_batch(a, kw_walk_code(why) == INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE,
 			 kw_strndup(arena, err.text, strlen(err.text)), v);
 }
