@@ -87,9 +87,10 @@ $(BUILD)/%.words: FORCE
 SCHEMA := $(sort $(wildcard lib/wire/schema/*.msg))
 GEN    := $(BUILD)/gen/kw_messages.h $(BUILD)/gen/kw_tables.c
 
+# A tool of the build: without sanitizers and coverage.
 $(BUILD)/schemac: lib/wire/schemac.c $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(KCFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $<
+	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
 
 $(BUILD)/gen/stamp: $(BUILD)/schemac $(SCHEMA)
 	@mkdir -p $(@D)

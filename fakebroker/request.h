@@ -45,6 +45,7 @@ struct fb_request {
 	int32_t npartitions;
 	uint64_t id;                 /* counts the node's requests */
 	int16_t header_version_override; /* -1, or the version to answer in (ApiVersions for a version it does not know) */
+	bool waited;                 /* the handler has asked to wait */
 	bool delayed;                /* a rule's delay is over */
 };
 

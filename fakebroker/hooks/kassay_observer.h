@@ -59,8 +59,8 @@ extern "C" {
 #ifndef KASSAY_HOST_TYPES
 #define KASSAY_HOST_TYPES
 
-/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not the
- * same as empty; data is then NULL. */
+/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not the same
+ * as empty; data is then NULL. */
 struct kassay_str {
 	const char *data;
 	int32_t size;
@@ -77,9 +77,10 @@ struct kassay_text {
 	size_t size;             /* at least 256, terminator included */
 };
 
-/* One setting that a class understands; for lists, and so that a misspelt one is noticed. */
+/* One setting that a class understands; for lists, and so that a misspelt one is noticed. An array of them ends with a
+ * NULL name. */
 struct kassay_option {
-	const char *name;        /* the end of the config's name; NULL ends an array of options */
+	const char *name;        /* the end of the config's name */
 	const char *fallback;    /* what holds when it is not set, for people to read; NULL: must be set */
 	const char *help;        /* one line */
 };
@@ -178,7 +179,8 @@ struct kassay_observer_class {
 	size_t struct_size;
 	const char *name;             /* [A-Za-z0-9_.-]+, unique in the plugin */
 	const char *help;             /* one line */
-	const struct kassay_option *options;   /* NULL if there are none. Option x of class C is the config `observer.C.x` */
+	/* Option x of class C is the config `observer.C.x`. NULL: not told, so any name is good. */
+	const struct kassay_option *options;
 	/* Makes and configures an instance; *instance is what the other functions get. Returns 0, or -1 with the reason in
 	 * *why. NULL: there is no state and instances are NULL. */
 	int (*create)(const struct kassay_host *host, void **instance, struct kassay_text *why);

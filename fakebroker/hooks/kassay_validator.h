@@ -9,7 +9,7 @@
  * A plugin is a shared object that exports one constant, `kassay_validator`, and links to nothing of kassay's:
  *
  *	static const struct kassay_validator_class even = {
- *		.struct_size = sizeof even, .name = "EvenLength", .help = "refuses values of odd length", .validate = validate,
+ *		.struct_size = sizeof even, .name = "EvenLength", .help = "no odd lengths", .validate = validate,
  *	};
  *	static const struct kassay_validator_class *const classes[] = { &even, NULL };
  *	const struct kassay_validator_plugin kassay_validator = {
@@ -51,8 +51,8 @@ extern "C" {
 #ifndef KASSAY_HOST_TYPES
 #define KASSAY_HOST_TYPES
 
-/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not the
- * same as empty; data is then NULL. */
+/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not the same
+ * as empty; data is then NULL. */
 struct kassay_str {
 	const char *data;
 	int32_t size;
@@ -69,9 +69,10 @@ struct kassay_text {
 	size_t size;             /* at least 256, terminator included */
 };
 
-/* One setting that a class understands; for lists, and so that a misspelt one is noticed. */
+/* One setting that a class understands; for lists, and so that a misspelt one is noticed. An array of them ends with a
+ * NULL name. */
 struct kassay_option {
-	const char *name;        /* the end of the config's name; NULL ends an array of options */
+	const char *name;        /* the end of the config's name */
 	const char *fallback;    /* what holds when it is not set, for people to read; NULL: must be set */
 	const char *help;        /* one line */
 };
@@ -112,7 +113,7 @@ struct kassay_record {
 	int32_t header_count;
 	int32_t codec;                /* of the batch: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd */
 	int32_t record_size;          /* encoded bytes before compression, length prefix included */
-	/* Header i of 0..header_count-1, in the order they were sent; keys may repeat. Null key and value for any other i. */
+	/* Header i of 0..header_count-1, in the order they were sent; keys may repeat. Null key and value for another i. */
 	struct kassay_header (*header)(const struct kassay_record *record, int32_t i);
 };
 
@@ -138,8 +139,8 @@ struct kassay_validator_class {
 	size_t struct_size;
 	const char *name;             /* [A-Za-z0-9_.-]+, unique in the plugin */
 	const char *help;             /* one line */
-	/* NULL if there are none. Option x of class C is the config `record.validator.C.x`. The option `topics` exists for
-	 * every class and is the host's: validate() is then only called for records of those topics. */
+	/* Option x of class C is the config `record.validator.C.x`. NULL: not told, so any name is good. The option `topics`
+	 * exists for every class and is the host's: validate() is then called for records of those topics only. */
 	const struct kassay_option *options;
 	/* Makes an instance; *instance is what the other functions get. Returns 0, or -1 with the reason in *why: the
 	 * broker then does not use the list. NULL: there is no state and instances are NULL. */

@@ -65,9 +65,10 @@ bool fb_observer_wants_produce(const struct fb_observer *observer);
 
 #define FB_OBSERVER_TIMEOUT_MS 2000     /* default of observer.shutdown.timeout */
 
-/* Ends calls and closes the observers: waits until the calls that are running have returned, then runs close() of each,
- * all of it within timeout_ms. An observer that is still busy then is left alone with its memory, and the log says so.
- * Returns 0, or KT_ETIMEOUT. A second call returns 0 at once. */
+/* Lets no further call through, waits until those that are running have returned, and runs close() of each observer, all
+ * of it within timeout_ms. One that is not done by then is left alone, which the log says: it closes when its calls
+ * return, with a reference of its own, and may log until then, so env's arg should outlive it. Returns 0, or
+ * KT_ETIMEOUT. A second call returns 0 at once. */
 int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct kt_err *err);
 
 /* ---- numbers ---- */
@@ -76,12 +77,12 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
  *   "metrics": {METRIC: {"help", "samples": [{LABEL: value.., "value": n}]}}}]}; new reference. */
 json_t *fb_observer_json(struct fb_observer *observer);
 
-/* Prometheus text of several observers (one for each node), which differ by the value of the label `node`. New string,
- * for free(); NULL if memory is short. */
+/* The same as Prometheus text, of n observers that differ by the value of the label `node`; each metric's name has the
+ * prefix `kassay_`. New string, for free(); NULL if memory is short. */
 char *fb_observer_prometheus(struct fb_observer *const *observers, const int32_t *nodes, size_t n);
 
-/* Is `config` (a whole name that starts with FB_OBSERVER_PREFIX) an option of a built-in observer or of one of these, or
- * one of the broker's own (class.name, shutdown.timeout)? 0, or KT_EUNKNOWN with the nearest known name in err. */
+/* Is `config` (a whole name that starts with FB_OBSERVER_PREFIX and is none of the broker's own) an option of a built-in
+ * observer or of one of these? 0, or KT_EUNKNOWN with the nearest known name in err. */
 int fb_observer_check_option(const struct fb_observer *observer, const char *config, struct kt_err *err);
 
 /* The built-in observers in the order of observers.def, NULL-terminated. */

@@ -27,9 +27,11 @@ void kt_clean(char *s)
 	size_t n = strlen(s), lead = n;
 
 	for (size_t i = 0; i < n; i++) {
-		if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
+		unsigned char c = (unsigned char)s[i], follow = (unsigned char)s[i + 1];
+
+		if (c < 0x20 || c == 0x7f)
 			s[i] = '?';
-		else if ((unsigned char)s[i] == 0xc2 && (unsigned char)s[i + 1] >= 0x80 && (unsigned char)s[i + 1] < 0xa0)
+		else if (c == 0xc2 && follow >= 0x80 && follow < 0xa0)
 			s[i] = s[i + 1] = '?';
 	}
 	while (lead > 0 && n - lead < 3 && sequence((unsigned char)s[lead - 1]) == 0)

@@ -45,10 +45,11 @@ int kt_json_load(struct kt_json *doc, const char *file, struct kt_err *err);
 int kt_json_parse(struct kt_json *doc, const char *name, const char *text, size_t n, struct kt_err *err);
 void kt_json_fini(struct kt_json *doc);
 
-/* Paths are "$", "$.nodes[0].id", "$.configs["log.dirs"]": a name that is no identifier is a JSON string in brackets. */
+/* Paths are "$", "$.nodes[0].id", "$.configs["log.dirs"]": a name that is no identifier is a JSON string in
+ * brackets. */
 
-/* Line of the member or element that path names, or of the innermost part of path that exists; 0 for a document that was
- * not parsed. */
+/* Line of the member or element that path names, or of the innermost part of path that exists; 0 for a document that
+ * was not parsed. */
 int kt_json_line(const struct kt_json *doc, const char *path);
 
 /* Fails with file, path and line, for what turns out wrong only after reading. doc may be NULL. Returns code. */
@@ -106,8 +107,8 @@ bool kt_obj_object(struct kt_obj *obj, const char *name, struct kt_obj *sub);
 bool kt_obj_array(struct kt_obj *obj, const char *name, struct kt_arr *arr);
 /* A borrowed value of any type, NULL if absent. */
 json_t *kt_obj_any(struct kt_obj *obj, const char *name);
-/* The members one after the other, in the order of the text, for objects whose names are data. A getter may be called on
- * the name inside the loop. */
+/* The members one after the other, in the order of the text, for objects whose names are data. A getter may be called
+ * on the name inside the loop. */
 bool kt_obj_each(struct kt_obj *obj, const char **name);
 
 /* Fails at a member, or at the object itself when name is NULL. Returns code. */

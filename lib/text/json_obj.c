@@ -188,7 +188,8 @@ static void missing(struct kt_obj *obj, const char *name)
 			kt_near_offer(&near, other);
 	}
 	if (near.best)
-		kt_obj_fail(obj, NULL, KT_EUNKNOWN, "missing member \"%s\"; did you mean it by \"%s\"?", name, near.best);
+		kt_obj_fail(obj, NULL, KT_EUNKNOWN, "missing member \"%s\"; did you mean it by \"%s\"?", name,
+			    near.best);
 	else
 		kt_obj_fail(obj, NULL, KT_EUNKNOWN, "missing member \"%s\"", name);
 }
@@ -256,38 +257,16 @@ bool kt_obj_str(struct kt_obj *obj, const char *name, const char **s)
 	return find(obj, name, &spot) && read_str(&spot, s);
 }
 
-/* A wrong choice: says what was meant, or else what there is. */
-static bool no_choice(struct kt_obj *obj, const char *name, const char *got, const char *const *names)
-{
-	char list[384] = "";
-	size_t at = 0, n = 0;
-	const char *near;
-
-	while (names[n])
-		n++;
-	near = kt_nearest(got, names, n);
-	for (size_t i = 0; i < n && at < sizeof list; i++)
-		at += (size_t)snprintf(list + at, sizeof list - at, "%s\"%s\"", i ? ", " : "", names[i]);
-	if (near)
-		kt_obj_fail(obj, name, KT_EUNKNOWN, "unknown choice \"%s\"; did you mean \"%s\"?", got, near);
-	else
-		kt_obj_fail(obj, name, KT_EUNKNOWN, "unknown choice \"%s\"; there is %s", got, list);
-	return false;
-}
-
 bool kt_obj_enum(struct kt_obj *obj, const char *name, const char *const *names, int *v)
 {
+	struct kt_err choice = {0};
 	const char *got;
 
 	if (!kt_obj_str(obj, name, &got))
 		return false;
-	for (int i = 0; names[i]; i++) {
-		if (strcmp(names[i], got) == 0) {
-			*v = i;
-			return true;
-		}
-	}
-	return no_choice(obj, name, got, names);
+	if (kt_choose(got, names, v, &choice) < 0)
+		kt_obj_fail(obj, name, choice.code, "%s", choice.text);
+	return choice.code == KT_OK;
 }
 
 bool kt_obj_object(struct kt_obj *obj, const char *name, struct kt_obj *sub)

@@ -30,9 +30,9 @@ static int parse(const char *text, struct kt_err *err)
 static void takes_json_and_nothing_else(void **state)
 {
 	static const char *const bad[] = {
-		"", "   ", "1", "\"a\"", "{", "{\"a\":1,}", "[1,]", "{a:1}", "{'a':1}", "{} {}", "[01]", "[+1]", "[.5]", "[NaN]",
-		"// hm\n{}", "{} /* hm */", "[\"\x01\"]", "[\"\xff\"]", "[\"\\x\"]", "[\"\\ud800\"]", "[nul]", "\xef\xbb\xbf{}",
-		"[\"\\u0000\"]",
+		"", "   ", "1", "\"a\"", "{", "{\"a\":1,}", "[1,]", "{a:1}", "{'a':1}", "{} {}",
+		"[01]", "[+1]", "[.5]", "[NaN]", "[nul]", "// hm\n{}", "{} /* hm */", "\xef\xbb\xbf{}",
+		"[\"\x01\"]", "[\"\xff\"]", "[\"\\x\"]", "[\"\\ud800\"]", "[\"\\u0000\"]",
 	};
 	struct kt_err err;
 
@@ -122,9 +122,10 @@ static const char places[] =
 static void finds_the_line_of_a_path(void **state)
 {
 	static const struct { const char *path; int line; } rows[] = {
-		{"$", 2}, {"$.nodes", 3}, {"$.nodes[0]", 3}, {"$.nodes[0].id", 3}, {"$.nodes[1]", 4}, {"$.nodes[1].id", 4},
-		{"$.nodes[1][\"x\\\"]}\"]", 5}, {"$.nodes[1].disks[0][0]", 6}, {"$.nodes[1].disks[0][1]", 7},
-		{"$.nodes[1].disks[1]", 7}, {"$[\"log.dirs\"]", 8}, {"$[\"caf\xc3\xa9\"]", 9}, {"$[\"caf\\u00e9\"][\"\"]", 10},
+		{"$", 2}, {"$.nodes", 3}, {"$.nodes[0]", 3}, {"$.nodes[0].id", 3}, {"$.nodes[1]", 4},
+		{"$.nodes[1].id", 4}, {"$.nodes[1][\"x\\\"]}\"]", 5}, {"$.nodes[1].disks[0][0]", 6},
+		{"$.nodes[1].disks[0][1]", 7}, {"$.nodes[1].disks[1]", 7}, {"$[\"log.dirs\"]", 8},
+		{"$[\"caf\xc3\xa9\"]", 9}, {"$[\"caf\\u00e9\"][\"\"]", 10},
 		/* nothing there: the innermost part that exists */
 		{"$.nodes[7]", 3}, {"$.nodes[1].rack", 4}, {"$.nodes.id", 3}, {"$[0]", 2}, {"$.zz", 2}, {"", 2},
 		{"$.nodes[1].disks[1].a[3]", 7}, {"$[\"log.dirs\"].x", 8},
@@ -149,7 +150,8 @@ static void fails_with_the_place(void **state)
 
 	(void)state;
 	kt_json_parse(&doc, "s.json", places, sizeof places - 1, &err);
-	assert_int_equal(kt_json_fail(&doc, "$.nodes[1].id", &err, KT_ERANGE, "node %d is there already", 2), KT_ERANGE);
+	assert_int_equal(kt_json_fail(&doc, "$.nodes[1].id", &err, KT_ERANGE, "node %d is there already", 2),
+			 KT_ERANGE);
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "s.json:4: $.nodes[1].id: node 2 is there already");
 	kt_json_fail(&doc, "$", &err, KT_ENOMEM, "later");
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "s.json:4: $.nodes[1].id: node 2 is there already");
