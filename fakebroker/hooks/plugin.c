@@ -59,7 +59,8 @@ static int unknown_name(enum fb_hook_kind kind, const char *name, const char *wh
 			struct kt_err *err)
 {
 	if (near->best)
-		return kt_fail(err, KT_EUNKNOWN, "no %s '%s'%s, did you mean '%s'", kinds[kind].what, name, where, near->best);
+		return kt_fail(err, KT_EUNKNOWN, "no %s '%s'%s, did you mean '%s'", kinds[kind].what, name, where,
+			       near->best);
 	return kt_fail(err, KT_EUNKNOWN, "no %s '%s'%s", kinds[kind].what, name, where);
 }
 
@@ -85,8 +86,8 @@ static int check_table(enum fb_hook_kind kind, const char *file, const union tab
 	int rc = 0;
 
 	if (table->head.abi != k->abi)
-		return kt_fail(err, KT_EPLUGIN, "plugin %s has %s ABI %u, this broker has %u", file, k->what, table->head.abi,
-			       k->abi);
+		return kt_fail(err, KT_EPLUGIN, "plugin %s has %s ABI %u, this broker has %u", file, k->what,
+			       table->head.abi, k->abi);
 	if (table->head.struct_size < k->table_size)
 		return kt_fail(err, KT_EPLUGIN, "plugin %s: %s has %u bytes, at least %zu are needed", file, k->symbol,
 			       table->head.struct_size, k->table_size);

@@ -68,6 +68,6 @@ int fb_max_record_size(void *instance, const struct kassay_record *record, struc
 
 	if (record->record_size <= self->bytes)
 		return KASSAY_OK;
-	return fb_refuse(verdict, "MaxRecordSize: the record has %d bytes, at most %lld are allowed", (int)record->record_size,
-			 (long long)self->bytes);
+	return fb_refuse(verdict, "MaxRecordSize: the record has %d bytes, at most %lld are allowed",
+			 (int)record->record_size, (long long)self->bytes);
 }

@@ -15,7 +15,7 @@ struct key_pattern {
 };
 
 const struct kassay_option fb_key_pattern_options[] = {
-	{"pattern", NULL, "POSIX extended regular expression; it matches anywhere in the key unless anchored with ^ and $"},
+	{"pattern", NULL, "POSIX extended regular expression; matches anywhere in the key unless it has ^ and $"},
 	{"nulls", "false", "true: accept records without a key"},
 	{0},
 };
@@ -159,7 +159,8 @@ static int check_json(const struct json_syntax *self, struct kassay_bytes bytes,
 		return fb_refuse(verdict, "JsonSyntax: the %s is empty", what);
 	json = json_loadb((const char *)bytes.data, (size_t)bytes.size, self->flags, &error);
 	if (!json)
-		return fb_refuse(verdict, "JsonSyntax: the %s is not JSON: %s (at byte %d)", what, error.text, error.position);
+		return fb_refuse(verdict, "JsonSyntax: the %s is not JSON: %s (at byte %d)", what, error.text,
+				 error.position);
 	json_decref(json);
 	return KASSAY_OK;
 }

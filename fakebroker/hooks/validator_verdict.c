@@ -98,7 +98,7 @@ static uint64_t every_next(struct every *self)
 }
 
 const struct kassay_option fb_reject_every_options[] = {
-	{"n", NULL, "refuse the nth, 2nth, 3nth, ... record that the validator sees, of all topics and clients together"},
+	{"n", NULL, "refuse the nth, 2nth, 3nth, ... record that the instance sees, of all clients together"},
 	{0},
 };
 
@@ -120,7 +120,7 @@ int fb_reject_every(void *instance, const struct kassay_record *record, struct k
 }
 
 const struct kassay_option fb_failing_options[] = {
-	{"n", "1", "fail at the nth, 2nth, 3nth, ... record that the validator sees; accept the others"},
+	{"n", "1", "fail at the nth, 2nth, 3nth, ... record that the instance sees; accept the others"},
 	{"create", "false", "true: fail when the validator is made, so that the list of validators is refused"},
 	{0},
 };

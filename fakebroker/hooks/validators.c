@@ -295,7 +295,8 @@ json_t *fb_chain_json(const struct fb_chain *chain)
 	for (i = 0; i < fb_chain_size(chain); i++) {
 		fb_chain_stats(chain, i, &stats);
 		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I}", "name", stats.name,
-						      "seen", (json_int_t)stats.seen, "refused", (json_int_t)stats.refused,
+						      "seen", (json_int_t)stats.seen,
+						      "refused", (json_int_t)stats.refused,
 						      "failed", (json_int_t)stats.failed,
 						      "nanoseconds", (json_int_t)stats.nanoseconds));
 	}
