@@ -25,8 +25,8 @@ cat "$dir/observer.c" "$dir/validator.c" >"$dir/both.c"
 for name in observer validator both; do
 	try "$name in C" "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -c -o "$dir/out.o" "$dir/$name.c"
 	if command -v "${CXX:-c++}" >/dev/null; then
-		try "$name in C++" "${CXX:-c++}" -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I. -c -o "$dir/out.o" \
-			"$dir/$name.c"
+		try "$name in C++" "${CXX:-c++}" -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I. -c \
+			-o "$dir/out.o" "$dir/$name.c"
 	fi
 done
 
@@ -37,9 +37,10 @@ done
 try 'same common text' cmp "$dir/observer.common" "$dir/validator.common"
 
 for name in observer validator; do
+	# shellcheck disable=SC2016
 	sed -n '/^```c$/,/^```$/{/^```/d;p}' "../../docs/${name}s.md" >"$dir/manual.c"
 	try "plugin in ${name}s.md" grep -q "kassay_$name = {" "$dir/manual.c"
-	try "plugin in ${name}s.md" "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -I. -shared -fPIC \
-		-o "$dir/manual.so" "$dir/manual.c"
+	try "plugin in ${name}s.md" "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -I. \
+		-shared -fPIC -o "$dir/manual.so" "$dir/manual.c"
 done
 echo "$passed passed"
