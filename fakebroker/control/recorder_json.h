@@ -1,0 +1,40 @@
+/* Inside control/: a recorded request, and reading it back. */
+#ifndef KASSAY_FAKEBROKER_CONTROL_RECORDER_JSON_H
+#define KASSAY_FAKEBROKER_CONTROL_RECORDER_JSON_H
+
+#include "fakebroker/control/recorder.h"
+
+enum { FB_RECORDED_RESPONSE = 64 * 1024 };
+
+struct fb_recorded {
+	uint64_t id;               /* counts from 1 */
+	int64_t time_ms;
+	int32_t node;
+	uint64_t connection;
+	char address[64];
+	int port;
+	int16_t api, version, response_version;   /* -1: could not be parsed */
+	const char *fate;
+	char *reason;              /* why not, or NULL */
+	struct fb_frame *frame;    /* of the request, without its size field */
+	uint8_t *response;         /* whole frame, size field included, at most FB_RECORDED_RESPONSE bytes of it; or NULL */
+	size_t response_n;
+	bool response_cut;
+};
+
+struct fb_record_filter {
+	uint64_t after;            /* only later ids */
+	int api, node;             /* -1 = any */
+	size_t limit;
+	bool bytes;                /* hex beside the JSON */
+};
+
+/* The request and its answer as JSON: decoded now, from the bytes. New reference. */
+json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes);
+/* Those that the filter lets through, oldest first. New reference. */
+json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter);
+/* Waits until n requests were seen that the filter lets through; false if the time passed first. */
+bool fb_recorder_wait(struct fb_recorder *recorder, const struct fb_record_filter *filter, size_t n,
+		      int64_t timeout_ms);
+
+#endif
