@@ -65,7 +65,7 @@ int kw_zstd_inflate(const uint8_t *p, size_t n, struct kw_sink *sink)
 		code = inflate_step(&stream, sink);
 		more = stream.in.pos < n || kw_sink_len(sink) - before == KW_SINK_STEP;
 	}
-	/* Kafka takes a cut frame for the end of the stream when its input came in one piece with the end of another. */
+	/* Kafka takes a cut frame for the end of the stream if its input came in one piece with the end of another. */
 	if (code == 0 && !stream.whole)
 		code = kt_fail(sink->err, KT_ETRUNC, "zstd: Truncated source");
 	ZSTD_freeDCtx(stream.ctx);
