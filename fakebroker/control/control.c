@@ -12,16 +12,28 @@
 
 enum { MAX_BODY = 16 * 1024 * 1024, TIMEOUT_S = 60 };
 
+/* A POST /v1/wait that is not answered yet. */
+struct waiter {
+	struct waiter *next, **prev;
+	struct fb_control *control;
+	struct evhttp_request *http;
+	struct event *timer;
+	struct fb_record_filter filter;
+	size_t count;
+};
+
 struct fb_control {
 	struct fb_cluster *cluster;
 	struct event_base *base;
 	struct evhttp *http;
 	struct event *stop;
+	struct event *recorded;    /* activated when a request was recorded, while somebody waits */
+	struct waiter *waiters;
 	pthread_t thread;
 	bool running;
 };
 
-/* ---- one request ---- */
+/* ---- answers ---- */
 
 static json_t *read_body(struct evhttp_request *http, struct kt_err *err)
 {
@@ -68,6 +80,95 @@ static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
 	free(answer->text);
 }
 
+/* ---- waiting ---- */
+
+static void request_recorded(void *arg)
+{
+	event_active(((struct fb_control *)arg)->recorded, 0, 0);
+}
+
+static void waiter_free(struct waiter *waiter)
+{
+	struct fb_control *control = waiter->control;
+
+	*waiter->prev = waiter->next;
+	if (waiter->next)
+		waiter->next->prev = waiter->prev;
+	if (!control->waiters)
+		fb_recorder_notify(control->cluster->recorder, NULL, NULL);
+	event_free(waiter->timer);
+	free(waiter);
+}
+
+static void end_wait(struct waiter *waiter, bool met)
+{
+	struct evhttp_request *http = waiter->http;
+	struct fb_answer answer = {0};
+
+	evhttp_connection_set_closecb(evhttp_request_get_connection(http), NULL, NULL);
+	waiter_free(waiter);
+	fb_answer_waited(&answer, met);
+	send_answer(http, &answer);
+}
+
+static void on_recorded(evutil_socket_t fd, short what, void *arg)
+{
+	struct fb_control *control = arg;
+	struct waiter *next;
+
+	(void)fd;
+	(void)what;
+	for (struct waiter *waiter = control->waiters; waiter; waiter = next) {
+		next = waiter->next;
+		if (fb_recorder_count(control->cluster->recorder, &waiter->filter) >= waiter->count)
+			end_wait(waiter, true);
+	}
+}
+
+static void on_wait_over(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	end_wait(arg, false);
+}
+
+/* The client went away: evhttp frees the request itself. */
+static void on_waiter_closed(struct evhttp_connection *evcon, void *arg)
+{
+	(void)evcon;
+	waiter_free(arg);
+}
+
+static void start_wait(struct fb_control *control, struct evhttp_request *http, struct fb_answer *answer)
+{
+	struct waiter *waiter = calloc(1, sizeof *waiter);
+	struct timeval tv = {(time_t)(answer->timeout_ms / 1000), (suseconds_t)(answer->timeout_ms % 1000 * 1000)};
+
+	if (waiter)
+		waiter->timer = evtimer_new(control->base, on_wait_over, waiter);
+	if (!waiter || !waiter->timer) {
+		free(waiter);
+		fb_answer_error(answer, 500, "out of memory");
+		send_answer(http, answer);
+		return;
+	}
+	waiter->control = control;
+	waiter->http = http;
+	waiter->filter = answer->filter;
+	waiter->count = answer->count;
+	waiter->next = control->waiters;
+	waiter->prev = &control->waiters;
+	if (waiter->next)
+		waiter->next->prev = &waiter->next;
+	control->waiters = waiter;
+	evhttp_connection_set_closecb(evhttp_request_get_connection(http), on_waiter_closed, waiter);
+	event_add(waiter->timer, &tv);
+	fb_recorder_notify(control->cluster->recorder, request_recorded, control);
+	event_active(control->recorded, 0, 0);
+}
+
+/* ---- every request ---- */
+
 static void on_request(struct evhttp_request *http, void *arg)
 {
 	struct fb_control *control = arg;
@@ -90,7 +191,10 @@ static void on_request(struct evhttp_request *http, void *arg)
 		fb_answer_error(&answer, 400, "the path cannot be read");
 	else
 		fb_endpoint(&ask, &answer);
-	send_answer(http, &answer);
+	if (answer.wait)
+		start_wait(control, http, &answer);
+	else
+		send_answer(http, &answer);
 	json_decref(ask.body);
 	free(ask.path);
 	if (params.tqh_last)
@@ -140,7 +244,8 @@ int fb_control_start(struct fb_cluster *cluster, const char *host, int port, str
 	control->base = event_base_new();
 	control->http = control->base ? evhttp_new(control->base) : NULL;
 	control->stop = control->base ? event_new(control->base, -1, 0, on_stop, control->base) : NULL;
-	if (!control->http || !control->stop)
+	control->recorded = control->base ? event_new(control->base, -1, EV_PERSIST, on_recorded, control) : NULL;
+	if (!control->http || !control->stop || !control->recorded)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	evhttp_set_allowed_methods(control->http, EVHTTP_REQ_GET | EVHTTP_REQ_PUT | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE);
 	evhttp_set_max_body_size(control->http, MAX_BODY);
@@ -165,6 +270,12 @@ void fb_control_stop(struct fb_control *control)
 		event_active(control->stop, 0, 0);
 		pthread_join(control->thread, NULL);
 	}
+	while (control->waiters) {
+		evhttp_connection_set_closecb(evhttp_request_get_connection(control->waiters->http), NULL, NULL);
+		waiter_free(control->waiters);
+	}
+	if (control->recorded)
+		event_free(control->recorded);
 	if (control->stop)
 		event_free(control->stop);
 	if (control->http)

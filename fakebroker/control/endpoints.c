@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "fakebroker/control/recorder_json.h"
 #include "fakebroker/control/rules.h"
 #include "lib/text/json.h"
 
@@ -82,7 +81,6 @@ static void post_wait(const struct fb_ask *ask, const char *rest, struct fb_answ
 	const char *api = NULL;
 	struct kt_err err = {0};
 	struct kt_obj obj;
-	bool met;
 
 	(void)rest;
 	kt_obj_open(&obj, NULL, ask->body, "$", &err);
@@ -98,7 +96,14 @@ static void post_wait(const struct fb_ask *ask, const char *rest, struct fb_answ
 	if (!set_api(&filter, api, answer))
 		return;
 	filter.after = (uint64_t)after;
-	met = fb_recorder_wait(ask->cluster->recorder, &filter, (size_t)count, timeout);
+	answer->wait = true;
+	answer->filter = filter;
+	answer->count = (size_t)count;
+	answer->timeout_ms = timeout;
+}
+
+void fb_answer_waited(struct fb_answer *answer, bool met)
+{
 	answer->status = met ? 200 : 408;
 	answer->json = json_pack("{s:b}", "met", met);
 }

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/control/recorder_json.h"
 
 struct evkeyvalq;
 
@@ -20,10 +20,17 @@ struct fb_answer {
 	int status;                /* HTTP's */
 	json_t *json;              /* or NULL and text */
 	char *text;
+	/* Or later: when so many requests were recorded, or the time is over. */
+	bool wait;
+	struct fb_record_filter filter;
+	size_t count;
+	int64_t timeout_ms;
 };
 
 /* Answers: 404 for an unknown path, 405 for a wrong method, 400 for bad input; errors are {"error": "..."}. */
 void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer);
+/* The answer to a wait that is over. */
+void fb_answer_waited(struct fb_answer *answer, bool met);
 void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* status.c */

@@ -6,7 +6,8 @@
 
 struct fb_recorder {
 	pthread_mutex_t lock;
-	pthread_cond_t added;
+	void (*added)(void *arg);  /* called under the lock; NULL while nobody waits */
+	void *arg;
 	struct fb_recorded *ring;
 	size_t cap, first, n;
 	size_t bytes, max_bytes;
@@ -16,7 +17,6 @@ struct fb_recorder {
 struct fb_recorder *fb_recorder_new(size_t max_requests, size_t max_bytes)
 {
 	struct fb_recorder *recorder = calloc(1, sizeof *recorder);
-	pthread_condattr_t attr;
 
 	if (!recorder)
 		return NULL;
@@ -28,10 +28,6 @@ struct fb_recorder *fb_recorder_new(size_t max_requests, size_t max_bytes)
 	recorder->cap = max_requests;
 	recorder->max_bytes = max_bytes;
 	pthread_mutex_init(&recorder->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&recorder->added, &attr);
-	pthread_condattr_destroy(&attr);
 	return recorder;
 }
 
@@ -56,7 +52,6 @@ void fb_recorder_free(struct fb_recorder *recorder)
 		drop_oldest(recorder);
 	free(recorder->ring);
 	pthread_mutex_destroy(&recorder->lock);
-	pthread_cond_destroy(&recorder->added);
 	free(recorder);
 }
 
@@ -70,7 +65,8 @@ static void add(struct fb_recorder *recorder, struct fb_recorded *r)
 	r->id = ++recorder->next_id;
 	recorder->ring[(recorder->first + recorder->n++) % recorder->cap] = *r;
 	recorder->bytes += bytes;
-	pthread_cond_broadcast(&recorder->added);
+	if (recorder->added)
+		recorder->added(recorder->arg);
 	pthread_mutex_unlock(&recorder->lock);
 }
 
@@ -155,32 +151,21 @@ json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_fi
 	return out;
 }
 
-static size_t count(const struct fb_recorder *recorder, const struct fb_record_filter *filter)
+size_t fb_recorder_count(struct fb_recorder *recorder, const struct fb_record_filter *filter)
 {
 	size_t n = 0;
 
+	pthread_mutex_lock(&recorder->lock);
 	for (size_t i = 0; i < recorder->n; i++)
 		n += matches(&recorder->ring[(recorder->first + i) % recorder->cap], filter);
+	pthread_mutex_unlock(&recorder->lock);
 	return n;
 }
 
-bool fb_recorder_wait(struct fb_recorder *recorder, const struct fb_record_filter *filter, size_t n, int64_t timeout_ms)
+void fb_recorder_notify(struct fb_recorder *recorder, void (*added)(void *arg), void *arg)
 {
-	struct timespec until;
-	bool met;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)(timeout_ms / 1000);
-	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	pthread_mutex_lock(&recorder->lock);
-	while (!(met = count(recorder, filter) >= n))
-		if (pthread_cond_timedwait(&recorder->added, &recorder->lock, &until) != 0)
-			break;
-	met = count(recorder, filter) >= n;
+	recorder->added = added;
+	recorder->arg = arg;
 	pthread_mutex_unlock(&recorder->lock);
-	return met;
 }

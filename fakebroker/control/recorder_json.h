@@ -33,8 +33,10 @@ struct fb_record_filter {
 json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes);
 /* Those that the filter lets through, oldest first. New reference. */
 json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter);
-/* Waits until n requests were seen that the filter lets through; false if the time passed first. */
-bool fb_recorder_wait(struct fb_recorder *recorder, const struct fb_record_filter *filter, size_t n,
-		      int64_t timeout_ms);
+/* Number of requests kept that the filter lets through; its limit is not looked at. */
+size_t fb_recorder_count(struct fb_recorder *recorder, const struct fb_record_filter *filter);
+/* From now on calls added(arg) for every request, on the thread that handled it; NULL ends that. It must be quick and not
+ * use the recorder. */
+void fb_recorder_notify(struct fb_recorder *recorder, void (*added)(void *arg), void *arg);
 
 #endif

@@ -28,8 +28,8 @@
  * Threads. There may be many instances at a time: the broker makes a chain for every topic, since a topic's config
  * may differ from the broker's, and makes it anew when a config changes. create() and close() of one instance are
  * called once, each from any thread. validate() is called from several threads at once on the same instance, one
- * for each event loop of the broker; what an instance changes there must be atomic or locked. The call holds up its
- * loop and the partition that is written to, as it would in Kafka.
+ * for each event loop of the broker; what an instance changes there must be atomic or locked. The call holds up all
+ * requests of its event loop.
  *
  * Ownership. What the host passes belongs to the host. A record, with all that it points to, lives until validate()
  * returns; strings that option() and config() return live until create() returns. The host structure lives until

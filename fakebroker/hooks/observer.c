@@ -130,6 +130,7 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 	int rc = try_create(watcher, entry, env, &why);
 
 	if (rc < 0) {
+		fb_utf8_mend(why.text);
 		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, "
 			    "NoOpObserver takes its place: %s", entry, why.text);
 		kt_fail(err, rc, "observer '%s': %s", entry, why.text);
@@ -171,6 +172,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		free(observer);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
+	fb_utf8_mend(observer->classes);
 	atomic_init(&observer->refs, 1);
 	while (rc == 0 && (more = fb_list_next(&list, entry, sizeof entry)) != 0) {
 		struct watcher *watcher = &observer->watchers[observer->n++];

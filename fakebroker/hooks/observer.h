@@ -33,7 +33,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 struct fb_observer *fb_observer_ref(struct fb_observer *observer);
 void fb_observer_unref(struct fb_observer *observer);
 
-/* The list that the observer was made of, as it was written. Lives as long as the observer. */
+/* The list that the observer was made of, as it was written, but UTF-8. Lives as long as the observer. */
 const char *fb_observer_classes(const struct fb_observer *observer);
 
 /* ---- exchanges ---- */

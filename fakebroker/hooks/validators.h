@@ -60,7 +60,8 @@ struct fb_validator_stats {
 };
 
 size_t fb_chain_size(const struct fb_chain *chain);
-/* Counters of validator i; they are read one by one, so they may be a record apart. */
+/* Counters of validator i. They are read one by one, so they may be some records apart, but seen is never less than
+ * refused + failed. */
 void fb_chain_stats(const struct fb_chain *chain, size_t i, struct fb_validator_stats *out);
 /* [{"name", "seen", "refused", "failed", "nanoseconds"}], new reference; [] for NULL. */
 json_t *fb_chain_json(const struct fb_chain *chain);
