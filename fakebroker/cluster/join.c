@@ -29,11 +29,15 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	struct fb_register_answer answer;
 	struct fb_broker *broker;
 	int64_t epoch;
+	int nstatics;
 
 	if (!view)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	request.nstatics = fb_configs_report(cluster->configs, node->id, arena, &statics);
+	nstatics = fb_configs_report(cluster->configs, node->id, arena, &statics);
+	if (nstatics < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
 	request.statics = statics;
+	request.nstatics = (size_t)nstatics;
 	if (fb_register_check(view, &request, arena, &answer) < 0)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	if (answer.errorCode)
