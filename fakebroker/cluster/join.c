@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "fakebroker/cluster/cluster.h"
-#include "fakebroker/cluster/log_line.h"
 
 static size_t own_features(const struct fb_release *release, struct fb_feature_range *features)
 {
@@ -51,35 +50,6 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	return 0;
 }
 
-/* Configuration as the hooks of a node see it. */
-struct lookup {
-	struct fb_cluster *cluster;
-	int32_t node;
-	struct kw_arena *arena;
-};
-
-static const char *config(void *arg, const char *name)
-{
-	struct lookup *lookup = arg;
-	struct kw_str v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name,
-					 lookup->arena, NULL);
-
-	return v.n < 0 ? NULL : kw_strndup(lookup->arena, v.s, (size_t)v.n);
-}
-
-static int make_observer(struct fb_cluster *cluster, struct fb_node *node, struct kw_arena *arena, struct kt_err *err)
-{
-	struct lookup *lookup = kw_alloc(arena, sizeof *lookup);
-	struct fb_hook_env env = {config, fb_hook_line, lookup, cluster->plugins};
-	const char *classes;
-
-	if (!lookup)
-		return kt_fail(err, KT_ENOMEM, "out of memory");
-	*lookup = (struct lookup){cluster, node->id, arena};
-	classes = config(lookup, "observer.class.name");
-	return fb_observer_new(classes ? classes : "", &env, &node->observer, NULL);
-}
-
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
 {
 	struct kw_arena arena;
@@ -92,21 +62,7 @@ int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
 		if (node->controller)
 			continue;
 		code = join(cluster, node, &arena, err);
-		if (!code)
-			code = make_observer(cluster, node, &arena, err);
 	}
 	kw_arena_fini(&arena);
-	return code;
-}
-
-void fb_cluster_close_observers(struct fb_cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->nnodes; i++) {
-		struct fb_node *node = &cluster->nodes[i];
-		int64_t timeout = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, node->id,
-						  "observer.shutdown.timeout", FB_OBSERVER_TIMEOUT_MS);
-
-		if (node->observer)
-			fb_observer_close(node->observer, timeout, NULL);
-	}
+	return code ? code : fb_cluster_observe(cluster, NULL, err);
 }
