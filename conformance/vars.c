@@ -1,6 +1,7 @@
 #include "conformance/vars.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,17 +132,18 @@ out:
 
 /* ---- documents ---- */
 
-static void under(struct kt_err *err, const char *fmt, const char *name, size_t i)
+void cf_err_under(struct kt_err *err, const char *fmt, ...)
 {
-	char rest[256];
+	char rest[sizeof err->path], step[120];
+	va_list ap;
 
 	if (!err)
 		return;
-	strcpy(rest, err->path);
-	if (name)
-		snprintf(err->path, sizeof err->path, fmt, name, rest);
-	else
-		snprintf(err->path, sizeof err->path, fmt, i, rest);
+	va_start(ap, fmt);
+	vsnprintf(step, sizeof step, fmt, ap);
+	va_end(ap);
+	memcpy(rest, err->path, sizeof rest);
+	snprintf(err->path, sizeof err->path, "%s%.130s", step, rest);
 }
 
 static json_t *expand_object(json_t *json, json_t *vars, struct kt_err *err)
@@ -153,7 +155,7 @@ static json_t *expand_object(json_t *json, json_t *vars, struct kt_err *err)
 		json_t *new = cf_expand(value, vars, err);
 
 		if (!new) {
-			under(err, ".%s%s", name, 0);
+			cf_err_under(err, ".%s", name);
 			json_decref(out);
 			return NULL;
 		}
@@ -171,7 +173,7 @@ static json_t *expand_array(json_t *json, json_t *vars, struct kt_err *err)
 		json_t *new = cf_expand(value, vars, err);
 
 		if (!new) {
-			under(err, "[%zu]%s", NULL, i);
+			cf_err_under(err, "[%zu]", i);
 			json_decref(out);
 			return NULL;
 		}

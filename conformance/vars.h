@@ -21,4 +21,7 @@ int cf_each_variable(json_t *json, int (*fn)(void *arg, const char *name), void 
  * whose member has this text or number; "" is json itself. NULL if there is none. Borrowed. */
 json_t *cf_at(json_t *json, const char *path);
 
+/* Puts one more step in front of an error's path, on the way back from the place of the fault. err may be NULL. */
+void cf_err_under(struct kt_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -235,6 +235,8 @@ static void write_parcel(struct wire *wire, struct lane *lane, struct lg_parcel 
 		return;
 	}
 	parcel->sent = lg_now();
+	if (!lg_schedule_paced(&wire->schedule))
+		parcel->intended = parcel->sent;
 	count_sent(wire, parcel);
 	rc = kc_write(lane->conn, wire->frame.p, wire->frame.n, kc_now_ms() + ANSWER_MS, &err);
 	kw_buf_clear(&parcel->batch);

@@ -76,7 +76,7 @@ int cf_verb_produce(struct cf_run *run, json_t *args, struct cf_outcome *out, st
 	json_object_set_new(entry, "partitionData",
 			    json_pack("[{s:O, s:{s:o}}]", "index", partition, "records", "batches",
 				      with_timestamps(json_object_get(args, "batches"))));
-	if (cf_run_exchange(run, link, PRODUCE, version,
+	if (cf_run_exchange(link, PRODUCE, version,
 			    json_pack("{s:O, s:O, s:o, s:[o]}", "transactionalId", transactional ? transactional : json_null(),
 				      "acks", acks, "timeoutMs", number(args, "timeoutMs", 5000), "topicData", entry),
 			    NULL, json_integer_value(acks) == 0, out, err))

@@ -1,7 +1,9 @@
 /* Stage K, when the stored batch cannot be the one that was sent: Kafka's LogValidator.buildRecordsAndAssignOffsets and
- * MemoryRecordsBuilder. Record attributes and the batch's delete-horizon bit do not survive it. */
+ * MemoryRecordsBuilder. What does not survive it: record attributes, the batch's unused attribute bits and delete horizon,
+ * and header keys that are not UTF-8. */
 #include <inttypes.h>
 
+#include "fakebroker/log/java_utf8.h"
 #include "fakebroker/log/record_time.h"
 #include "fakebroker/log/verdict_steps.h"
 
@@ -12,7 +14,37 @@ struct rebuild {
 	int64_t baseTimestamp;
 	int64_t bad;              /* the timestamp that cannot be written */
 	struct kw_buf records;
+	struct kw_arena *arena;
 };
+
+static bool good_keys(const struct kw_record *record)
+{
+	for (int32_t i = 0; i < record->nheaders; i++)
+		if (!fb_java_utf8_good((const uint8_t *)record->headers[i].key.s, (size_t)record->headers[i].key.n))
+			return false;
+	return true;
+}
+
+/* Kafka carries header keys as Java strings. 0 or KT_ENOMEM. */
+static int recode_keys(struct kw_record *record, struct kw_arena *arena)
+{
+	struct kw_header *headers = kw_alloc(arena, (size_t)record->nheaders * sizeof *headers);
+
+	if (!headers)
+		return KT_ENOMEM;
+	for (int32_t i = 0; i < record->nheaders; i++) {
+		struct kw_buf key = {0};
+
+		headers[i] = record->headers[i];
+		fb_java_utf8_put(&key, (const uint8_t *)headers[i].key.s, (size_t)headers[i].key.n);
+		headers[i].key = (struct kw_str){kw_strndup(arena, (const char *)key.p, key.n), (int32_t)key.n};
+		kw_buf_fini(&key);
+		if (key.failed || !headers[i].key.s)
+			return KT_ENOMEM;
+	}
+	record->headers = headers;
+	return 0;
+}
 
 static int put_record(void *arg, int32_t index, const struct kw_record *record)
 {
@@ -29,6 +61,8 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	copy.attributes = 0;
 	copy.offsetDelta = index;
 	copy.timestampDelta = fb_wrap_sub(timestamp, rebuild->baseTimestamp);
+	if (!good_keys(record) && recode_keys(&copy, rebuild->arena) < 0)
+		return KT_ENOMEM;
 	kw_record_put(&rebuild->records, &copy);
 	return rebuild->records.failed ? KT_ENOMEM : 0;
 }
@@ -103,7 +137,7 @@ bool fb_rebuild(const struct fb_append *a, const struct kw_batch *batch, int tar
 		const struct fb_records_facts *facts, struct kw_arena *arena, struct fb_append_plan *plan,
 		struct fb_verdict *v)
 {
-	struct rebuild rebuild = {.batch = batch};
+	struct rebuild rebuild = {.batch = batch, .arena = arena};
 	struct kw_buf body = {0};
 	bool good = encode(a, &rebuild, arena, v);
 

@@ -11,7 +11,7 @@ enum {
 	UNSUPPORTED_COMPRESSION_TYPE = 76,
 	INVALID_RECORD = 87,
 };
-enum { ZSTD_SINCE = 7, PRODUCER_ID_END = KW_B_PRODUCER_ID + 8 };
+enum { ZSTD_SINCE = 7 };
 
 static bool refuse(struct fb_verdict *v, int16_t code, const char *reason)
 {
@@ -83,6 +83,17 @@ static bool judge_rest(int version, struct kw_slice *rest, struct kw_arena *aren
 	return refuse_whole(v, whole, message);
 }
 
+/* What stage F reads of the header: the producer id, and of a transactional producer epoch and sequence too. */
+static bool judge_size(const struct kw_slice *batch, struct fb_verdict *v, bool *whole)
+{
+	size_t need = KW_B_PRODUCER_EPOCH;
+
+	if (batch->n >= need && (int64_t)kw_rd64(batch->p + KW_B_PRODUCER_ID) >= 0 &&
+	    kw_rd16(batch->p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL)
+		need = KW_B_COUNT;
+	return batch->n >= need || refuse_whole(v, whole, "the batch ends before its producer id, epoch and sequence");
+}
+
 bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct fb_verdict *v,
 		      bool *whole)
 {
@@ -103,11 +114,8 @@ bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_a
 	case FB_NEXT_OVERFLOW:
 		return refuse_whole(v, whole, message);
 	}
-	if (!judge_first(version, &batch, arena, v, whole) || !judge_rest(version, &rest, arena, v, whole))
-		return false;
-	if (batch.n < PRODUCER_ID_END)
-		return refuse_whole(v, whole, "the batch ends before its producer id");
-	return true;
+	return judge_first(version, &batch, arena, v, whole) && judge_rest(version, &rest, arena, v, whole) &&
+	       judge_size(&batch, v, whole);
 }
 
 bool fb_verdict_one_producer(const struct kw_records *records, struct fb_first_producer *first, struct fb_verdict *v)
