@@ -8,10 +8,6 @@
 
 enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18 };
 
-#define X(key, name, min, max, adv, listeners, handler) fb_handler handler;
-#include "fakebroker/apis.def"
-#undef X
-
 static const struct fb_api apis[] = {
 #define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
 #include "fakebroker/apis.def"
@@ -198,8 +194,10 @@ static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 	x.view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
 	x.view.service_ns = fb_now_ns() - req->started_ns;
 	x.view.has_response = replied;
-	count_errors(msg->root, req->response, &x.view.error, &x.view.error_count);
-	x.view.throttleTimeMs = throttle(msg->root, req->response);
+	if (req->response) {
+		count_errors(msg->root, req->response, &x.view.error, &x.view.error_count);
+		x.view.throttleTimeMs = throttle(msg->root, req->response);
+	}
 	x.view.partition_count = req->npartitions;
 	x.partitions = req->partitions;
 	fb_observer_record(observer, &x);

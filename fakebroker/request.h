@@ -7,6 +7,10 @@
 struct fb_request;
 typedef enum fb_outcome fb_handler(struct fb_request *req);
 
+#define X(key, name, min, max, adv, listeners, handler) fb_handler handler;
+#include "fakebroker/apis.def"
+#undef X
+
 enum { FB_ON_BROKER = 1, FB_ON_CONTROLLER = 2 };
 
 /* A row of apis.def. */

@@ -43,6 +43,13 @@ void lg_sleep_until(int64_t until)
 	}
 }
 
+void lg_pause(int64_t ns)
+{
+	struct timespec ts = {.tv_sec = ns / LG_SECOND, .tv_nsec = ns % LG_SECOND};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+}
+
 static void on_signal(int sig)
 {
 	(void)sig;

@@ -16,8 +16,10 @@ int64_t lg_wall(void);
 /* Asks the kernel for timers of this thread that are not rounded to 50 us. */
 void lg_precise_timers(void);
 
-/* Sleeps until the monotonic time `until`; wakes early, at most 50 ms late, when the user asked to stop. */
+/* Sleeps until the monotonic time `until`; wakes before, within 50 ms, when the user asks to stop. */
 void lg_sleep_until(int64_t until);
+/* Sleeps that long whatever happens: for short waits in loops that look for a stop themselves. */
+void lg_pause(int64_t ns);
 
 /* SIGINT and SIGTERM end a run cleanly: the first one is remembered here, a second one kills the program. */
 void lg_stop_on_signals(void);

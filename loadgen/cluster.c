@@ -89,7 +89,7 @@ static int await_topic(rd_kafka_t *rk, const char *topic, struct kt_err *err)
 			*err = now;
 			return now.code;
 		}
-		lg_sleep_until(lg_now() + 20 * LG_MS);
+		lg_pause(20 * LG_MS);
 	}
 }
 
@@ -121,11 +121,21 @@ out:
 	return rc;
 }
 
+static bool passes_soon(rd_kafka_resp_err_t code)
+{
+	return code == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION || code == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
+	       code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+/* The leader of a new partition may not know yet that it is one. */
 int lg_cluster_range(rd_kafka_t *rk, const char *topic, int32_t partition, struct lg_range *range,
 		     struct kt_err *err)
 {
-	rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(rk, topic, partition, &range->begin, &range->end,
-								    CALL_MS);
+	int64_t deadline = lg_now() + CALL_MS * LG_MS;
+	rd_kafka_resp_err_t code;
 
+	while ((code = rd_kafka_query_watermark_offsets(rk, topic, partition, &range->begin, &range->end, CALL_MS)) &&
+	       passes_soon(code) && lg_now() < deadline && !lg_stopped())
+		lg_pause(20 * LG_MS);
 	return code ? fail("no offsets of topic", topic, code, NULL, err) : 0;
 }

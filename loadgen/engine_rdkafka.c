@@ -78,7 +78,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void 
 	}
 	if (message->err || delivery->illegal)
 		lg_outcomes_add(&load->outcomes, delivery->illegal, message->err, expected,
-				message->err ? rd_kafka_message_errstr(message) : "accepted");
+				message->err ? rd_kafka_err2str(message->err) : "accepted");
 	lg_load_settle(load, delivery->partition, delivery->sequence, fate);
 	free(delivery);
 }
@@ -137,7 +137,7 @@ static void read_guarantee(struct lg_load *load, const rd_kafka_conf_t *conf)
 	bool idempotent = conf_is(conf, "enable.idempotence", "true");
 	bool no_retry = conf_is(conf, "message.send.max.retries", "0");
 
-	load->guarantee.kept = !conf_is(conf, "acks", "0");
+	load->guarantee.kept = load->phase->acks != 0;
 	load->guarantee.once = idempotent || no_retry;
 	load->guarantee.ordered = idempotent || no_retry || conf_is(conf, "max.in.flight", "1");
 }
@@ -192,66 +192,33 @@ static int open_producer(struct producer *producer, struct kt_err *err)
 
 /* ---- sending ---- */
 
-static rd_kafka_headers_t *make_headers(const struct lg_draft *draft)
-{
-	rd_kafka_headers_t *headers = rd_kafka_headers_new((size_t)draft->nheaders);
-
-	for (int32_t i = 0; i < draft->nheaders; i++)
-		rd_kafka_header_add(headers, draft->headers[i].key.s, draft->headers[i].key.n,
-				    draft->headers[i].value.p, draft->headers[i].value.n);
-	return headers;
-}
-
-/* One try; on success the delivery belongs to librdkafka. */
-static rd_kafka_resp_err_t hand_over(struct producer *producer, const struct lg_draft *draft,
-				     struct delivery *delivery)
-{
-	rd_kafka_headers_t *headers = draft->nheaders > 0 ? make_headers(draft) : NULL;
-	rd_kafka_vu_t args[] = {
-		{.vtype = RD_KAFKA_VTYPE_RKT, .u.rkt = producer->rkt},
-		{.vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = delivery->partition},
-		{.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
-		{.vtype = RD_KAFKA_VTYPE_VALUE,
-		 .u.mem = {(void *)draft->value.p, (size_t)(draft->value.n < 0 ? 0 : draft->value.n)}},
-		{.vtype = RD_KAFKA_VTYPE_KEY,
-		 .u.mem = {(void *)draft->key.p, (size_t)(draft->key.n < 0 ? 0 : draft->key.n)}},
-		{.vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = draft->timestamp},
-		{.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = delivery},
-		{.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers},
-	};
-	size_t nargs = sizeof args / sizeof args[0] - (headers ? 0 : 1);
-	rd_kafka_error_t *error = rd_kafka_produceva(producer->rk, args, nargs);
-	rd_kafka_resp_err_t code = rd_kafka_error_code(error);
-
-	if (error && headers)
-		rd_kafka_headers_destroy(headers);
-	rd_kafka_error_destroy(error);
-	return code;
-}
-
 static void send_record(struct producer *producer, const struct lg_draft *draft, struct delivery *delivery)
 {
 	struct lg_load *load = producer->load;
 	int64_t sent = delivery->sent = lg_now(), intended = delivery->intended;
 	rd_kafka_resp_err_t code;
 
-	while ((code = hand_over(producer, draft, delivery)) == RD_KAFKA_RESP_ERR__QUEUE_FULL && !lg_stopped()) {
+	/* once taken, the delivery belongs to librdkafka */
+	while ((code = lg_rd_produce(producer->rk, producer->rkt, draft, delivery)) == RD_KAFKA_RESP_ERR__QUEUE_FULL &&
+	       !lg_stopped()) {
 		load->counters.held++;
-		lg_sleep_until(lg_now() + LG_MS);
+		lg_pause(LG_MS);
 		sent = delivery->sent = lg_now();
 	}
 	load->last_sent = sent;
 	lg_meter_sent(&load->meter, intended, sent);
+	if (code) {
+		bool stopped = code == RD_KAFKA_RESP_ERR__QUEUE_FULL && lg_stopped();
+
+		lg_outcomes_add(&load->outcomes, delivery->illegal, code, stopped, rd_kafka_err2str(code));
+		lg_load_settle(load, delivery->partition, delivery->sequence, LG_NOT_SENT);
+		free(delivery);
+		return;
+	}
 	load->counters.sent++;
 	load->counters.operations++;
 	if (draft->value.n > 0)
 		load->counters.bytes += draft->value.n;
-	if (code) {
-		lg_outcomes_add(&load->outcomes, delivery->illegal, code,
-				code == RD_KAFKA_RESP_ERR__QUEUE_FULL && lg_stopped(), rd_kafka_err2str(code));
-		lg_load_settle(load, delivery->partition, delivery->sequence, LG_FAILED);
-		free(delivery);
-	}
 }
 
 static int send_next(struct producer *producer, int64_t index, int64_t intended, struct kt_err *err)
@@ -305,11 +272,9 @@ static void flush(struct producer *producer)
 	int64_t give_up = INT64_MAX;
 
 	while (rd_kafka_outq_len(producer->rk) > 0 && lg_now() < give_up) {
-		struct timespec pause = {.tv_nsec = 2 * LG_MS};
-
 		if (lg_stopped() && give_up == INT64_MAX)
 			give_up = lg_now() + STOP_FLUSH;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		lg_pause(2 * LG_MS);
 	}
 	if (rd_kafka_outq_len(producer->rk) > 0) {
 		producer->load->complete = false;

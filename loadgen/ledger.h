@@ -21,7 +21,8 @@
 	X(LG_REFUSED, "refused", false, false)                         \
 	X(LG_REFUSED_WITH_BATCH, "refused with batch", false, false)   \
 	X(LG_FAILED, "failed", false, false)                           \
-	X(LG_UNKNOWN, "unknown", true, false)
+	X(LG_UNKNOWN, "unknown", true, false)                          \
+	X(LG_NOT_SENT, "not sent", false, false)
 
 enum lg_fate {
 #define LG_X(symbol, name, may, must) symbol,

@@ -89,8 +89,21 @@ void lg_plan_init(struct lg_plan *plan);
 void lg_plan_fini(struct lg_plan *plan);
 /* All at its default; name and topic NULL, no end. */
 void lg_phase_init(struct lg_phase *phase);
-/* The topic of this name that the plan creates, or NULL. */
-const struct lg_topic *lg_plan_topic(const struct lg_plan *plan, const char *name);
+/* Judges what no single member shows, like an illegal record that the engine cannot make. On failure *member names the
+ * member that is at fault. */
+int lg_phase_check(const struct lg_phase *phase, const char **member, struct kt_err *err);
+
+/* Cuts "NAME=VALUE": the name is copied to the arena, the value points into text. KT_ESYNTAX, KT_ENOMEM. */
+int lg_property_cut(struct kw_arena *arena, const char *text, struct lg_property *property, struct kt_err *err);
+/* The same for n texts, appended to a properties that is empty. */
+int lg_properties_cut(struct kw_arena *arena, const char *const *texts, size_t n, struct lg_properties *properties,
+		      struct kt_err *err);
+
+/* The phase's own member that a property of librdkafka would contradict ("acks"), or NULL. */
+const char *lg_property_owner(const char *name);
+
+extern const char *const lg_engine_names[];      /* by enum lg_engine; NULL at the end */
+extern const char *const lg_upgrade_names[];     /* "unknown", then by enum lg_upgrade_type; NULL at the end */
 
 /* Reads a scenario. Every error names file, line and member. */
 int lg_plan_load(struct lg_plan *plan, const char *file, struct kt_err *err);

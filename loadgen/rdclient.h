@@ -16,4 +16,8 @@ int lg_rd_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct
 /* rd_kafka_new(); takes conf in any case. */
 rd_kafka_t *lg_rd_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct kt_err *err);
 
+/* Hands a copy of the record to librdkafka, for the partition in its stamp. If the result is 0, opaque comes back with
+ * the delivery report. */
+rd_kafka_resp_err_t lg_rd_produce(rd_kafka_t *rk, rd_kafka_topic_t *rkt, const struct lg_draft *draft, void *opaque);
+
 #endif

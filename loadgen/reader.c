@@ -212,7 +212,7 @@ static void *read_on(void *arg)
 		ssize_t got;
 
 		if (n == 0) {
-			lg_sleep_until(lg_now() + LG_MS);
+			lg_pause(LG_MS);
 			continue;
 		}
 		got = rd_kafka_consume_batch_queue(reader->queue, 50, messages, n);
@@ -269,15 +269,16 @@ static bool all_finished(struct lg_reader *reader, bool *trouble)
 	return all;
 }
 
-bool lg_reader_wait(struct lg_reader *reader, int idle_ms)
+bool lg_reader_wait(struct lg_reader *reader, int idle_ms, bool stoppable)
 {
 	bool trouble = false;
 
 	atomic_store(&reader->advanced, lg_now());
 	while (!all_finished(reader, &trouble)) {
-		if (trouble || lg_stopped() || lg_now() - atomic_load(&reader->advanced) > idle_ms * LG_MS)
+		if (trouble || (stoppable && lg_stopped()) ||
+		    lg_now() - atomic_load(&reader->advanced) > idle_ms * LG_MS)
 			return false;
-		lg_sleep_until(lg_now() + 5 * LG_MS);
+		lg_pause(5 * LG_MS);
 	}
 	return true;
 }

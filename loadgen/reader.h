@@ -43,9 +43,9 @@ int lg_reader_add(struct lg_reader *reader, const char *topic, int32_t npartitio
 int lg_reader_start(struct lg_reader *reader, struct kt_err *err);
 /* Says where a partition ends, that is, the offset after the last record to read. */
 void lg_reader_set_target(struct lg_reader *reader, const char *topic, int32_t partition, int64_t target);
-/* Waits until all targets are reached. False when nothing was read for idle_ms, a partition has trouble, or the user
- * stopped the program. */
-bool lg_reader_wait(struct lg_reader *reader, int idle_ms);
+/* Waits until all targets are reached. False when nothing was read for idle_ms, when a partition has trouble, or, if
+ * stoppable, when the user stops the program. */
+bool lg_reader_wait(struct lg_reader *reader, int idle_ms, bool stoppable);
 /* Ends the thread. After that the results below may be read. */
 void lg_reader_stop(struct lg_reader *reader);
 void lg_reader_free(struct lg_reader *reader);

@@ -165,13 +165,16 @@ static void append(struct fb_request *req, struct item *item)
 /* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */
 static bool judge_shapes(struct batch_of_items *all)
 {
+	struct fb_first_producer first = {0};
+
 	for (int32_t i = 0; i < all->n; i++) {
 		struct item *item = &all->v[i];
 		bool whole = false;
 
 		if (item->superseded || item->verdict.errorCode)
 			continue;
-		fb_verdict_shape(all->req->version, &item->data->records, &item->verdict, &whole);
+		if (fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole))
+			whole = !fb_verdict_one_producer(&item->data->records, &first, &item->verdict);
 		if (whole) {
 			struct fb_verdict v = item->verdict;
 			fail_all(all, &v);

@@ -7,6 +7,7 @@
 #ifndef KASSAY_FAKEBROKER_CONFIG_UPGRADE_H
 #define KASSAY_FAKEBROKER_CONFIG_UPGRADE_H
 
+#include "fakebroker/config/levels.h"
 #include "fakebroker/config/values.h"
 
 /* X(symbol, name), in the order in which Kafka writes them to a new cluster's log, metadata.version first */
@@ -52,10 +53,6 @@ const struct fb_release *fb_release_find(const char *name);
 /* index counts from 0; NULL past the end. */
 const struct fb_release *fb_release_at(size_t index);
 
-/* Name of a metadata.version level, "3.9-IV0" for 21; NULL if there is none. */
-const char *fb_level_name(int16_t level);
-/* The level of "21", "3.9-IV0" or "3.9" (the last of that line); -1 if there is none. */
-int16_t fb_level_find(const char *text);
 /* The levels that a cluster formatted by release at metadata.version level starts with. */
 struct fb_levels fb_levels_at(const struct fb_release *release, int16_t level);
 

@@ -20,7 +20,7 @@ void fb_hook_log(const struct fb_hook_env *env, enum kassay_level level, const c
 	for (p = line; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = ' ';
-	env->log(env->arg, level, line);
+	env->log(env->arg, (int)level, line);
 }
 
 static const struct fb_host *host_of(const struct kassay_host *host)
@@ -79,6 +79,6 @@ void fb_hook_failed(struct fb_failures *failures, const struct fb_hook_env *env,
 
 	/* Of several threads that fail at once only one gets the turn. */
 	if (now >= next && atomic_compare_exchange_strong(&failures->next_log, &next, now + 1000000000))
-		fb_hook_log(env, KASSAY_ERROR, "%s failed (%llu times so far): %s", name, (unsigned long long)count,
+		fb_hook_log(env, KASSAY_ERROR, "%s failed (failure %llu): %s", name, (unsigned long long)count,
 			    *why ? why : "no reason given");
 }

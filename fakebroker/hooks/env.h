@@ -8,14 +8,14 @@
 
 /* Copied where it is passed; arg lives as long as what was made with it. */
 struct fb_hook_env {
-	/* Value of a config by its whole name, NULL if it is not set. Called only while a chain or an observer is made; the
-	 * string lives at least until then. May be NULL: nothing is set. */
+	/* Value of a config by its whole name, NULL if it is not set. Called only while a chain or an observer is
+	 * made; the string lives at least until then. May be NULL: nothing is set. */
 	const char *(*config)(void *arg, const char *name);
 	/* One line without newline, with an enum kassay_level. From any thread at any time. May be NULL. */
 	void (*log)(void *arg, int level, const char *line);
 	void *arg;
-	/* Plugin files whose classes are known by their plain names (--plugin), NULL-terminated; may be NULL. Searched in
-	 * order, after the built-in names, while a chain or an observer is made. */
+	/* Plugin files whose classes are known by their plain names (--plugin), NULL-terminated; may be NULL.
+	 * Searched in order, after the built-in names, while a chain or an observer is made. */
 	const char *const *plugins;
 };
 
@@ -42,7 +42,7 @@ struct fb_failures {
 	atomic_int_fast64_t next_log;     /* ns, fb_hook_now() */
 };
 
-/* Counts a failure of `name` and logs it as an error, with the number so far: "NAME failed (7 times): why". */
+/* Counts a failure of `name` and logs it as an error, with the number so far: "NAME failed (failure 7): why". */
 void fb_hook_failed(struct fb_failures *failures, const struct fb_hook_env *env, const char *name, const char *why);
 
 /* Nanoseconds of the monotonic clock. */

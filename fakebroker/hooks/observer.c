@@ -1,9 +1,11 @@
 #include "fakebroker/hooks/observer.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fakebroker/hooks/observer_metrics.h"
 #include "fakebroker/hooks/options.h"
@@ -16,7 +18,7 @@
 struct gate {
 	atomic_uint calls;        /* that are inside, with CLOSING once the gate is shut */
 	pthread_mutex_t lock;
-	pthread_cond_t empty;
+	pthread_cond_t changed;   /* calls is CLOSING, or the watcher is closed */
 };
 
 /* One observer of the list. */
@@ -30,8 +32,7 @@ struct watcher {
 	atomic_uint_fast64_t seen, produce_seen, nanoseconds;
 	struct fb_failures failures;
 	int64_t deadline;         /* of close(), ns */
-	pthread_t closer;
-	bool closer_started;
+	bool closed, late;        /* guarded by the gate's lock; late: nobody waits for closed any more */
 };
 
 struct fb_observer {
@@ -46,22 +47,27 @@ struct fb_observer {
 
 static void gate_init(struct gate *gate)
 {
+	pthread_condattr_t monotonic;
+
 	atomic_init(&gate->calls, 0);
 	pthread_mutex_init(&gate->lock, NULL);
-	pthread_cond_init(&gate->empty, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&gate->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 }
 
 static void gate_fini(struct gate *gate)
 {
 	pthread_mutex_destroy(&gate->lock);
-	pthread_cond_destroy(&gate->empty);
+	pthread_cond_destroy(&gate->changed);
 }
 
 static void gate_leave(struct gate *gate)
 {
 	if (atomic_fetch_sub(&gate->calls, 1) == (CLOSING | 1)) {
 		pthread_mutex_lock(&gate->lock);
-		pthread_cond_broadcast(&gate->empty);
+		pthread_cond_broadcast(&gate->changed);
 		pthread_mutex_unlock(&gate->lock);
 	}
 }
@@ -83,7 +89,7 @@ static void gate_wait_empty(struct gate *gate)
 {
 	pthread_mutex_lock(&gate->lock);
 	while (atomic_load(&gate->calls) != CLOSING)
-		pthread_cond_wait(&gate->empty, &gate->lock);
+		pthread_cond_wait(&gate->changed, &gate->lock);
 	pthread_mutex_unlock(&gate->lock);
 }
 
@@ -124,8 +130,9 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 	int rc = try_create(watcher, entry, env, &why);
 
 	if (rc < 0) {
-		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, NoOpObserver takes its "
-			    "place: %s", entry, why.text);
+		fb_utf8_mend(why.text);
+		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, "
+			    "NoOpObserver takes its place: %s", entry, why.text);
 		kt_fail(err, rc, "observer '%s': %s", entry, why.text);
 		fb_class_release(&watcher->ref);
 		watcher->instance = NULL;
@@ -165,6 +172,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		free(observer);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
+	fb_utf8_mend(observer->classes);
 	atomic_init(&observer->refs, 1);
 	while (rc == 0 && (more = fb_list_next(&list, entry, sizeof entry)) != 0) {
 		struct watcher *watcher = &observer->watchers[observer->n++];
@@ -287,29 +295,57 @@ static void *close_watcher(void *arg)
 	struct watcher *watcher = arg;
 	const struct kassay_observer_class *class = class_of(watcher);
 	int64_t left;
+	bool late;
 
 	gate_wait_empty(&watcher->gate);
 	left = (watcher->deadline - fb_hook_now()) / 1000000;
 	if (class->close)
 		class->close(watcher->instance, left > 0 ? left : 0);
-	/* Whoever was waiting may be gone: then this is the last reference. */
-	fb_observer_unref(watcher->owner);
+	pthread_mutex_lock(&watcher->gate.lock);
+	watcher->closed = true;
+	late = watcher->late;
+	pthread_cond_broadcast(&watcher->gate.changed);
+	pthread_mutex_unlock(&watcher->gate.lock);
+	if (late)
+		fb_observer_unref(watcher->owner);
 	return NULL;
 }
 
+/* Starts a thread that closes the watcher. Its reference of the owner is dropped by whoever sees it closed. */
 static void start_closing(struct watcher *watcher, int64_t deadline)
 {
+	pthread_attr_t detached;
+	pthread_t thread;
+
 	watcher->deadline = deadline;
 	fb_observer_ref(watcher->owner);
-	watcher->closer_started = pthread_create(&watcher->closer, NULL, close_watcher, watcher) == 0;
-	if (!watcher->closer_started)
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &detached, close_watcher, watcher) != 0)
 		close_watcher(watcher);
+	pthread_attr_destroy(&detached);
+}
+
+static bool wait_closed(struct watcher *watcher)
+{
+	const struct timespec end = {watcher->deadline / 1000000000, watcher->deadline % 1000000000};
+	int rc = 0;
+	bool closed;
+
+	pthread_mutex_lock(&watcher->gate.lock);
+	while (!watcher->closed && rc != ETIMEDOUT)
+		rc = pthread_cond_timedwait(&watcher->gate.changed, &watcher->gate.lock, &end);
+	closed = watcher->closed;
+	watcher->late = !closed;
+	pthread_mutex_unlock(&watcher->gate.lock);
+	if (closed)
+		fb_observer_unref(watcher->owner);
+	return closed;
 }
 
 int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct kt_err *err)
 {
-	int64_t deadline = fb_hook_now() + timeout_ms * 1000000;
-	struct timespec end = {deadline / 1000000000, deadline % 1000000000};
+	const int64_t deadline = fb_hook_now() + timeout_ms * 1000000;
 	size_t i;
 	int rc = 0;
 
@@ -320,16 +356,14 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
 	for (i = 0; i < observer->n; i++)
 		start_closing(&observer->watchers[i], deadline);
 	for (i = 0; i < observer->n; i++) {
-		struct watcher *watcher = &observer->watchers[i];
+		const struct fb_host *host = &observer->watchers[i].host;
 
-		if (!watcher->closer_started ||
-		    pthread_clockjoin_np(watcher->closer, NULL, CLOCK_MONOTONIC, &end) == 0)
+		if (wait_closed(&observer->watchers[i]))
 			continue;
-		pthread_detach(watcher->closer);
-		rc = kt_fail(err, KT_ETIMEOUT, "observer %s did not close within %lld ms", watcher->host.name,
+		rc = kt_fail(err, KT_ETIMEOUT, "observer %s did not close within %lld ms", host->name,
 			     (long long)timeout_ms);
-		fb_hook_log(&watcher->host.env, KASSAY_ERROR, "observer %s did not close within %lld ms and is left alone",
-			    watcher->host.name, (long long)timeout_ms);
+		fb_hook_log(&host->env, KASSAY_ERROR, "observer %s did not close within %lld ms and is left alone",
+			    host->name, (long long)timeout_ms);
 	}
 	return rc;
 }
@@ -344,8 +378,8 @@ static json_t *watcher_json(struct watcher *watcher)
 		fb_metrics_collect(class_of(watcher), watcher->instance, metrics);
 		gate_leave(&watcher->gate);
 	}
-	return json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name, "fallback", watcher->fallback,
-			 "seen", (json_int_t)atomic_load(&watcher->seen),
+	return json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
+			 "fallback", watcher->fallback, "seen", (json_int_t)atomic_load(&watcher->seen),
 			 "produce_seen", (json_int_t)atomic_load(&watcher->produce_seen),
 			 "failed", (json_int_t)atomic_load(&watcher->failures.count),
 			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds), "metrics", metrics);

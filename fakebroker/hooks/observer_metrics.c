@@ -82,6 +82,11 @@ static void put_head(FILE *out, const char *name, const char *help)
 	fprintf(out, "\n# TYPE kassay_%s %s\n", name, counter ? "counter" : "gauge");
 }
 
+static const char *name_of(json_t *observer)
+{
+	return json_string_value(json_object_get(observer, "name"));
+}
+
 static void put_sample(FILE *out, const char *name, int32_t node, const char *observer, json_t *sample)
 {
 	const char *label;
@@ -110,7 +115,7 @@ static void put_metric(FILE *out, const char *name, const char *help, json_t *no
 			json_t *metric = json_object_get(json_object_get(observer, "metrics"), name);
 
 			json_array_foreach(json_object_get(metric, "samples"), k, sample)
-				put_sample(out, name, ids[i], json_string_value(json_object_get(observer, "name")), sample);
+				put_sample(out, name, ids[i], name_of(observer), sample);
 		}
 	}
 }
@@ -134,7 +139,7 @@ static void put_own(FILE *out, const struct own *own, json_t *nodes, const int32
 	json_array_foreach(nodes, i, node)
 		json_array_foreach(json_object_get(node, "observers"), j, observer)
 			fprintf(out, "kassay_%s{node=\"%d\",observer=\"%s\"} %" JSON_INTEGER_FORMAT "\n", own->name,
-				(int)ids[i], json_string_value(json_object_get(observer, "name")),
+				(int)ids[i], name_of(observer),
 				json_integer_value(json_object_get(observer, own->member)));
 }
 

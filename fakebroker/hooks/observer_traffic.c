@@ -220,7 +220,8 @@ int fb_traffic_record(void *instance, const struct kassay_exchange *exchange, st
 	};
 	struct fb_traffic_totals sum = {
 		.requests = 1, .request_bytes = exchange->request_bytes, .response_bytes = exchange->response_bytes,
-		.queue_ns = exchange->queue_ns, .service_ns = exchange->service_ns, .throttle_ms = exchange->throttleTimeMs,
+		.queue_ns = exchange->queue_ns, .service_ns = exchange->service_ns,
+		.throttle_ms = exchange->throttleTimeMs,
 	};
 	struct traffic *self = instance;
 	int table;
@@ -310,9 +311,10 @@ static void report_flows(struct kassay_sink *sink, enum table table, const struc
 	for (i = 0; i < n; i++) {
 		for (flow = 0; flow < FB_FLOWS; flow++) {
 			size_t nlabels = set_labels(labels, table, &rows[i]);
+			size_t at = member + (size_t)flow * sizeof(int64_t);
 			int64_t value;
 
-			memcpy(&value, (const char *)&rows[i].totals + member + (size_t)flow * sizeof value, sizeof value);
+			memcpy(&value, (const char *)&rows[i].totals + at, sizeof value);
 			labels[nlabels++] = (struct kassay_label){"direction", flows[flow].direction};
 			if (flows[flow].outcome)
 				labels[nlabels++] = (struct kassay_label){"outcome", flows[flow].outcome};

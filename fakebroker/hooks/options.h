@@ -6,8 +6,9 @@
 
 #include "fakebroker/hooks/plugin.h"
 
-/* Splits a comma-separated list: copies the next entry, without the blanks around it, into entry[size] and moves *list
- * on; NULL is an empty list. Returns 0 at the end, 1 for an entry, which may be empty, and -1 for one that does not fit. */
+/* Splits a comma-separated list: copies the next entry, without the blanks around it, into entry[size] and moves
+ * *list on; NULL is an empty list. Returns 0 at the end, 1 for an entry, which may be empty, and -1 for one that
+ * does not fit. */
 int fb_list_next(const char **list, char *entry, size_t size);
 /* How often fb_list_next() returns an entry of this list. */
 size_t fb_list_entries(const char *list);
@@ -35,8 +36,8 @@ struct fb_option_search {
 };
 
 void fb_option_offer(struct fb_option_search *search, const union fb_class *class);
-/* Offers the built-in classes as well. 0 if some class has the option; otherwise KT_EUNKNOWN with the nearest known name
- * in err. A class whose list of options is NULL has every one. */
+/* Offers the built-in classes as well. 0 if some class has the option; otherwise KT_EUNKNOWN with the nearest known
+ * name in err. A class whose list of options is NULL has every one. */
 int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, struct kt_err *err);
 
 #endif

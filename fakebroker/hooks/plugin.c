@@ -59,19 +59,23 @@ static int unknown_name(enum fb_hook_kind kind, const char *name, const char *wh
 			struct kt_err *err)
 {
 	if (near->best)
-		return kt_fail(err, KT_EUNKNOWN, "no %s '%s'%s, did you mean '%s'", kinds[kind].what, name, where, near->best);
+		return kt_fail(err, KT_EUNKNOWN, "no %s '%s'%s, did you mean '%s'", kinds[kind].what, name, where,
+			       near->best);
 	return kt_fail(err, KT_EUNKNOWN, "no %s '%s'%s", kinds[kind].what, name, where);
 }
 
 /* ---- plugin files ---- */
+
+static const char name_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
 
 static int check_class(enum fb_hook_kind kind, const char *file, const union fb_class *class, struct kt_err *err)
 {
 	if (class->head.struct_size < kinds[kind].class_size)
 		return kt_fail(err, KT_EPLUGIN, "plugin %s: a class of %zu bytes, at least %zu are needed", file,
 			       class->head.struct_size, kinds[kind].class_size);
-	if (!class->head.name || !*class->head.name)
-		return kt_fail(err, KT_EPLUGIN, "plugin %s: a class without a name", file);
+	/* The name becomes part of configs, of JSON and of metrics. */
+	if (!class->head.name || !*class->head.name || class->head.name[strspn(class->head.name, name_chars)])
+		return kt_fail(err, KT_EPLUGIN, "plugin %s: a class without a name, or with a wrong one", file);
 	if (kind == FB_HOOK_VALIDATOR ? !class->validator.validate : !class->observer.record)
 		return kt_fail(err, KT_EPLUGIN, "plugin %s: class %s has no function %s", file, class->head.name,
 			       kind == FB_HOOK_VALIDATOR ? "validate" : "record");
@@ -85,8 +89,8 @@ static int check_table(enum fb_hook_kind kind, const char *file, const union tab
 	int rc = 0;
 
 	if (table->head.abi != k->abi)
-		return kt_fail(err, KT_EPLUGIN, "plugin %s has %s ABI %u, this broker has %u", file, k->what, table->head.abi,
-			       k->abi);
+		return kt_fail(err, KT_EPLUGIN, "plugin %s has %s ABI %u, this broker has %u", file, k->what,
+			       table->head.abi, k->abi);
 	if (table->head.struct_size < k->table_size)
 		return kt_fail(err, KT_EPLUGIN, "plugin %s: %s has %u bytes, at least %zu are needed", file, k->symbol,
 			       table->head.struct_size, k->table_size);

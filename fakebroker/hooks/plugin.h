@@ -1,5 +1,5 @@
-/* Finding the class that an entry of `record.validator.classes` or `observer.class.name` names: built in, or in a plugin
- * file. */
+/* Finding the class that an entry of `record.validator.classes` or `observer.class.name` names: built in, or in a
+ * plugin file. */
 #ifndef KASSAY_FAKEBROKER_HOOKS_PLUGIN_H
 #define KASSAY_FAKEBROKER_HOOKS_PLUGIN_H
 
@@ -25,9 +25,9 @@ struct fb_class_ref {
 	void *handle;             /* of dlopen; NULL for a built-in class */
 };
 
-/* Finds the class of an entry: NAME, which is built in or in one of env's plugins, or FILE#NAME. A file without a slash
- * is one in the current directory. KT_EUNKNOWN: no such name (err tells the nearest), or the file has no classes of this
- * kind; KT_EPLUGIN: the file cannot be used. */
+/* Finds the class of an entry: NAME, which is built in or in one of env's plugins, or FILE#NAME. A file without a
+ * slash is one in the current directory. KT_EUNKNOWN: no such name (err tells the nearest), or the file has no
+ * classes of this kind; KT_EPLUGIN: the file cannot be used. */
 int fb_class_find(enum fb_hook_kind kind, const char *entry, const struct fb_hook_env *env, struct fb_class_ref *out,
 		  struct kt_err *err);
 /* Built-in class i, NULL behind the last. */

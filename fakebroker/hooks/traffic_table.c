@@ -44,7 +44,8 @@ static bool same(const struct fb_traffic_row *row, const struct fb_traffic_key *
 	return true;
 }
 
-/* The slot that holds the key, or the free one where it belongs. There is one, because at most half of them are used. */
+/* The slot that holds the key, or the free one where it belongs. There is one, because at most half of them are
+ * used. */
 static uint32_t *find_slot(const struct fb_traffic_table *table, const struct fb_traffic_key *key)
 {
 	uint32_t i = key->hash & table->mask;

@@ -39,7 +39,7 @@ struct fb_traffic_totals {
 };
 
 struct fb_traffic_row {
-	struct fb_traffic_row *same_as;    /* row that has the counters when the key is not presentable; otherwise NULL */
+	struct fb_traffic_row *same_as;    /* row that has the counters if the key is not presentable; else NULL */
 	uint64_t exchange;                 /* the last one that was counted in `requests` */
 	struct fb_traffic_totals totals;
 	/* The key: its names one after the other, each with a NUL behind it. */

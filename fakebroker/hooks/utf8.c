@@ -34,12 +34,29 @@ static size_t character(const uint8_t *p, size_t n)
 	return forms[form].length;
 }
 
+/* Most text is ASCII: how many of the n bytes can be skipped eight at a time. */
+static size_t ascii(const uint8_t *p, size_t n)
+{
+	size_t at = 0;
+	uint64_t eight;
+
+	for (; n - at >= sizeof eight; at += sizeof eight) {
+		memcpy(&eight, p + at, sizeof eight);
+		if (eight & 0x8080808080808080u)
+			break;
+	}
+	return at;
+}
+
 size_t fb_utf8_valid(const uint8_t *p, size_t n)
 {
-	size_t at = 0, length;
+	size_t at = 0, length = 1;
 
-	while (at < n && (length = character(p + at, n - at)) > 0)
+	while (at < n && length > 0) {
+		at += ascii(p + at, n - at);
+		length = at < n ? character(p + at, n - at) : 0;
 		at += length;
+	}
 	return at;
 }
 

@@ -63,7 +63,7 @@ int fb_reject_all(void *instance, const struct kassay_record *record, struct kas
 
 	(void)record;
 	verdict->error = self->error;
-	return fb_refuse(verdict, "%s", self->text);
+	return fb_validator_refuse(verdict, "%s", self->text);
 }
 
 /* ---- RejectEvery, Failing: every nth ---- */
@@ -98,7 +98,7 @@ static uint64_t every_next(struct every *self)
 }
 
 const struct kassay_option fb_reject_every_options[] = {
-	{"n", NULL, "refuse the nth, 2nth, 3nth, ... record that the validator sees, of all topics and clients together"},
+	{"n", NULL, "refuse the nth, 2nth, 3nth, ... record that the instance sees, of all clients together"},
 	{0},
 };
 
@@ -115,12 +115,12 @@ int fb_reject_every(void *instance, const struct kassay_record *record, struct k
 	(void)record;
 	if (number == 0)
 		return KASSAY_OK;
-	return fb_refuse(verdict, "RejectEvery: record %llu is one of every %llu", (unsigned long long)number,
+	return fb_validator_refuse(verdict, "RejectEvery: record %llu is one of every %llu", (unsigned long long)number,
 			 (unsigned long long)self->n);
 }
 
 const struct kassay_option fb_failing_options[] = {
-	{"n", "1", "fail at the nth, 2nth, 3nth, ... record that the validator sees; accept the others"},
+	{"n", "1", "fail at the nth, 2nth, 3nth, ... record that the instance sees; accept the others"},
 	{"create", "false", "true: fail when the validator is made, so that the list of validators is refused"},
 	{0},
 };

@@ -229,7 +229,7 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	out->validator = name;
 	out->error = FB_INVALID_RECORD;
 	if (rc == KASSAY_REFUSE) {
-		atomic_fetch_add_explicit(&link->refused, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&link->refused, 1, memory_order_release);
 		if (verdict.error == FB_INVALID_TIMESTAMP)
 			out->error = FB_INVALID_TIMESTAMP;
 		if (!out->text[0])
@@ -277,13 +277,12 @@ void fb_chain_stats(const struct fb_chain *chain, size_t i, struct fb_validator_
 {
 	const struct link *link = &chain->links[i];
 
-	*out = (struct fb_validator_stats){
-		.name = class_of(link)->name,
-		.seen = atomic_load_explicit(&link->seen, memory_order_relaxed),
-		.refused = atomic_load_explicit(&link->refused, memory_order_relaxed),
-		.failed = atomic_load_explicit(&link->failures.count, memory_order_relaxed),
-		.nanoseconds = atomic_load_explicit(&link->nanoseconds, memory_order_relaxed),
-	};
+	/* `seen` is counted first and read last, so it is never less than the other two. */
+	out->refused = atomic_load_explicit(&link->refused, memory_order_acquire);
+	out->failed = atomic_load_explicit(&link->failures.count, memory_order_acquire);
+	out->seen = atomic_load_explicit(&link->seen, memory_order_relaxed);
+	out->nanoseconds = atomic_load_explicit(&link->nanoseconds, memory_order_relaxed);
+	out->name = class_of(link)->name;
 }
 
 json_t *fb_chain_json(const struct fb_chain *chain)
@@ -295,7 +294,8 @@ json_t *fb_chain_json(const struct fb_chain *chain)
 	for (i = 0; i < fb_chain_size(chain); i++) {
 		fb_chain_stats(chain, i, &stats);
 		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I}", "name", stats.name,
-						      "seen", (json_int_t)stats.seen, "refused", (json_int_t)stats.refused,
+						      "seen", (json_int_t)stats.seen,
+						      "refused", (json_int_t)stats.refused,
 						      "failed", (json_int_t)stats.failed,
 						      "nanoseconds", (json_int_t)stats.nanoseconds));
 	}

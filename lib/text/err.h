@@ -27,7 +27,8 @@
 	X(KT_ETIMEOUT, -13, "deadline passed")                     \
 	X(KT_ECLOSED, -14, "connection closed by the peer")        \
 	X(KT_EPLUGIN, -15, "plugin cannot be used")                \
-	X(KT_ESYS, -16, "system call failed")
+	X(KT_ESYS, -16, "system call failed")                      \
+	X(KT_EPEER, -17, "the peer answered with an error")
 
 enum kt_code {
 	KT_OK = 0,

@@ -47,46 +47,44 @@ static int inflate_block(const uint8_t *p, size_t n, struct kw_sink *sink)
 	return kw_sink_add(sink, len);
 }
 
-/* Judges the header at p, which has the magic. */
-static int check_header(const uint8_t *p, size_t n, struct kt_err *err)
+/* Passes a header that stands where a chunk could: framed streams may be concatenated. Kafka takes one that goes on
+ * wrongly for the end of the data. */
+static int pass_header(struct kw_slice *in, bool *end, struct kt_err *err)
 {
-	if (n < HEADER)
+	if (in->n < HEADER)
 		return kt_fail(err, KT_ETRUNC, "snappy: Insufficient header size in a concatenated block");
-	if ((int32_t)kw_rd32(p + 8) < VERSION)
+	*end = memcmp(in->p, magic, sizeof magic) != 0;
+	if (!*end && (int32_t)kw_rd32(in->p + 8) < VERSION)
 		return kt_fail(err, KT_ECORRUPT, "snappy: Compressed with an incompatible codec version %d. "
-			       "At least version %d is required", (int32_t)kw_rd32(p + 8), VERSION);
+			       "At least version %d is required", (int32_t)kw_rd32(in->p + 8), VERSION);
+	in->p += HEADER;
+	in->n -= HEADER;
 	return 0;
 }
 
-/* Reads chunks until less than a length is left. Framed streams may be concatenated: a header may stand in place of a
- * length, which its first four bytes could not be. */
-static int inflate_chunks(const uint8_t *p, size_t n, struct kw_sink *sink)
+static int inflate_chunk(struct kw_slice *in, struct kw_sink *sink)
 {
-	while (n >= 4) {
-		int32_t size = (int32_t)kw_rd32(p);
-		int code;
+	int32_t size = (int32_t)kw_rd32(in->p);
+	const uint8_t *block = in->p + 4;
 
-		if (memcmp(p, magic, 4) == 0) {
-			code = check_header(p, n, sink->err);
-			if (code)
-				return code;
-			p += HEADER;
-			n -= HEADER;
-			continue;
-		}
-		p += 4;
-		n -= 4;
-		if (size < 0 || size > MAX_CHUNK)
-			return kt_fail(sink->err, KT_ECORRUPT, "snappy: chunkSize is too big or negative : %d", size);
-		if ((size_t)size > n)
-			return kt_fail(sink->err, KT_ETRUNC, "snappy: failed to read chunk");
-		code = inflate_block(p, (size_t)size, sink);
-		if (code)
-			return code;
-		p += size;
-		n -= (size_t)size;
-	}
-	return 0;
+	if (size < 0 || size > MAX_CHUNK)
+		return kt_fail(sink->err, KT_ECORRUPT, "snappy: chunkSize is too big or negative : %d", size);
+	if ((size_t)size > in->n - 4)
+		return kt_fail(sink->err, KT_ETRUNC, "snappy: failed to read chunk");
+	in->p += 4 + size;
+	in->n -= 4 + (size_t)size;
+	return inflate_block(block, (size_t)size, sink);
+}
+
+/* Reads chunks until less than a length is left. The first bytes of a header are no length that a chunk could have. */
+static int inflate_chunks(struct kw_slice in, struct kw_sink *sink)
+{
+	bool end = false;
+	int code = 0;
+
+	while (code == 0 && in.n >= 4 && !end)
+		code = memcmp(in.p, magic, 4) == 0 ? pass_header(&in, &end, sink->err) : inflate_chunk(&in, sink);
+	return code;
 }
 
 int kw_snappy_inflate(const uint8_t *p, size_t n, struct kw_sink *sink)
@@ -97,7 +95,7 @@ int kw_snappy_inflate(const uint8_t *p, size_t n, struct kw_sink *sink)
 		return kt_fail(sink->err, KT_ETRUNC, "snappy: [EMPTY_INPUT] Cannot decompress empty stream");
 	if (n < HEADER || memcmp(p, magic, sizeof magic) != 0)
 		return inflate_block(p, n, sink);
-	code = inflate_chunks(p + HEADER, n - HEADER, sink);
+	code = inflate_chunks((struct kw_slice){p + HEADER, n - HEADER}, sink);
 	if (code && code != KT_ELIMIT)
 		sink->out->n -= kw_sink_len(sink) % KW_SINK_STEP_SNAPPY;
 	return code;
