@@ -247,7 +247,7 @@ static void judge(struct batch_of_items *all)
 
 /* ---- the answer ---- */
 
-static void fill(const struct item *item)
+static void fill(const struct fb_request *req, const struct item *item)
 {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer = item->answer;
 	const struct fb_verdict *v = &item->verdict;
@@ -260,7 +260,7 @@ static void fill(const struct item *item)
 	answer->errorMessage = kw_str(v->errorMessage);
 	answer->recordErrors.v = v->recordErrors;
 	answer->recordErrors.n = v->nrecordErrors;
-	if (v->errorCode == 6 && item->partition) {
+	if (v->errorCode == 6 && item->partition && req->version >= 10) {
 		answer->currentLeader.leaderId = item->partition->leader;
 		answer->currentLeader.leaderEpoch = item->partition->leaderEpoch;
 	}
@@ -288,7 +288,7 @@ static bool answer(struct batch_of_items *all)
 			if (all->v[i].superseded)
 				continue;
 			all->v[i].answer = &out->partitionResponses.v[n++];
-			fill(&all->v[i]);
+			fill(all->req, &all->v[i]);
 		}
 		out->partitionResponses.n = n;
 	}
