@@ -37,9 +37,10 @@ static int recode_keys(struct kw_record *record, struct kw_arena *arena)
 
 		headers[i] = record->headers[i];
 		fb_java_utf8_put(&key, (const uint8_t *)headers[i].key.s, (size_t)headers[i].key.n);
-		headers[i].key = (struct kw_str){kw_strndup(arena, (const char *)key.p, key.n), (int32_t)key.n};
+		headers[i].key = (struct kw_str){key.failed ? NULL : kw_strndup(arena, (const char *)key.p, key.n),
+						 (int32_t)key.n};
 		kw_buf_fini(&key);
-		if (key.failed || !headers[i].key.s)
+		if (!headers[i].key.s)
 			return KT_ENOMEM;
 	}
 	record->headers = headers;
