@@ -152,7 +152,7 @@ static void test_errors_name_file_line_member_and_the_nearest(void **state)
 		 "s.json:3: $.phases[0].engine: unknown choice \"wired\"; did you mean \"wire\"?"},
 		{PHASE(", \"size\": 63"), "s.json:3: $.phases[0].size: must be 64 to 67108864, not 63"},
 		{PHASE(", \"size\": {\"min\": 100, \"max\": 99}"),
-		 "s.json:3: $.phases[0].size: must be whole numbers with min at most max"},
+		 "s.json:3: $.phases[0].size.max: must be at least \"min\""},
 		{PHASE(", \"illegal\": [{\"name\": \"cr\", \"share\": 0.1}]"),
 		 "s.json:3: $.phases[0].illegal[0].name: no illegal record is called \"cr\"; did you mean \"crc\"?"},
 		{PHASE(", \"engine\": \"rdkafka\", \"illegal\": [{\"name\": \"crc\", \"share\": 0.1}]"),
