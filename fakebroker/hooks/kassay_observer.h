@@ -1,10 +1,10 @@
 /* Observers for the fakebroker: the interface of a plugin.
  *
  * The broker shows an observer every request that it could parse, together with what it answered, for auditing: who
- * moved how much data to and from which topic, and how long it took. This is KIP-388 (Observer interface, KAFKA-7596)
- * in C: Observer.configure is create(), record and close are the functions below, and an entry of `observer.class.name`
- * is `path/plugin.so#Name`. observe_produce() is the second callback that LinkedIn's Kafka has (observeProduceRequest):
- * a Produce request before it is appended.
+ * moved how much data to and from which topic, and how long it took. This is KIP-388 (Observer interface,
+ * KAFKA-7596) in C: Observer.configure is create(), record and close are the functions below, and an entry of
+ * `observer.class.name` is `path/plugin.so#Name`. observe_produce() is the second callback that LinkedIn's Kafka
+ * has (observeProduceRequest): a Produce request before it is appended.
  *
  * A plugin is a shared object that exports one constant, `kassay_observer`, and links to nothing of kassay's:
  *
@@ -20,28 +20,29 @@
  *	cc -std=c11 -shared -fPIC $(pkg-config --cflags kassay) -o slow.so slow.c
  *
  * Shape of the interface. Everything is seen through const structures that start with their own size, so a field is
- * read like a field and costs nothing; only the list of partitions is behind a function, because its elements could not
- * grow otherwise. Later releases only add members at the end. A plugin that wants to use a member which was added later
- * compares struct_size with the member's offset first; the host does the same with the plugin's structures.
- * KASSAY_OBSERVER_ABI changes only when that is not enough, and then the host refuses to load.
+ * read like a field and costs nothing; only the list of partitions is behind a function, because its elements could
+ * not grow otherwise. Later releases only add members at the end. A plugin that wants to use a member which was
+ * added later compares struct_size with the member's offset first; the host does the same with the plugin's
+ * structures. KASSAY_OBSERVER_ABI changes only when that is not enough, and then the host refuses to load.
  *
- * When. record() is called once per request, after the response is built and before it is written; for acks=0 there is
- * no response and has_response is 0. Errors are shown like successes. observe_produce() of a request always returns
- * before record() of the same request is called. Requests that cannot be parsed are not shown.
+ * When. record() is called once per request, after the response is built and before it is written; for acks=0 there
+ * is no response and has_response is 0. Errors are shown like successes. observe_produce() of a request always
+ * returns before record() of the same request is called. Requests that cannot be parsed are not shown.
  *
- * Threads. create() and close() are called from one thread at a time. record(), observe_produce() and collect() are
- * called from several threads at once on the same instance; what an instance changes there must be atomic or locked.
- * record() holds up the requests of its event loop while it runs.
+ * Threads. There may be many instances at a time, one for each node of the broker. create() and close() of one
+ * instance are called once, each from any thread. record(), observe_produce() and collect() are called from several
+ * threads at once on the same instance; what an instance changes there must be atomic or locked. record() holds up
+ * the requests of its event loop while it runs.
  *
- * Failure. An observer cannot change a response or delay it beyond its own run time. A failing create() is logged and
- * replaced by NoOpObserver; a failing record() is counted and logged at a bounded rate.
+ * Failure. An observer cannot change a response or delay it beyond its own run time. A failing create() is logged
+ * and replaced by NoOpObserver; a failing record() is counted and logged at a bounded rate.
  *
- * Ownership. What the host passes belongs to the host. An exchange, with all that it points to, lives until the callback
- * returns; strings that option() and config() return live until create() returns. The host structure lives until
- * close() returns. The instance belongs to the plugin.
+ * Ownership. What the host passes belongs to the host. An exchange, with all that it points to, lives until the
+ * callback returns; strings that option() and config() return live until create() returns. The host structure lives
+ * until close() returns. The instance belongs to the plugin.
  *
  * Trust. A plugin runs inside the broker with the broker's memory: a wild pointer takes the broker down. Nothing is
- * isolated, so load only what you would link in. Names in an exchange come from a client and may be any bytes.
+ * isolated, so load only what you would link in. Names in an exchange come from clients and may be any bytes.
  *
  * The header stands alone in C11 and C++.
  */
@@ -59,8 +60,8 @@ extern "C" {
 #ifndef KASSAY_HOST_TYPES
 #define KASSAY_HOST_TYPES
 
-/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not the
- * same as empty; data is then NULL. */
+/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not
+ * the same as empty; data is then NULL. */
 struct kassay_str {
 	const char *data;
 	int32_t size;
@@ -77,9 +78,10 @@ struct kassay_text {
 	size_t size;             /* at least 256, terminator included */
 };
 
-/* One setting that a class understands; for lists, and so that a misspelt one is noticed. */
+/* One setting that a class understands; for lists, and so that a misspelt one is noticed. An array of them ends with a
+ * NULL name. */
 struct kassay_option {
-	const char *name;        /* the end of the config's name; NULL ends an array of options */
+	const char *name;        /* the end of the config's name */
 	const char *fallback;    /* what holds when it is not set, for people to read; NULL: must be set */
 	const char *help;        /* one line */
 };
@@ -160,7 +162,7 @@ struct kassay_exchange {
 };
 
 struct kassay_label {
-	const char *name;             /* [a-z_]+ */
+	const char *name;             /* [a-z_]+; not node, observer or value, which are the host's */
 	const char *value;            /* NUL-terminated; any bytes */
 };
 
@@ -178,19 +180,20 @@ struct kassay_observer_class {
 	size_t struct_size;
 	const char *name;             /* [A-Za-z0-9_.-]+, unique in the plugin */
 	const char *help;             /* one line */
-	const struct kassay_option *options;   /* NULL if there are none. Option x of class C is the config `observer.C.x` */
-	/* Makes and configures an instance; *instance is what the other functions get. Returns 0, or -1 with the reason in
-	 * *why. NULL: there is no state and instances are NULL. */
+	/* Option x of class C is the config `observer.C.x`. NULL: not told, so any name is good. */
+	const struct kassay_option *options;
+	/* Makes and configures an instance; *instance is what the other functions get. Returns 0, or -1 with the
+	 * reason in *why. NULL: there is no state and instances are NULL. */
 	int (*create)(const struct kassay_host *host, void **instance, struct kassay_text *why);
 	/* A request with its response. Returns 0, or -1 with the reason in *why. Must be set. */
 	int (*record)(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why);
-	/* A Produce request that passed authorisation and is about to be appended; response_bytes, service_ns and all error
-	 * codes are 0. Returns like record(). May be NULL. */
+	/* A Produce request that passed authorisation and is about to be appended; response_bytes, service_ns and
+	 * all error codes are 0. Returns like record(). May be NULL. */
 	int (*observe_produce)(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why);
 	/* Reports numbers. May be NULL. */
 	void (*collect)(void *instance, struct kassay_sink *sink);
-	/* Ends and frees the instance, within timeout_ms if it can. No other call is running then or comes later. The host
-	 * does not wait longer than that; an instance that is late keeps its memory. May be NULL. */
+	/* Ends and frees the instance, within timeout_ms if it can. No other call is running then or comes later.
+	 * The host does not wait longer than that; an instance that is late keeps its memory. May be NULL. */
 	void (*close)(void *instance, int64_t timeout_ms);
 };
 

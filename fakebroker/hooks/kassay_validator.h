@@ -3,13 +3,13 @@
  * The broker shows every record that a client produces to a chain of validators before it appends the batch, after
  * Kafka's own checks of key and timestamp. One refused record refuses its whole batch. This is KIP-729 (Custom
  * validation of records on the broker prior to log append) in C: BrokerRecordValidator.validateRecord is validate()
- * below, a class that `record.validator.classes` names is a struct kassay_validator_class, and an entry of that list is
- * `path/plugin.so#Name`.
+ * below, a class that `record.validator.classes` names is a struct kassay_validator_class, and an entry of that
+ * list is `path/plugin.so#Name`.
  *
  * A plugin is a shared object that exports one constant, `kassay_validator`, and links to nothing of kassay's:
  *
  *	static const struct kassay_validator_class even = {
- *		.struct_size = sizeof even, .name = "EvenLength", .help = "refuses values of odd length", .validate = validate,
+ *		.struct_size = sizeof even, .name = "EvenLength", .help = "no odd lengths", .validate = validate,
  *	};
  *	static const struct kassay_validator_class *const classes[] = { &even, NULL };
  *	const struct kassay_validator_plugin kassay_validator = {
@@ -20,13 +20,16 @@
  *
  * Shape of the interface. Everything is seen through const structures that start with their own size, so a field is
  * read like a field and costs nothing; only lists (headers) are behind a function, because their elements could not
- * grow otherwise and most validators never look at them. Later releases only add members at the end. A plugin that wants
- * to use a member which was added later compares struct_size with the member's offset first; the host does the same with
- * the plugin's structures. KASSAY_VALIDATOR_ABI changes only when that is not enough, and then the host refuses to load.
+ * grow otherwise and most validators never look at them. Later releases only add members at the end. A plugin that
+ * wants to use a member which was added later compares struct_size with the member's offset first; the host does
+ * the same with the plugin's structures. KASSAY_VALIDATOR_ABI changes only when that is not enough, and then the
+ * host refuses to load.
  *
- * Threads. create() and close() are called from one thread at a time. validate() is called from several threads at
- * once on the same instance, one for each event loop of the broker; what an instance changes there must be atomic or
- * locked. The call holds up its loop and the partition that is written to, as it would in Kafka.
+ * Threads. There may be many instances at a time: the broker makes a chain for every topic, since a topic's config
+ * may differ from the broker's, and makes it anew when a config changes. create() and close() of one instance are
+ * called once, each from any thread. validate() is called from several threads at once on the same instance, one
+ * for each event loop of the broker; what an instance changes there must be atomic or locked. The call holds up all
+ * requests of its event loop.
  *
  * Ownership. What the host passes belongs to the host. A record, with all that it points to, lives until validate()
  * returns; strings that option() and config() return live until create() returns. The host structure lives until
@@ -51,8 +54,8 @@ extern "C" {
 #ifndef KASSAY_HOST_TYPES
 #define KASSAY_HOST_TYPES
 
-/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not the
- * same as empty; data is then NULL. */
+/* Text that need not be UTF-8 and is not NUL-terminated: print it with "%.*s". size is -1 for null, which is not
+ * the same as empty; data is then NULL. */
 struct kassay_str {
 	const char *data;
 	int32_t size;
@@ -69,9 +72,10 @@ struct kassay_text {
 	size_t size;             /* at least 256, terminator included */
 };
 
-/* One setting that a class understands; for lists, and so that a misspelt one is noticed. */
+/* One setting that a class understands; for lists, and so that a misspelt one is noticed. An array of them ends with a
+ * NULL name. */
 struct kassay_option {
-	const char *name;        /* the end of the config's name; NULL ends an array of options */
+	const char *name;        /* the end of the config's name */
 	const char *fallback;    /* what holds when it is not set, for people to read; NULL: must be set */
 	const char *help;        /* one line */
 };
@@ -112,7 +116,8 @@ struct kassay_record {
 	int32_t header_count;
 	int32_t codec;                /* of the batch: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd */
 	int32_t record_size;          /* encoded bytes before compression, length prefix included */
-	/* Header i of 0..header_count-1, in the order they were sent; keys may repeat. Null key and value for any other i. */
+	/* Header i of 0..header_count-1, in the order they were sent; keys may repeat. Null key and value for
+	 * another i. */
 	struct kassay_header (*header)(const struct kassay_record *record, int32_t i);
 };
 
@@ -126,11 +131,12 @@ enum {
 /* Filled by validate() for KASSAY_REFUSE. */
 struct kassay_verdict {
 	size_t struct_size;
-	/* Goes to the client as this record's error message; what does not fit is cut, bytes that are not UTF-8 become '?'.
-	 * Left empty it becomes "refused by NAME". For KASSAY_FAILED it goes to the broker's log instead. */
+	/* Goes to the client as this record's error message; what does not fit is cut, bytes that are not UTF-8
+	 * become '?'. Left empty it becomes "refused by NAME". For KASSAY_FAILED it goes to the broker's log
+	 * instead. */
 	struct kassay_text why;
-	/* A Kafka error code; INVALID_RECORD (87) at the call. As in Kafka's LogValidator, INVALID_TIMESTAMP (32) makes the
-	 * batch's error 32 and every other code is answered as 87. */
+	/* A Kafka error code; INVALID_RECORD (87) at the call. As in Kafka's LogValidator, INVALID_TIMESTAMP (32)
+	 * makes the batch's error 32 and every other code is answered as 87. */
 	int16_t error;
 };
 
@@ -138,8 +144,9 @@ struct kassay_validator_class {
 	size_t struct_size;
 	const char *name;             /* [A-Za-z0-9_.-]+, unique in the plugin */
 	const char *help;             /* one line */
-	/* NULL if there are none. Option x of class C is the config `record.validator.C.x`. The option `topics` exists for
-	 * every class and is the host's: validate() is then only called for records of those topics. */
+	/* Option x of class C is the config `record.validator.C.x`. NULL: not told, so any name is good. The option
+	 * `topics` exists for every class and is the host's: validate() is then called for records of those topics
+	 * only. */
 	const struct kassay_option *options;
 	/* Makes an instance; *instance is what the other functions get. Returns 0, or -1 with the reason in *why: the
 	 * broker then does not use the list. NULL: there is no state and instances are NULL. */

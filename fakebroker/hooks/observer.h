@@ -1,8 +1,8 @@
 /* The observers that the broker shows every request with its response (KIP-388, `observer.class.name`).
  *
- * The caller fills a struct fb_exchange from the decoded request and response and calls fb_observer_record() once for
- * each request that could be parsed, after the response is built and before it is written. Nothing that an observer does
- * comes back to the caller.
+ * The caller fills a struct fb_exchange from the decoded request and response and calls fb_observer_record() once
+ * for each request that could be parsed, after the response is built and before it is written. Nothing that an
+ * observer does comes back to the caller.
  */
 #ifndef KASSAY_FAKEBROKER_HOOKS_OBSERVER_H
 #define KASSAY_FAKEBROKER_HOOKS_OBSERVER_H
@@ -19,21 +19,21 @@
 
 struct fb_observer;
 
-/* Makes the observers of a comma-separated list of entries: the name of a built-in observer, the name of a class in one
- * of env's plugins, or `path/plugin.so#Name`. They are called in list order. Options are the configs
- * `observer.NAME.OPTION`; NAME of a plugin's class is the part after '#'. A blank list, a blank entry and an entry whose
- * class cannot be loaded or whose create() fails become NoOpObserver with an error in the log; the text of the first of
- * them is also put into err, if that is given, for a caller who would rather refuse. Returns 0 then, too, with an
- * observer that works; KT_ENOMEM is the only failure. *out has one reference. */
+/* Makes the observers of a comma-separated list of entries: the name of a built-in observer, the name of a class in
+ * one of env's plugins, or `path/plugin.so#Name`. They are called in list order. Options are the configs
+ * `observer.NAME.OPTION`; NAME of a plugin's class is the part after '#'. A blank list, a blank entry and an entry
+ * whose class cannot be loaded or whose create() fails become NoOpObserver with an error in the log; the text of
+ * the first of them is also put into err, if that is given, for a caller who would rather refuse. Returns 0 then,
+ * too, with an observer that works; KT_ENOMEM is the only failure. *out has one reference. */
 int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct fb_observer **out, struct kt_err *err);
 
-/* An observer may be used by any number of threads; whoever uses it holds a reference. To exchange it: under a lock of
- * the caller, take a reference of the pointer's target or replace the pointer; then fb_observer_close() the old one. The
- * last unref of an observer that is still open closes it with the default timeout. */
+/* An observer may be used by any number of threads; whoever uses it holds a reference. To exchange it: under a lock
+ * of the caller, take a reference of the pointer's target or replace the pointer; then fb_observer_close() the old
+ * one. The last unref of an observer that is still open closes it with the default timeout. */
 struct fb_observer *fb_observer_ref(struct fb_observer *observer);
 void fb_observer_unref(struct fb_observer *observer);
 
-/* The list that the observer was made of, as it was written. Lives as long as the observer. */
+/* The list that the observer was made of, as it was written, but UTF-8. Lives as long as the observer. */
 const char *fb_observer_classes(const struct fb_observer *observer);
 
 /* ---- exchanges ---- */
@@ -54,8 +54,8 @@ static inline struct kassay_str fb_hook_str(struct kw_str str)
 	return (struct kassay_str){str.n < 0 ? NULL : str.s, str.n};
 }
 
-/* Calls the observers; does nothing once close has begun. `produce` comes before the append, `record` after the response
- * is built; for one request always in this order. */
+/* Calls the observers; does nothing once close has begun. `produce` comes before the append, `record` after the
+ * response is built; for one request always in this order. */
 void fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange);
 void fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange);
 /* Does any of the observers have observe_produce()? Otherwise the caller need not fill an exchange for it. */
@@ -65,8 +65,9 @@ bool fb_observer_wants_produce(const struct fb_observer *observer);
 
 #define FB_OBSERVER_TIMEOUT_MS 2000     /* default of observer.shutdown.timeout */
 
-/* Ends calls and closes the observers: waits until the calls that are running have returned, then runs close() of each,
- * all of it within timeout_ms. An observer that is still busy then is left alone with its memory, and the log says so.
+/* Lets no further call through, waits until those that are running have returned, and runs close() of each
+ * observer, all of it within timeout_ms. One that is not done by then is left alone, which the log says: it closes
+ * when its calls return, with a reference of its own, and may log until then, so env's arg should outlive it.
  * Returns 0, or KT_ETIMEOUT. A second call returns 0 at once. */
 int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct kt_err *err);
 
@@ -76,12 +77,12 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
  *   "metrics": {METRIC: {"help", "samples": [{LABEL: value.., "value": n}]}}}]}; new reference. */
 json_t *fb_observer_json(struct fb_observer *observer);
 
-/* Prometheus text of several observers (one for each node), which differ by the value of the label `node`. New string,
- * for free(); NULL if memory is short. */
+/* The same as Prometheus text, of n observers that differ by the value of the label `node`; each metric's name has the
+ * prefix `kassay_`. New string, for free(); NULL if memory is short. */
 char *fb_observer_prometheus(struct fb_observer *const *observers, const int32_t *nodes, size_t n);
 
-/* Is `config` (a whole name that starts with FB_OBSERVER_PREFIX) an option of a built-in observer or of one of these, or
- * one of the broker's own (class.name, shutdown.timeout)? 0, or KT_EUNKNOWN with the nearest known name in err. */
+/* Is `config` (a whole name that starts with FB_OBSERVER_PREFIX and is none of the broker's own) an option of a
+ * built-in observer or of one of these? 0, or KT_EUNKNOWN with the nearest known name in err. */
 int fb_observer_check_option(const struct fb_observer *observer, const char *config, struct kt_err *err);
 
 /* The built-in observers in the order of observers.def, NULL-terminated. */

@@ -18,12 +18,12 @@ enum { FB_INVALID_TIMESTAMP = 32, FB_INVALID_RECORD = 87 };
 
 struct fb_chain;
 
-/* Makes the chain of a comma-separated list of entries: the name of a built-in validator, the name of a class in one of
- * env's plugins, or `path/plugin.so#Name`. Blanks around entries are ignored. Options are the configs
- * `record.validator.NAME.OPTION`; NAME of a plugin's class is the part after '#'. An empty or blank list gives NULL, which
- * every function here takes for the chain that accepts everything. *out is set on success only, to a chain with one
- * reference. KT_EUNKNOWN (err names the nearest built-in validator), KT_EPLUGIN (file, symbol, ABI, or create() failed),
- * KT_EUSAGE (an entry is empty, or a name comes twice), KT_ENOMEM. */
+/* Makes the chain of a comma-separated list of entries: the name of a built-in validator, the name of a class in
+ * one of env's plugins, or `path/plugin.so#Name`. Blanks around entries are ignored. Options are the configs
+ * `record.validator.NAME.OPTION`; NAME of a plugin's class is the part after '#'. An empty or blank list gives
+ * NULL, which every function here takes for the chain that accepts everything. *out is set on success only, to a
+ * chain with one reference. KT_EUNKNOWN (err names the nearest built-in validator), KT_EPLUGIN (file, symbol, ABI,
+ * or create() failed), KT_EUSAGE (an entry is empty, or a name comes twice), KT_ENOMEM. */
 int fb_chain_new(const char *classes, const struct fb_hook_env *env, struct fb_chain **out, struct kt_err *err);
 
 /* A chain may be used by any number of threads; whoever uses it holds a reference. To exchange it: under a lock of the
@@ -43,7 +43,7 @@ struct fb_batch_place {
 };
 
 struct fb_rejection {
-	int16_t error;            /* FB_INVALID_TIMESTAMP, or FB_INVALID_RECORD for every other code a validator chose */
+	int16_t error;            /* FB_INVALID_TIMESTAMP, or FB_INVALID_RECORD for any other code of a validator */
 	const char *validator;    /* its name; lives as long as the chain */
 	char text[1024];          /* for record_errors; UTF-8, never empty */
 };
@@ -60,13 +60,15 @@ struct fb_validator_stats {
 };
 
 size_t fb_chain_size(const struct fb_chain *chain);
-/* Counters of validator i; they are read one by one, so they may be a record apart. */
+/* Counters of validator i. They are read one by one, so they may be some records apart, but seen is never less than
+ * refused + failed. */
 void fb_chain_stats(const struct fb_chain *chain, size_t i, struct fb_validator_stats *out);
 /* [{"name", "seen", "refused", "failed", "nanoseconds"}], new reference; [] for NULL. */
 json_t *fb_chain_json(const struct fb_chain *chain);
 
-/* Is `config` (a whole name that starts with FB_VALIDATOR_PREFIX) an option of a built-in validator or of one in the
- * chain? 0, or KT_EUNKNOWN with the nearest known name in err. Every option is known of a plugin's class that lists none. */
+/* Is `config` (a whole name that starts with FB_VALIDATOR_PREFIX) an option of a built-in validator or of one in
+ * the chain? 0, or KT_EUNKNOWN with the nearest known name in err. Every option is known of a plugin's class that
+ * lists none. */
 int fb_chain_check_option(const struct fb_chain *chain, const char *config, struct kt_err *err);
 
 /* The built-in validators in the order of validators.def, NULL-terminated. */

@@ -1,6 +1,7 @@
-/* The producer state of a partition: idempotence as Kafka's ProducerStateManager keeps it.
+/* The producer state of a partition: idempotence as Kafka keeps it.
  *
- * For each producer id: epoch, the last five batches (sequences, offset, timestamp). Nothing here locks.
+ * For each producer id: epoch, the last five batches (sequences, offsets, timestamp). Nothing here locks.
+ * Source: Kafka 4.4.0's ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98.
  */
 #ifndef KASSAY_FAKEBROKER_LOG_PRODUCERS_H
 #define KASSAY_FAKEBROKER_LOG_PRODUCERS_H
@@ -12,13 +13,14 @@ enum { FB_PRODUCER_BATCHES = 5 };
 
 struct fb_producer_batch {
 	int32_t firstSeq, lastSeq;
-	int64_t baseOffset, lastOffset, timestamp;
+	int64_t baseOffset, lastOffset;
+	int64_t timestamp;                             /* maxTimestamp of the batch as it was stored */
 };
 
 struct fb_producer {
 	int64_t producerId;
 	int16_t producerEpoch;
-	int n;                                         /* batches kept, newest last */
+	int n;                                         /* batches kept, newest last; all of producerEpoch */
 	struct fb_producer_batch batches[FB_PRODUCER_BATCHES];
 };
 
@@ -29,14 +31,26 @@ struct fb_producers {
 
 void fb_producers_init(struct fb_producers *producers);
 void fb_producers_fini(struct fb_producers *producers);
+/* NULL if the id is not known here. Lives until the next change. */
 const struct fb_producer *fb_producers_find(const struct fb_producers *producers, int64_t producerId);
 
-/* Judges an idempotent batch. Returns 0 (append it), or Kafka's code (45, 47) with *reason in arena. *duplicate is set,
- * with 0, to the cached batch that it repeats. */
+/* Kafka's hasProducerId: every negative id, not only -1, means that the batch has none and is not judged. */
+static inline bool fb_has_producer_id(const struct kw_batch *batch)
+{
+	return batch->producerId >= 0;
+}
+
+/* Judges a batch. Returns 0 (append it; so for a batch without producer id, and whatever the sequence for an id that is
+ * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), with *reason in arena (NULL
+ * if that is full). *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences), else to
+ * NULL. end_offset is the offset that the batch would get; topic and partition are for the reason. */
 int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,
 			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
 			   const struct fb_producer_batch **duplicate);
-/* Remembers an appended batch. 0 or KT_ENOMEM. */
+/* Room for one more producer, so that the next fb_producers_add cannot fail. 0 or KT_ENOMEM. */
+int fb_producers_reserve(struct fb_producers *producers);
+/* Remembers an appended batch that fb_producers_check let pass; a new epoch forgets the batches of the old one. Without
+ * producer id nothing happens. 0 or KT_ENOMEM. */
 int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset, int64_t timestamp);
 
 /* Sequence arithmetic: wraps from 2^31-1 to 0. */

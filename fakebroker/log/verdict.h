@@ -1,8 +1,13 @@
 /* What the broker makes of the record sets of a Produce request: Kafka's verdict on every byte.
  *
- * Source: Apache Kafka 4.4.0, in the order of its stages: RequestUtils and KafkaApis.handleProduceRequest (peek),
- * ProduceRequest.validateRecords (shape), ReplicaManager, UnifiedLog.analyzeAndValidateRecords (header), LogValidator
- * (records, with KIP-729's validators after its own checks), ProducerAppendInfo (sequences).
+ * Source: Apache Kafka 4.4.0, in the order of its stages:
+ *   B, C  RequestUtils and KafkaApis.handleProduceRequest: a peek at the first batches   fb_verdict_request
+ *   E, F  ProduceRequest.validateRecords, ReplicaManager.handleProduceAppend: shape      fb_verdict_shape
+ *   I     UnifiedLog.analyzeAndValidateRecords: the batch as a whole                     fb_verdict_check
+ *   J     bytes behind the first batch are dropped
+ *   K     LogValidator: header, then records; KIP-729's validators after its own checks
+ *   L     UnifiedLog.append: sizes; ProducerAppendInfo: sequences                        fb_verdict_append
+ * (A, D, G and H, which are about the request, the topic, acks and the replica, are the caller's.)
  */
 #ifndef KASSAY_FAKEBROKER_LOG_VERDICT_H
 #define KASSAY_FAKEBROKER_LOG_VERDICT_H
@@ -20,9 +25,12 @@ struct fb_append_conf {
 	bool compact;                    /* cleanup.policy contains compact */
 	bool logAppendTime;              /* message.timestamp.type */
 	int64_t beforeMaxMs, afterMaxMs; /* message.timestamp.{before,after}.max.ms */
+	int32_t maxDecompressedMessageBytes; /* max.decompressed.message.bytes, new in Kafka 4.4: bounds each record of a
+						compressed batch; 0 = that config's default, -1 = no such config (4.3) */
 };
 
-/* kafka.server:type=BrokerTopicMetrics, the four validation meters and what else a verdict moves. */
+/* kafka.server:type=BrokerTopicMetrics: the four validation meters, all of them per second of *records* by name, and what
+ * else a verdict moves. Kafka counts one per batch in all of them but noKeyCompactedTopicRecords. */
 struct fb_meters {
 	uint64_t invalidMagicNumberRecords, invalidMessageCrcRecords, invalidOffsetOrSequenceRecords,
 		noKeyCompactedTopicRecords, bytesRejected, failedProduceRequests;
@@ -51,9 +59,23 @@ void fb_verdict_init(struct fb_verdict *v);
  * the answer for all. */
 bool fb_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena *arena, struct fb_verdict *v);
 
-/* Stages E and F for one partition, E before F: shape of the record set for the request's version. *whole is set when
- * the failure fails every partition of the request (batch below 51 bytes; codec 5..7 below version 7). */
-bool fb_verdict_shape(int version, const struct kw_records *records, struct fb_verdict *v, bool *whole);
+/* Stages E and F for one partition, E before F: shape of the record set for the request's version. Returns false with *v
+ * set when it is refused; *whole is then set when the failure fails every partition of the request (batch below 51 bytes;
+ * codec 5..7 below version 7; a second batch whose length overflows), and left alone otherwise. v->records and v->codec
+ * are set as far as the batch can be read. Null records, which a Kafka broker never answers at all, are refused as
+ * INVALID_RECORD. */
+bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct fb_verdict *v,
+		      bool *whole);
+
+/* The rest of stage F, over the partitions that have got so far: transactional batches of one request must be of one
+ * producer id and epoch. Call it for each partition with one `first` that starts zeroed. Returns false with *v the answer
+ * for every partition of the request (INVALID_PRODUCER_ID_MAPPING). */
+struct fb_first_producer {
+	bool seen;
+	int64_t producerId;
+	int16_t producerEpoch;
+};
+bool fb_verdict_one_producer(const struct kw_records *records, struct fb_first_producer *first, struct fb_verdict *v);
 
 /* What fb_verdict_append works on. */
 struct fb_append {
@@ -68,14 +90,16 @@ struct fb_append {
 	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
 };
 
-/* Stages I to K that need no lock: header and records of the first batch; with the chain the records are read whole.
- * *plan says what to append. Returns false with *v set when the batch is refused. Everything lives in arena. Meters are
- * added to a->meters by the caller's choice of lock; log and producers are not touched except for logStartOffset. */
+/* Stages I to K, which need no lock: header and records of the first batch; with a chain the records are read whole.
+ * Returns true with *plan, what to append, or false with *v set when the batch is refused. Everything lives in arena, or
+ * in the request's frame. Of a->log only logStartOffset is read, a->producers is not; a->meters is added to, so let it be
+ * the caller's own. */
 struct fb_append_plan;
 bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
 		      struct fb_append_plan **plan, struct fb_verdict *v);
-/* Stage L under the partition's lock: sizes of what was re-encoded, sequences and epochs, then the append. frame is the
- * one that `records` lies in. */
+/* Stage L under the partition's lock: sequences and epochs, then the append. frame is the one that `records` lies in. A
+ * duplicate is accepted without appending: v->baseOffset is the old one and v->logAppendTimeMs the old batch's maximum
+ * timestamp even on a CreateTime topic, as in Kafka. */
 void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, struct fb_frame *frame,
 		       struct kw_arena *arena, struct fb_verdict *v);
 

@@ -14,11 +14,38 @@ const char *kt_strerror(int code)
 	}
 }
 
+/* Length of the UTF-8 sequence that a byte begins, 0 for a byte in the middle of one. */
+static size_t sequence(unsigned char c)
+{
+	if (c < 0x80)
+		return 1;
+	return c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 0;
+}
+
+void kt_clean(char *s)
+{
+	size_t n = strlen(s), lead = n;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i], follow = (unsigned char)s[i + 1];
+
+		if (c < 0x20 || c == 0x7f)
+			s[i] = '?';
+		else if (c == 0xc2 && follow >= 0x80 && follow < 0xa0)
+			s[i] = s[i + 1] = '?';
+	}
+	while (lead > 0 && n - lead < 3 && sequence((unsigned char)s[lead - 1]) == 0)
+		lead--;
+	if (lead > 0 && lead - 1 + sequence((unsigned char)s[lead - 1]) > n)
+		s[lead - 1] = '\0';
+}
+
 int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap)
 {
 	if (err && err->code == KT_OK) {
 		err->code = code;
 		vsnprintf(err->text, sizeof err->text, fmt, ap);
+		kt_clean(err->text);
 	}
 	return code;
 }
@@ -36,13 +63,12 @@ int kt_fail(struct kt_err *err, int code, const char *fmt, ...)
 const char *kt_err_line(const struct kt_err *err, char *buf, size_t size)
 {
 	char where[64] = "", line[32] = "";
-	const char *sep = err->path[0] ? ": " : "";
 
 	if (err->line > 0)
-		snprintf(line, sizeof line, "line %d: ", err->line);
+		snprintf(line, sizeof line, err->file[0] ? ":%d" : "line %d", err->line);
 	if (err->has_offset)
 		snprintf(where, sizeof where, " (at byte %zu)", err->offset);
-	snprintf(buf, size, "%s%s%s%s%s", line, err->path, sep,
-		 err->text[0] ? err->text : kt_strerror(err->code), where);
+	snprintf(buf, size, "%s%s%s%s%s%s%s", err->file, line, err->file[0] || line[0] ? ": " : "",
+		 err->path, err->path[0] ? ": " : "", err->text[0] ? err->text : kt_strerror(err->code), where);
 	return buf;
 }

@@ -27,7 +27,8 @@
 	X(KT_ETIMEOUT, -13, "deadline passed")                     \
 	X(KT_ECLOSED, -14, "connection closed by the peer")        \
 	X(KT_EPLUGIN, -15, "plugin cannot be used")                \
-	X(KT_ESYS, -16, "system call failed")
+	X(KT_ESYS, -16, "system call failed")                      \
+	X(KT_EPEER, -17, "the peer answered with an error")
 
 enum kt_code {
 	KT_OK = 0,
@@ -39,10 +40,11 @@ enum kt_code {
 struct kt_err {
 	int code;        /* 0 while nothing failed */
 	int line;        /* 1-based line of a text file, 0 if unknown */
+	char file[256];  /* what the user calls the input ("scenario.json"), may be "" */
 	size_t offset;   /* byte offset of the fault in binary input; meaningful only if has_offset */
 	int has_offset;
 	char path[256];  /* field path ("topicData[2].name") or JSON path ("$.nodes[0].id"), may be "" */
-	char text[512];  /* one sentence without a final full stop */
+	char text[512];  /* one sentence without a final full stop; no control characters, whatever it quotes */
 };
 
 /* Text of a code ("out of memory"); "unknown error" for any other number. */
@@ -52,7 +54,11 @@ const char *kt_strerror(int code);
 int kt_fail(struct kt_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
-/* Puts err into one line: "path: text (at byte 17)" or "line 3: path: text". Returns buf. */
+/* Replaces control characters (U+0000 to 1F, 7F to 9F) by question marks and drops a UTF-8 sequence that was cut off at
+ * the end: for text that quotes input and went through a buffer of fixed size. */
+void kt_clean(char *s);
+
+/* Puts err into one line: "path: text (at byte 17)", "line 3: path: text" or "file:3: path: text". Returns buf. */
 const char *kt_err_line(const struct kt_err *err, char *buf, size_t size);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -84,4 +85,24 @@ const char *kt_nearest(const char *word, const char *const *words, size_t n)
 	for (size_t i = 0; i < n; i++)
 		kt_near_offer(&near, words[i]);
 	return near.best;
+}
+
+int kt_choose(const char *word, const char *const *names, int *v, struct kt_err *err)
+{
+	char list[384] = "";
+	size_t at = 0, n;
+	const char *near;
+
+	for (n = 0; names[n]; n++) {
+		if (strcmp(names[n], word) == 0) {
+			*v = (int)n;
+			return 0;
+		}
+	}
+	near = kt_nearest(word, names, n);
+	if (near)
+		return kt_fail(err, KT_EUNKNOWN, "unknown choice \"%s\"; did you mean \"%s\"?", word, near);
+	for (size_t i = 0; i < n && at < sizeof list; i++)
+		at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", names[i]);
+	return kt_fail(err, KT_EUNKNOWN, "unknown choice \"%s\"; there is %s", word, list);
 }

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "lib/text/err.h"
+
 /* Names are offered one by one, so that a table need not be copied into an array first. */
 struct kt_near {
 	const char *word;
@@ -22,5 +24,9 @@ void kt_near_offer(struct kt_near *near, const char *name);
  * word; failing that, when the word is its beginning. Words and names above 128 bytes are near to nothing, which bounds
  * the cost. */
 const char *kt_nearest(const char *word, const char *const *words, size_t n);
+
+/* Finds word in names, which ends with NULL, and sets *v to its index. KT_EUNKNOWN tells what was meant or else what
+ * there is. */
+int kt_choose(const char *word, const char *const *names, int *v, struct kt_err *err);
 
 #endif

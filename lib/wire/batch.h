@@ -1,7 +1,8 @@
-/* Record batches, version 2 (magic 2): read, built, checked.
+/* Record batches of magic 2: read, built, checked.
  *
- * Source of the layout: Kafka's DefaultRecordBatch, DefaultRecord; KIP-98. Offsets of the header fields are below.
- * Magic 0 and 1 are recognised (kw_batch_peek) but not iterated here.
+ * Source of the layout and of every verdict: Kafka's DefaultRecordBatch and DefaultRecord (release 4.4.0); KIP-98.
+ * Nothing here judges the magic: message sets of magic 0 and 1 have offset, length and magic at the same places, but a
+ * caller must not walk them.
  */
 #ifndef KASSAY_WIRE_BATCH_H
 #define KASSAY_WIRE_BATCH_H
@@ -35,7 +36,11 @@ enum {
 enum kw_codec { KW_NONE, KW_GZIP, KW_SNAPPY, KW_LZ4, KW_ZSTD };
 
 enum {
-	KW_A_CODEC = 7, KW_A_LOG_APPEND_TIME = 8, KW_A_TRANSACTIONAL = 16, KW_A_CONTROL = 32, KW_A_DELETE_HORIZON = 64,
+	KW_A_CODEC = 7,            /* mask of enum kw_codec */
+	KW_A_LOG_APPEND_TIME = 8,
+	KW_A_TRANSACTIONAL = 16,
+	KW_A_CONTROL = 32,
+	KW_A_DELETE_HORIZON = 64,
 };
 
 struct kw_batch {
@@ -64,50 +69,82 @@ struct kw_record {
 	struct kw_bytes key, value;   /* n == -1: null */
 	int32_t nheaders;
 	const struct kw_header *headers;
-	size_t at, size;              /* place in the (inflated) records area, length prefix included */
+	size_t at, size;              /* bytes it takes in the (inflated) records area, length prefix included; set by
+					 kw_batch_walk, not read by kw_record_put */
 };
 
-/* Reads the header fields. KT_ETRUNC below 61 bytes or when the batch is longer than n; KT_ECORRUPT on a length below
- * KW_B_MIN_LEGACY. The magic is not judged: fields are only meaningful for magic 2. */
+/* Reads the header fields of the batch at p; batch->size tells where the next one is. KT_ETRUNC when the n bytes
+ * end before the batch does; KT_ECORRUPT on a length below KW_B_MIN_LEGACY, and when the batch is whole but
+ * smaller than its header. On failure batch has what could be read, the rest is zero. */
 int kw_batch_parse(const uint8_t *p, size_t n, struct kw_batch *batch, struct kt_err *err);
 uint32_t kw_crc32c(uint32_t crc, const void *p, size_t n);   /* start with 0; result is the finished CRC-32C */
-uint32_t kw_batch_crc(const uint8_t *p, size_t size);        /* of [21, size) */
+uint32_t kw_batch_crc(const uint8_t *p, size_t size);        /* of [21, size); size is at least 21 */
 
 /* "none", "gzip", "snappy", "lz4", "zstd"; NULL for other numbers. And back; -1 if unknown. */
 const char *kw_codec_name(int codec);
 int kw_codec_find(const char *name);
 
-/* Why iteration of records stopped. What Kafka answers to each differs by codec: see kw_walk_code(). */
+/* Why a walk stopped, and the error code with which Kafka's leader answers a produce request for it:
+ *   END         all `count` records were read and nothing is left (or count is 0: Kafka then looks no further)
+ *   BAD_RECORD  InvalidRecordException: structure of a record, or a negative count
+ *   BAD_VARINT  IllegalArgumentException, which nothing catches: over-long varint in a record length, uncompressed
+ *   EARLY_EOF   InvalidRecordException: count says more records than there are
+ *   TRAILING    InvalidRecordException: bytes remain after the last record
+ *   BAD_CODEC   KafkaException: the compressed stream cannot be read; or the codec is 5..7
+ *   LIMIT       more inflated bytes than inflate_max, or no memory for them (Kafka has no such limit: it is answered
+ *               like the OutOfMemoryError that Kafka meets)
+ *   STOPPED     the callback returned non-zero
+ * X(symbol, name, Kafka's error code) */
+#define KW_WALKS(X)                                 \
+	X(KW_WALK_END, "end", 0)                    \
+	X(KW_WALK_BAD_RECORD, "bad-record", 87)     \
+	X(KW_WALK_BAD_VARINT, "bad-varint", -1)     \
+	X(KW_WALK_EARLY_EOF, "early-eof", 87)       \
+	X(KW_WALK_TRAILING, "trailing", 87)         \
+	X(KW_WALK_BAD_CODEC, "bad-codec", -1)       \
+	X(KW_WALK_LIMIT, "limit", -1)               \
+	X(KW_WALK_STOPPED, "stopped", 0)
+
 enum kw_walk {
-	KW_WALK_END,              /* all `count` records read, nothing left */
-	KW_WALK_BAD_RECORD,       /* InvalidRecordException: structure of a record */
-	KW_WALK_BAD_VARINT,       /* IllegalArgumentException: over-long varint in a record length, uncompressed */
-	KW_WALK_EARLY_EOF,        /* count says more records than there are */
-	KW_WALK_TRAILING,         /* records remain after count */
-	KW_WALK_BAD_CODEC,        /* the compressed stream cannot be read, or the codec id is 5..7 */
-	KW_WALK_LIMIT,            /* inflated size limit of the kit */
+#define KW_X(sym, name, code) sym,
+	KW_WALKS(KW_X)
+#undef KW_X
 };
 
-/* Called once per record; the record and all it points to live for the call only, unless the batch is uncompressed.
- * A non-zero return stops the walk and is returned. */
+const char *kw_walk_name(enum kw_walk why);
+int kw_walk_code(enum kw_walk why);
+
+/* Called once per record; the record and all it points to live for the call only, except that key, value and header
+ * bytes of an uncompressed batch lie in the batch itself. A non-zero return stops the walk and is returned. The last
+ * record is shown only when nothing follows it, as Kafka's iterator does. */
 typedef int kw_record_fn(void *arg, int32_t index, const struct kw_record *record);
 
 struct kw_walk_opts {
-	bool skip_bodies;         /* as Kafka does for a compressed batch that need not be re-encoded: key, value and
-				     headers are skipped, the record's own length is ignored */
+	bool skip_bodies;         /* read a compressed batch as Kafka does when it need not re-encode it: a record's own
+				     length is not used to find its end, and its headers are counted (nheaders) but not
+				     collected (headers is NULL); without effect on an uncompressed batch */
+	int32_t record_max;       /* most bytes that the length of a record in a compressed batch may state: the topic's
+				     max.decompressed.message.bytes (Kafka 4.4); 0 = that config's default, 2147483639;
+				     -1 = with skip_bodies the length is not judged at all, as before 4.4 */
 	size_t inflate_max;       /* most inflated bytes; 0 = 256 MiB */
 };
 
-/* Visits every record of the batch (CRC is not checked). *why says how it ended; err gets Kafka's own words and the
- * offset in the inflated records area. Returns 0, fn's non-zero result, or KT_ECORRUPT / KT_ELIMIT / KT_ENOMEM. */
+/* Visits every record of the batch (CRC and magic are not checked). opts may be NULL for a full decode, fn may be NULL
+ * to check only. *why says how it ended; err gets Kafka's own words and the offset of the fault in the inflated
+ * records area. Returns 0, fn's non-zero result, or KT_ECORRUPT / KT_ELIMIT / KT_ENOMEM. */
 int kw_batch_walk(const struct kw_batch *batch, const struct kw_walk_opts *opts, kw_record_fn *fn, void *arg,
 		  enum kw_walk *why, struct kt_err *err);
 
 /* ---- compression ---- */
 
-/* Appends the compressed form of the n bytes at p to out. snappy is the xerial framing that Kafka's clients write. */
+/* Appends the compressed form of the n bytes at p to out, with default levels. snappy is the xerial framing that
+ * Kafka's clients write, in blocks of 32 KiB; lz4 is one frame of independent 64 KiB blocks without checksums, as
+ * theirs. KT_EUNKNOWN for a codec other than enum kw_codec. */
 int kw_compress(int codec, const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
-/* Appends the inflated form; snappy takes raw and xerial. Fails with KT_ELIMIT beyond max bytes while inflating. */
+/* Appends the inflated form; snappy takes raw and xerial. Accepts and refuses what Kafka accepts and refuses; so gzip
+ * and lz4 may have anything behind their stream, and content size and content checksum of lz4 do not count.
+ * KT_ECORRUPT, KT_ETRUNC, KT_EUNKNOWN; KT_ELIMIT as soon as there are more than max bytes. On failure out holds what a
+ * Kafka broker would have read before it met the fault. */
 int kw_decompress(int codec, const uint8_t *p, size_t n, size_t max, struct kw_buf *out, struct kt_err *err);
 
 /* ---- building ---- */
@@ -116,34 +153,44 @@ struct kw_batch_spec {
 	int64_t baseOffset;
 	int32_t partitionLeaderEpoch;   /* -1 as clients send it */
 	int16_t attributes;             /* codec bits included */
-	int64_t baseTimestamp;          /* of the first record */
+	int64_t baseTimestamp;          /* ms; a record's timestamp is this and its delta */
 	int64_t maxTimestamp;           /* -2: the greatest of the records */
 	int64_t producerId;             /* -1 */
 	int16_t producerEpoch;          /* -1 */
 	int32_t baseSequence;           /* -1 */
 };
+/* The values in brackets; base offset, attributes and base timestamp are 0, the maximum timestamp is -2. */
 extern const struct kw_batch_spec kw_batch_spec_default;
 
 /* Appends a batch of n records (their offsetDelta and timestampDelta are written as given) with correct length, count,
- * lastOffsetDelta and CRC. */
+ * CRC and lastOffsetDelta (that of the last record, -1 if there is none). KT_EUNKNOWN on codec bits 5..7, KT_ELIMIT
+ * when the batch is too large for out or for its length field. */
 int kw_batch_build(const struct kw_batch_spec *spec, const struct kw_record *records, int32_t n, struct kw_buf *out,
 		   struct kt_err *err);
-/* Appends one encoded record with its length prefix. */
+/* Appends one encoded record with its length prefix. Null header keys are written as null, which no broker accepts. */
 void kw_record_put(struct kw_buf *out, const struct kw_record *record);
 
-/* Appends the batches of a JSON array, the form that kw_from_json takes under {"batches": [...]}: each is an object with
- * any of
- *   baseOffset partitionLeaderEpoch magic attributes codec lastOffsetDelta baseTimestamp maxTimestamp producerId
- *   producerEpoch baseSequence count length crc        (header fields: the right value unless given; "crc": "stale"
- *                                                       keeps the CRC of the batch before `edits`)
- *   records: [ {key, value, headers: [{key, value}], offsetDelta, timestampDelta, attributes, repeat} ]
- *            key and value: null, a string, {"hex": ".."}, {"base64": ".."}, {"size": n} (n bytes 'x')
- *   body: {"hex": ".."}     the records area as it is (before compression), in place of records
- *   payload: {"hex": ".."}  the bytes after the header as they are (after compression), in place of records and body
- *   edits: [ {"at": n, "hex": ".."} | {"at": n, "xor": ".."} | {"truncate": n} | {"append": {"hex"..}} ]
- *            on the finished batch; negative n counts from the end
- *   raw: {"hex": ".."}      the whole batch as it is
- * baseTimestamp may be a number, "now", or "now+3600000" / "now-1000" (ms). Unknown members are errors. */
+/* Appends the batches of a JSON array, the form that kw_from_json takes under {"batches": [...]}: each is an object
+ * with any of
+ *   baseOffset partitionLeaderEpoch magic attributes lastOffsetDelta baseTimestamp maxTimestamp producerId
+ *   producerEpoch baseSequence count length crc
+ *            header fields. Each has its right value unless given; a given one is written as it is and changes no
+ *            other. Numbers may be signed or unsigned, the timestamps also "now", "now+3600000", "now-1000" (ms);
+ *            baseTimestamp is "now" unless given. "crc" is right for the bytes before `edits` unless it is a number,
+ *            or "fix": right after the edits, or "stale": that of the batch before header fields were given
+ *   codec    name: compresses the records area and sets the attributes' codec bits, unless attributes are given
+ *   records  [ {key, value, headers: [{key, value}], offsetDelta, timestampDelta, attributes, repeat} ]
+ *            key and value: null (also when missing), a string, {"hex": ".."}, {"base64": ".."}, {"size": n} (n bytes
+ *            'x'); offsetDelta is the place in the batch unless given; repeat: that many such records
+ *   body     bytes: the records area before compression, in place of records; count is then 1 unless given
+ *   payload  bytes: what follows the header as it is, in place of records and body; count as for body
+ *   edits    [ {"at": n, "hex": ".."} | {"at": n, "xor": ".."} | {"truncate": n} | {"append": bytes} ]
+ *            in this order, on the finished batch, within its bounds; negative n counts from the end, truncate keeps
+ *            the bytes before n
+ *   raw      bytes: the whole batch as it is; nothing but edits and "crc": "fix" can stand beside it
+ * bytes are given like a key, but not null. Unknown members are errors (KT_EUNKNOWN); others are KT_ETYPE, KT_ERANGE,
+ * KT_ESYNTAX, KT_ELIMIT; err->path is like "batches[0].records[2].key". On failure out is as before. One call appends
+ * at most 256 MiB. */
 int kw_batches_from_json(json_t *batches, struct kw_buf *out, struct kt_err *err);
 
 #endif

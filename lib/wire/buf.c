@@ -49,7 +49,7 @@ uint8_t *kw_buf_room(struct kw_buf *buf, size_t n)
 {
 	if (buf->failed)
 		return NULL;
-	if (!fits(buf, n) || (n > buf->cap - buf->n && !grow(buf, buf->n + n))) {
+	if (!fits(buf, n) || ((n > buf->cap - buf->n || !buf->p) && !grow(buf, buf->n + n))) {
 		buf->failed = true;
 		return NULL;
 	}

@@ -2,7 +2,8 @@
  *
  * The first failure (memory or maximum) sticks: later writes are no-ops and `failed` is set. The caller looks once.
  * With by_ref set, runs of at least KW_REF_MIN bytes given to kw_put_ref() are remembered instead of copied, so that
- * record sets go to the socket by writev; see kw_buf_iov(). A zeroed struct is an empty buffer with the default maximum.
+ * record sets go to the socket by writev; see kw_buf_iov(). A zeroed struct is an empty buffer with the default
+ * maximum.
  */
 #ifndef KASSAY_WIRE_BUF_H
 #define KASSAY_WIRE_BUF_H

@@ -144,5 +144,7 @@ int kw_from_json(const struct kw_msg *msg, int version, json_t *json, struct kw_
 /* uuid as Kafka prints it: 22 characters of URL-safe base64 and a NUL. */
 void kw_uuid_text(struct kw_uuid id, char out[23]);
 int kw_uuid_parse(const char *s, size_t n, struct kw_uuid *id);
+/* A fresh version 4 uuid whose text does not begin with '-', as Kafka's Uuid.randomUuid. */
+void kw_uuid_random(struct kw_uuid *id);
 
 #endif

@@ -72,6 +72,23 @@ static void long_input_is_cheap_and_near_to_nothing(void **state)
 	assert_null(kt_nearest("port", one, 1));
 }
 
+static void chooses_from_names(void **state)
+{
+	static const char *const colours[] = {"red", "green", NULL};
+	struct kt_err err = {0};
+	int v = 7;
+
+	(void)state;
+	assert_int_equal(kt_choose("green", colours, &v, &err), 0);
+	assert_int_equal(v, 1);
+	assert_int_equal(kt_choose("Green", colours, &v, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "unknown choice \"Green\"; did you mean \"green\"?");
+	err = (struct kt_err){0};
+	assert_int_equal(kt_choose("octarine", colours, &v, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "unknown choice \"octarine\"; there is red, green");
+	assert_int_equal(v, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -80,6 +97,7 @@ int main(void)
 		cmocka_unit_test(says_nothing_when_nothing_is_near),
 		cmocka_unit_test(a_beginning_is_near),
 		cmocka_unit_test(the_first_of_equals_stays),
+		cmocka_unit_test(chooses_from_names),
 		cmocka_unit_test(long_input_is_cheap_and_near_to_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,11 +9,13 @@ import json
 import re
 import sys
 import zipfile
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
+sys.dont_write_bytecode = True		# no __pycache__ among the schemas
+from textform import OPEN, Field, Message, Problem, every, parse_range, range_text, read_text, span, valid
+
 HERE = Path(__file__).resolve().parent
-OPEN = 1 << 15		# upper end of a range "N+"; Kafka's versions are int16
 
 # ---- What the jars do not say ----------------------------------------------------------------------------------------
 
@@ -56,124 +58,19 @@ TOPICS = {
 }
 
 
-class Problem(Exception):
-	"""A reason to stop, for the user."""
-
-
-# ---- Version ranges: (low, high) or None -----------------------------------------------------------------------------
-
-def parse_range(text):
-	match = re.fullmatch(r"(\d+)(?:(\+)|-(\d+))?", text)
-	if not match:
-		if text == "none":
-			return None
-		raise Problem(f"bad version range '{text}'")
-	low = int(match[1])
-	return low, OPEN if match[2] else int(match[3] or low)
-
-
-def range_text(versions):
-	if not versions:
-		return "none"
-	low, high = versions
-	return f"{low}+" if high == OPEN else f"{low}" if low == high else f"{low}-{high}"
-
-
-def span(versions, within):
-	"""The versions of a range, as a set, of those that are in the set `within`."""
-	return {v for v in within if versions[0] <= v <= versions[1]} if versions else set()
-
-
-def valid(message):
-	return set(range(message.versions[0], message.versions[1] + 1)) if message and message.versions else set()
-
-
-def as_range(versions, is_open, all_versions, where):
-	"""The set `versions` as a range; open if that says the same and the newest release said it so."""
-	if not versions:
-		return None
-	low, high = min(versions), max(versions)
-	if len(versions) != high - low + 1:
-		raise Problem(f"{where}: versions {sorted(versions)} are no single range")
-	return low, OPEN if is_open and high == max(all_versions) else high
-
-
-# ---- Messages --------------------------------------------------------------------------------------------------------
-
-@dataclass
-class Field:
-	name: str
-	type: str
-	versions: tuple
-	null: tuple = None
-	tag: int = None
-	tagged: tuple = None
-	default: str = ""
-	ignorable: bool = False
-	key: bool = False
-	compact: bool = True
-	entity: str = ""
-	alias: str = ""
-	fields: list = field(default_factory=list)
-
-	def line(self):
-		words = [self.name, self.type, range_text(self.versions)]
-		words += [f"null={range_text(self.null)}"] if self.null else []
-		words += [f"tag={self.tag}:{range_text(self.tagged)}"] if self.tagged else []
-		words += [f"default={self.default}"] if self.default else []
-		words += [word for word, is_set in (("ignorable", self.ignorable), ("key", self.key)) if is_set]
-		words += [] if self.compact else ["flexible=none"]
-		words += [f"entity={self.entity}"] if self.entity else []
-		return " ".join(words + ([f"alias={self.alias}"] if self.alias else []))
-
-
-@dataclass
-class Message:
-	name: str
-	kind: str = ""
-	key: int = None
-	versions: tuple = None
-	flexible: tuple = None
-	listeners: list = field(default_factory=list)
-	alias: str = ""
-	unstable: bool = False			# the newest version is behind unstable.api.versions.enable
-	notes: list = field(default_factory=list)
-	fields: list = field(default_factory=list)
-	structs: list = field(default_factory=list)	# common structs, as fields whose type is their name
-
-	def header(self):
-		return ([f"message {self.name}"] + ([f"alias {self.alias}"] if self.alias else [])
-			+ [f"kind {self.kind}"] + ([f"key {self.key}"] if self.key is not None else [])
-			+ [f"versions {range_text(self.versions)}", f"flexible {range_text(self.flexible)}"]
-			+ (["listeners " + " ".join(self.listeners)] if self.listeners else []))
-
-	def text(self):
-		blocks = [[f"# {note}" for note in self.notes] + self.header(), list(tree(self.fields))]
-		blocks += [[f"struct {s.name} {range_text(s.versions)}", *tree(s.fields, 1)] for s in self.structs]
-		return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
-
-
-def tree(fields, depth=0):
-	for f in fields:
-		yield "\t" * depth + f.line()
-		yield from tree(f.fields, depth + 1)
-
-
-def every(fields, path=""):
-	"""All fields with their paths, nested ones after their parent."""
-	for f in fields:
-		yield path + f.name, f
-		yield from every(f.fields, f"{path}{f.name}/")
-
-
 # ---- Reading Kafka's JSON --------------------------------------------------------------------------------------------
 
-def default_text(raw, base):
-	"""A default as the text form has it. A JSON null is no default for Kafka's generator; "null" is the null value."""
-	text = "" if raw is None else str(raw).lower() if isinstance(raw, bool) else str(raw)
-	if re.fullmatch(r"u?int\d+", base) and text:
-		text = str(int(text, 0))
-	return "" if text in ("0", "false") else text
+def default_text(raw, kind):
+	"""A default as the text form has it, "" for the type's own. To Kafka's generator a JSON null is no default at all;
+	the null value is the string "null"."""
+	text = "" if raw is None else str(raw)
+	if kind == "bool":
+		text = "true" if text.lower() == "true" else ""
+	elif re.fullmatch(r"u?int\d+", kind) and text:
+		text = str(int(text, 0) or "")
+	if re.search(r"\s", text):
+		raise Problem(f"default '{text}' has a space; the text form cannot hold it")
+	return text
 
 
 def json_field(f, names):
@@ -200,13 +97,14 @@ def json_message(source, jar):
 		[json_field(f, names) for f in j.get("fields", [])],
 		[json_field({"type": s["name"], **s}, names) for s in j.get("commonStructs", [])])
 	topic = TOPICS.get(jar)
-	if jar == "kafka-storage" and message.key is not None:
-		message.notes = [f"Record type {message.key} of {topic}."]
-		message.kind, message.key = "data", None	# its types are not those of the cluster metadata
-	elif message.kind in ("metadata", "coordinator-key", "coordinator-value") or message.kind == "data" and topic:
+	if topic and name != "ProducerSnapshot":	# a file beside the log
 		message.notes = [f"Record of {topic}."]
+	if topic == "__remote_log_metadata" and message.key is not None:
+		message.notes = [f"Record type {message.key} of {topic}."]
+		message.kind, message.key = "data", None	# the record types of `kind metadata` are those of __cluster_metadata
 	if message.kind == "data" and topic and name.endswith("Key"):
-		# Before the coordinators' record types had names, a key's version was the record type: the same two bytes.
+		# In 3.9 the record type is the version of the key; later it is the API key, and the only version is 0. Either way
+		# the type comes first on the wire, so nothing changes but the name of these two bytes.
 		message.versions = (0, 0)
 		for _, f in every(message.fields):
 			f.versions = (0, 0)
@@ -225,63 +123,37 @@ def read_jars(paths):
 		with zipfile.ZipFile(path) as jar:
 			for entry in jar.namelist():
 				if re.fullmatch(r"(common/)?(message|metadata)/\w+\.json", entry):
-					message = json_message(jar.read(entry).decode(), match[1])
+					try:
+						message = json_message(jar.read(entry).decode(), match[1])
+					except (Problem, ValueError, KeyError) as e:
+						raise Problem(f"{path}: {entry}: {type(e).__name__}: {e}") from e
 					if message.name in messages:
 						raise Problem(f"{path}: {message.name} is there twice in {match[2]}")
 					messages[message.name] = message
+	for release, messages in releases.items():
+		if not messages:
+			raise Problem(f"no message in the jars of {release}; the requests are in kafka-clients")
 	return dict(sorted(releases.items(), key=lambda item: [int(n) for n in item[0].split(".")]))
 
 
-# ---- Reading the text form -------------------------------------------------------------------------------------------
-
-def text_field(line):
-	name, kind, versions, *words = line.split(" ")
-	f = Field(name, kind, parse_range(versions))
-	for word in words:
-		key, _, value = word.partition("=")
-		if key == "tag":
-			tag, _, tagged = value.partition(":")
-			f.tag, f.tagged = int(tag), parse_range(tagged)
-		elif key == "flexible":
-			f.compact = False
-		elif key in ("ignorable", "key"):
-			setattr(f, key, True)
-		elif key in ("null", "default", "entity", "alias"):
-			setattr(f, key, parse_range(value) if key == "null" else value)
-		else:
-			raise Problem(f"unknown attribute '{word}'")
-	return f
-
-
-def read_text(path):
-	message = Message(path.stem)
-	parents = [message.fields]
-	for number, line in enumerate(path.read_text().splitlines(), 1):
-		try:
-			word, _, rest = line.partition(" ")
-			if line.startswith("#"):
-				message.notes.append(rest)
-			elif word in ("message", "kind", "alias"):
-				setattr(message, "name" if word == "message" else word, rest)
-			elif word in ("versions", "flexible"):
-				setattr(message, word, parse_range(rest))
-			elif word in ("key", "listeners"):
-				setattr(message, word, int(rest) if word == "key" else rest.split(" "))
-			elif word == "struct":
-				name, _, versions = rest.partition(" ")
-				message.structs.append(Field(name, name, parse_range(versions)))
-				parents = [None, message.structs[-1].fields]
-			elif line:
-				depth = len(line) - len(line.lstrip("\t"))
-				f = text_field(line[depth:])
-				parents[depth].append(f)
-				parents[depth + 1:] = [f.fields]
-		except (Problem, ValueError, IndexError, AttributeError) as e:
-			raise Problem(f"{path}:{number}: {e}") from e
-	return message
+def read_releases(old, new):
+	older, newest = read_jars(old), read_jars(new)
+	if len(newest) > 1 or newest.keys() & older.keys():
+		raise Problem(f"--new takes the jars of one release, and --old none of that; --new has {', '.join(newest)}")
+	return older | newest
 
 
 # ---- Union -----------------------------------------------------------------------------------------------------------
+
+def as_range(versions, is_open, all_versions, where):
+	"""The set `versions` as a range; open if that says the same and the newest release said it so."""
+	if not versions:
+		return None
+	low, high = min(versions), max(versions)
+	if len(versions) != high - low + 1:
+		raise Problem(f"{where}: versions {sorted(versions)} are no single range")
+	return low, OPEN if is_open and high == max(all_versions) else high
+
 
 def is_heard(f, present):
 	"""`ignorable` says something only if the struct has a version without the field."""
@@ -378,7 +250,9 @@ def check_release(union, release, messages):
 			if span(ours.flexible, {version}) != span(theirs.flexible, {version}):
 				problems.append(f"{where}: flexible in one, not in the other")
 			problems += check_fields(ours.fields, theirs.fields, version, where)
-			problems += check_fields(ours.structs, theirs.structs, version, where)
+			for struct in theirs.structs:
+				same = [s for s in ours.structs if s.name == struct.name]
+				problems += check_fields(same, [struct], version, where)
 	return problems
 
 
@@ -400,13 +274,14 @@ def check_message(message):
 
 def make_union(releases):
 	union = {}
-	for release, messages in releases.items():
-		kept = {name: m for name, m in messages.items() if (release, name) not in OVERRULED}
-		for name in union.keys() | kept.keys():
-			union[name] = join(union.get(name), kept.get(name))
+	for messages in releases.values():
+		for name, message in messages.items():
+			union[name] = join(union.get(name), message)
 	for name, message in union.items():
-		message.notes = ["; ".join(f"Kafka {release}: {range_text(messages[name].versions)}"
-			for release, messages in releases.items() if name in messages) + "."] + message.notes
+		message.notes[:0] = ["; ".join(f"Kafka {release}: {range_text(messages[name].versions)}"
+			for release, messages in releases.items() if name in messages) + "."]
+		message.notes += [f"Kafka {release}'s is left out: {why}." for (release, overruled), why in OVERRULED.items()
+			if overruled == name]
 	return union
 
 
@@ -415,7 +290,7 @@ def add_kit(union):
 	for path in sorted((HERE / "kit").glob("*.msg")):
 		kit = read_text(path)
 		message = union.get(kit.name)
-		if not message or kit.versions[0] != message.versions[1] + 1:
+		if not message or not kit.versions or kit.versions[0] != message.versions[1] + 1:
 			raise Problem(f"{path}: not the version after {kit.name}'s last one")
 		message.versions = message.versions[0], kit.versions[1]
 		message.fields += kit.fields
@@ -433,6 +308,7 @@ def apis_text(releases):
 			if m.unstable:
 				unstable.append((release, m.key, f"# Kafka {release} holds {row['name']} {m.versions[1]} back as unstable."))
 	lines = ["# " + " ".join(["key", "name", *(f"{release}-range" for release in releases), "listeners"])]
+	lines += ['# Made by import.py. Ranges are those of the request schemas; "-": no version.']
 	lines += [line for _, _, line in sorted(unstable)]
 	lines += [" ".join([str(key), row["name"], *(row.get(release, "-") for release in releases), row["listeners"]])
 		for key, row in sorted(rows.items())]
@@ -455,29 +331,31 @@ def write(union, releases, out):
 
 def lines_by_path(message):
 	lines = {line.split(" ")[0]: line for line in message.header()}
-	return lines | {"/" + path: f.line() for path, f in every(message.fields)} | {
-		"struct " + path: f.line() for path, f in every(message.structs)}
+	for start, fields in ("/", message.fields), ("struct ", message.structs):
+		lines |= {start + path: start.strip("/") + path + f.line()[len(f.name):] for path, f in every(fields)}
+	return lines
 
 
 def diff(have, new):
-	"""What a release adds to the files or changes in them, a line each; "+" is new, "~" is before and after."""
+	"""What a release adds to the files or changes in them, a line each: "+" is new, "~" is before -> after."""
 	for name, message in sorted(new.items()):
 		if name not in have:
-			print(f"+ {name}: {message.kind} {'' if message.key is None else message.key} {range_text(message.versions)}")
+			print(f"+ {name}: " + ", ".join(message.header()[1:]))
 			continue
 		before, after = lines_by_path(have[name]), lines_by_path(join(have[name], message))
 		for path, line in after.items():
 			if path not in before:
-				print(f"+ {name} {path.lstrip('/')}: {line}")
+				print(f"+ {name}: {line}")
 			elif before[path] != line:
-				print(f"~ {name} {path.lstrip('/')}: {before[path]} -> {line}")
+				print(f"~ {name}: {before[path]} -> {line}")
 
 
 def arguments():
 	parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
 		epilog="Jars are told apart by the release in their name (kafka-clients-4.4.0.jar); jars without messages may be"
-			" among them.\nExit status: 0 done, 1 a problem (the releases disagree, a bad file), 2 bad usage.")
-	parser.add_argument("--old", nargs="+", default=[], metavar="JAR", help="jars of the older release or releases")
+			" among them.\nEvery release must agree with the outcome, version by version; nothing is written if one does not.\n"
+			"Exit status: 0 done, 1 a problem (the releases disagree, a bad file), 2 bad usage.")
+	parser.add_argument("--old", nargs="+", default=[], metavar="JAR", help="jars of the older releases, one or more")
 	parser.add_argument("--new", nargs="+", required=True, metavar="JAR", help="jars of the newest release; its names win")
 	parser.add_argument("--out", type=Path, default=HERE, metavar="DIR",
 		help="directory of the .msg files and apis.txt (default: this script's)")
@@ -492,24 +370,26 @@ def arguments():
 def main():
 	args = arguments()
 	try:
-		releases = read_jars(args.old + args.new)
+		releases = read_releases(args.old, args.new)
+		parts = {release: {name: m for name, m in messages.items() if (release, name) not in OVERRULED}
+			for release, messages in releases.items()}
 		if args.diff:
-			union = {path.stem: read_text(path) for path in sorted(args.out.glob("*.msg"))}
-			for messages in releases.values():
-				diff(union, messages)
-				union |= {name: join(union.get(name), m) for name, m in messages.items()}
+			have = {path.stem: read_text(path) for path in sorted(args.out.glob("*.msg"))}
+			(new,) = parts.values()
+			diff(have, new)
+			union = have | {name: join(have.get(name), m) for name, m in new.items()}
+			parts["the files"] = have
 		else:
-			union = make_union(releases)
+			union = make_union(parts)
 			add_kit(union)
 		problems = [p for m in union.values() for p in check_message(m)]
-		for release, messages in releases.items():
-			problems += check_release(union, release,
-				{name: m for name, m in messages.items() if (release, name) not in OVERRULED})
+		for release, messages in parts.items():
+			problems += check_release(union, release, messages)
 		if problems:
 			raise Problem("\n".join(problems))
 		if not args.diff:
 			write(union, releases, args.out)
-	except (Problem, OSError, zipfile.BadZipFile, json.JSONDecodeError, KeyError) as e:
+	except (Problem, OSError, zipfile.BadZipFile) as e:
 		sys.exit(f"import.py: {e}")
 
 

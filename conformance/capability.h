@@ -1,0 +1,44 @@
+/* What a target can do, as far as cases ask for it. */
+#ifndef KASSAY_CONFORMANCE_CAPABILITY_H
+#define KASSAY_CONFORMANCE_CAPABILITY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lib/text/err.h"
+
+/* X(symbol, name, meaning) */
+#define CF_CAPABILITIES(X)                                                                                       \
+	X(CONTROLLER, "controller", "a controller listener that can be reached")                                 \
+	X(REGISTRATION, "registration", "the controller takes BrokerRegistration")                               \
+	X(STATIC_CONFIGS, "static-configs", "BrokerRegistration version 5: static configs are reported (KIP-1294)") \
+	X(FEATURES, "features", "metadata.version is a finalized feature and UpdateFeatures is served")          \
+	X(VALIDATORS, "validators", "record.validator.classes is a topic config (KIP-729)")                      \
+	X(MV_CONFIG, "mv-config", "a broker config with metadata version rules (KIP-1294)")                      \
+	X(MV_TOPIC_CONFIG, "mv-topic-config", "a topic config with metadata version rules (KIP-1294)")           \
+	X(OBSERVER, "observer", "observer.class.name is a broker config (KIP-388)")                              \
+	X(CONTROL, "control", "the kit's control API, through which observers can be read")
+
+enum cf_capability {
+#define CF_X(sym, name, meaning) CF_CAN_##sym,
+	CF_CAPABILITIES(CF_X)
+#undef CF_X
+	CF_NCAPABILITIES
+};
+
+struct cf_ability {
+	bool present;
+	char evidence[400];       /* what was asked and answered */
+};
+
+const char *cf_capability_name(enum cf_capability capability);
+const char *cf_capability_meaning(enum cf_capability capability);
+/* CF_NCAPABILITIES for a name that is none. */
+enum cf_capability cf_capability_find(const char *name);
+
+/* A need of a case is the name of a capability, or "api:NAME", "api:NAME@VERSION". */
+int cf_need_check(const char *need, struct kt_err *err);
+/* Splits "api:NAME@VERSION"; version -1 if none is named. False when need is none of that form. */
+bool cf_need_api(const char *need, int *api, int *version);
+
+#endif

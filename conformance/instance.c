@@ -1,0 +1,272 @@
+/* Runs one instance of a case and judges it. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "conformance/judge.h"
+#include "conformance/run.h"
+#include "conformance/vars.h"
+
+enum { POLL = 25 };
+
+static void forget(struct cf_outcome *out)
+{
+	json_decref(out->body);
+	json_decref(out->subject);
+	json_decref(out->evidence);
+	memset(out, 0, sizeof *out);
+}
+
+/* A question that could not be put says nothing about the target. */
+static struct cf_judgement not_put(const struct kt_err *err)
+{
+	struct cf_judgement j = {.verdict = CF_ERROR};
+
+	if (err->code == KT_ENET || err->code == KT_ECLOSED || err->code == KT_ETIMEOUT)
+		j.verdict = CF_INCONCLUSIVE;
+	else if (err->code == KT_EVERSION || err->code == KT_EUNKNOWN)
+		j.verdict = CF_UNSUPPORTED;
+	snprintf(j.reason, sizeof j.reason, "%s%s%s", err->path, err->path[0] ? ": " : "", err->text);
+	return j;
+}
+
+static int ask(struct cf_run *run, const struct cf_step *step, struct cf_outcome *out, struct kt_err *err)
+{
+	json_t *args = cf_expand(step->args, run->vars, err);
+	struct kt_obj obj;
+
+	if (!args) {
+		if (err->code == KT_EUNKNOWN)
+			err->code = KT_EUSAGE;
+		return err->code;
+	}
+	kt_obj_open(&obj, NULL, args, step->path, err);
+	run->used = NULL;
+	if (cf_args_check(step->verb, &obj, true) == 0)
+		step->verb->run(run, args, out, err);
+	if (err->code == KT_OK)
+		out->fate = out->fate == CF_NO_CONNECTION || !run->used ? CF_NO_CONNECTION : cf_link_fate(run->used);
+	json_decref(args);
+	return err->code;
+}
+
+static json_t *expected_json(const struct cf_step *step, json_t *vars)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < step->nalternatives; i++) {
+		struct kt_err err = {0};
+		json_t *expanded = cf_expand(step->alternatives[i].json, vars, &err);
+
+		json_array_append_new(list, expanded ? expanded : json_incref(step->alternatives[i].json));
+	}
+	return list;
+}
+
+static void capture(struct cf_run *run, const struct cf_step *step, const struct cf_outcome *out, struct cf_judgement *j)
+{
+	const char *name;
+	json_t *path;
+
+	json_object_foreach(step->capture, name, path) {
+		json_t *value = cf_at(out->subject, json_string_value(path));
+
+		if (value) {
+			cf_run_set(run, name, json_incref(value));
+		} else if (j->verdict <= CF_PASS_LENIENT) {
+			j->verdict = CF_FAIL;
+			snprintf(j->reason, sizeof j->reason, "%s: expected a value, got nothing", json_string_value(path));
+		}
+	}
+}
+
+/* Runs a step until it is as expected or its time is up, and adds its row. */
+static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *step, json_t *rows)
+{
+	int64_t start = kc_now_ms(), deadline = start + step->within;
+	json_t *row = json_pack("{s:s, s:s}", "verb", step->verb->name, "path", step->path);
+	struct cf_outcome out = {0};
+	struct cf_judgement j;
+
+	for (;;) {
+		struct kt_err err = {0};
+		struct timespec ts = {.tv_nsec = POLL * 1000000L};
+
+		forget(&out);
+		j = ask(run, step, &out, &err) ? not_put(&err) : cf_judge(step, &out, run->vars);
+		if (j.verdict <= CF_PASS_LENIENT || kc_now_ms() >= deadline)
+			break;
+		nanosleep(&ts, NULL);
+	}
+	if (j.verdict <= CF_PASS_LENIENT)
+		capture(run, step, &out, &j);
+	json_object_set_new(row, "verdict", json_string(cf_verdict_word(j.verdict)));
+	json_object_set_new(row, "reason", json_string(j.reason));
+	json_object_set_new(row, "alternative", json_string(j.alternative));
+	json_object_set_new(row, "grade", j.grade ? json_string(j.grade) : json_null());
+	json_object_set_new(row, "connection", json_string(out.evidence ? cf_fate_words[out.fate] : ""));
+	json_object_set_new(row, "ms", json_integer(kc_now_ms() - start));
+	json_object_set_new(row, "expected", expected_json(step, run->vars));
+	if (out.subject)
+		json_object_set(row, "got", out.subject);
+	if (out.evidence)
+		json_object_update(row, out.evidence);
+	json_array_append_new(rows, row);
+	forget(&out);
+	return j;
+}
+
+/* ---- one case ---- */
+
+static struct cf_judgement unsupported(const char *why)
+{
+	struct cf_judgement j = {.verdict = CF_UNSUPPORTED};
+
+	snprintf(j.reason, sizeof j.reason, "%s", why);
+	return j;
+}
+
+struct missing_name {
+	json_t *names;
+	char name[100];
+};
+
+static int find_missing(void *arg, const char *name)
+{
+	struct missing_name *missing = arg;
+
+	if (!json_is_null(json_object_get(missing->names, name)))
+		return 0;
+	snprintf(missing->name, sizeof missing->name, "%s", name);
+	return 1;
+}
+
+static bool has_all(const struct cf_instance *instance, const struct cf_target *target, struct cf_judgement *j)
+{
+	const struct cf_case *cas = instance->cas;
+	struct missing_name missing = {.names = target->profile->names};
+	char why[500];
+
+	for (size_t i = 0; i < cas->nneeds; i++)
+		if (!cf_target_has(target, cas->needs[i], why, sizeof why))
+			return *j = unsupported(why), false;
+	if (cas->min_level >= 0 && (target->level < cas->min_level || target->level > cas->max_level)) {
+		snprintf(why, sizeof why, "metadata.version is %d, the case needs %d to %d", target->level, cas->min_level,
+			 cas->max_level);
+		return *j = unsupported(why), false;
+	}
+	if (cf_each_variable(cas->doc.root, find_missing, &missing)) {
+		snprintf(why, sizeof why, "the profile has no name for %s", missing.name);
+		return *j = unsupported(why), false;
+	}
+	return true;
+}
+
+static void set_variables(struct cf_run *run, const char *run_name, size_t index)
+{
+	const struct cf_target *target = run->target;
+	char name[128];
+
+	snprintf(name, sizeof name, "%s%s-%zu", target->profile->topicPrefix, run_name, index);
+	cf_run_set(run, "run", json_string(name));
+	cf_run_set(run, "broker", json_sprintf("%d", target->broker_id));
+	cf_run_set(run, "brokerId", json_integer(target->broker_id));
+	cf_run_set(run, "newBroker", json_integer(1000000 + (json_int_t)(cf_random(run) % 1000000000)));
+	cf_run_set(run, "clusterId", json_string(target->cluster_id));
+	cf_run_set(run, "controllerId", json_integer(target->controller_id));
+	cf_run_set(run, "level", json_integer(target->level));
+	cf_run_set(run, "minLevel", json_integer(target->min_level));
+	cf_run_set(run, "maxLevel", json_integer(target->max_level));
+	if (run->instance->version >= 0)
+		cf_run_set(run, "version", json_integer(run->instance->version));
+	json_object_update(run->vars, target->profile->names);
+}
+
+static struct cf_judgement run_steps(struct cf_run *run, json_t *rows)
+{
+	const struct cf_steps *steps = &run->instance->cas->steps;
+	struct cf_judgement whole = {.verdict = CF_PASS};
+
+	for (size_t i = 0; i < steps->n; i++) {
+		struct cf_judgement j = run_step(run, &steps->v[i], rows);
+
+		if (j.verdict > CF_PASS_LENIENT) {
+			snprintf(whole.reason, sizeof whole.reason, "step %zu %s: %.900s", i + 1, steps->v[i].verb->name, j.reason);
+			whole.verdict = j.verdict;
+			return whole;
+		}
+		if (j.verdict > whole.verdict || (whole.alternative[0] == '\0' && j.alternative[0]))
+			memcpy(whole.alternative, j.alternative, sizeof whole.alternative);
+		if (j.verdict > whole.verdict)
+			whole.verdict = j.verdict;
+	}
+	if (whole.verdict == CF_PASS_LENIENT)
+		snprintf(whole.reason, sizeof whole.reason, "%s", whole.alternative);
+	return whole;
+}
+
+static void run_cleanup(struct cf_run *run, json_t *result)
+{
+	const struct cf_steps *steps = &run->instance->cas->cleanup;
+	json_t *rows = json_array();
+	char note[500] = "";
+
+	for (size_t i = 0; i < steps->n; i++)
+		run_step(run, &steps->v[i], rows);
+	if (steps->n)
+		json_object_set(result, "cleanup", rows);
+	json_decref(rows);
+	cf_run_undo(run, note, sizeof note);
+	if (note[0])
+		json_object_set_new(result, "leftBehind", json_string(note));
+}
+
+static uint64_t hash(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	while (*s)
+		h = (h ^ (uint8_t)*s++) * 0x100000001b3u;
+	return h;
+}
+
+static struct cf_judgement run_all(struct cf_run *run, const char *run_name, size_t index, json_t *result, json_t *rows)
+{
+	struct kt_err err = {0};
+	struct cf_judgement j;
+
+	if (!has_all(run->instance, run->target, &j))
+		return j;
+	run->vars = json_object();
+	run->topics = json_array();
+	run->topic_ids = json_object();
+	run->brokers = json_array();
+	run->configs = json_array();
+	set_variables(run, run_name, index);
+	j = cf_topics_create(run, &err) ? not_put(&err) : run_steps(run, rows);
+	run_cleanup(run, result);
+	for (size_t i = 0; i < run->nlinks; i++)
+		cf_link_close(&run->links[i]);
+	json_decref(run->vars);
+	json_decref(run->topics);
+	json_decref(run->topic_ids);
+	json_decref(run->brokers);
+	json_decref(run->configs);
+	return j;
+}
+
+json_t *cf_instance_run(const struct cf_instance *instance, const struct cf_target *target, const char *run_name,
+			size_t index, uint64_t seed)
+{
+	struct cf_run run = {.target = target, .instance = instance, .random = seed ^ hash(instance->id), .level = -1};
+	json_t *result = json_pack("{s:s}", "id", instance->id), *rows = json_array();
+	int64_t start = kc_now_ms();
+	struct cf_judgement j = run_all(&run, run_name, index, result, rows);
+
+	json_object_set_new(result, "verdict", json_string(cf_verdict_word(j.verdict)));
+	json_object_set_new(result, "reason", json_string(j.reason));
+	json_object_set_new(result, "alternative", json_string(j.alternative));
+	json_object_set_new(result, "ms", json_integer(kc_now_ms() - start));
+	json_object_set_new(result, "steps", rows);
+	return result;
+}

@@ -1,0 +1,459 @@
+#include "conformance/match.h"
+
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/vars.h"
+#include "lib/text/near.h"
+#include "lib/wire/message.h"
+
+struct operator {
+	const char *name;
+	int (*check)(json_t *operand, struct kt_err *err);
+	bool (*match)(json_t *operand, json_t *got, struct cf_mismatch *why);
+};
+
+static const struct operator *find_operator(json_t *pattern, json_t **operand);
+
+const char *cf_brief(json_t *json, char *buf, size_t size)
+{
+	char *text;
+
+	if (!json) {
+		snprintf(buf, size, "nothing");
+		return buf;
+	}
+	text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+	if (!text || strlen(text) < size)
+		snprintf(buf, size, "%s", text ? text : "?");
+	else
+		snprintf(buf, size, "%.*s...", (int)size - 4, text);
+	free(text);
+	return buf;
+}
+
+/* ---- where and why ---- */
+
+__attribute__((format(printf, 2, 3)))
+static bool differ(struct cf_mismatch *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!why)
+		return false;
+	why->path[0] = '\0';
+	va_start(ap, fmt);
+	vsnprintf(why->text, sizeof why->text, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+/* Puts one step in front of the path, on the way back from the place of the difference. */
+static bool below(struct cf_mismatch *why, const char *step)
+{
+	char rest[sizeof why->path];
+
+	if (!why)
+		return false;
+	memcpy(rest, why->path, sizeof rest);
+	snprintf(why->path, sizeof why->path, "%.90s%s%.100s", step, rest[0] && rest[0] != '[' ? "." : "", rest);
+	return false;
+}
+
+static bool below_index(struct cf_mismatch *why, size_t i)
+{
+	char step[24];
+
+	snprintf(step, sizeof step, "[%zu]", i);
+	return below(why, step);
+}
+
+static bool expected(struct cf_mismatch *why, const char *what, json_t *got)
+{
+	char text[240];
+
+	return differ(why, "expected %s, got %s", what, cf_brief(got, text, sizeof text));
+}
+
+/* ---- operators ---- */
+
+static int check_true(json_t *operand, struct kt_err *err)
+{
+	return json_is_true(operand) ? 0 : kt_fail(err, KT_ETYPE, "must be true");
+}
+
+static bool match_any(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	(void)operand;
+	return got ? true : differ(why, "expected anything, got nothing");
+}
+
+static bool match_absent(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	(void)operand;
+	return got ? expected(why, "nothing", got) : true;
+}
+
+static bool match_not(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	char text[160], what[200];
+
+	if (got && !cf_match(operand, got, NULL))
+		return true;
+	snprintf(what, sizeof what, "anything but %s", cf_brief(operand, text, sizeof text));
+	return expected(why, what, got);
+}
+
+static int check_list(json_t *operand, struct kt_err *err)
+{
+	size_t i;
+	json_t *v;
+
+	if (!json_is_array(operand) || json_array_size(operand) == 0)
+		return kt_fail(err, KT_ETYPE, "must be an array of patterns");
+	json_array_foreach(operand, i, v)
+		if (cf_pattern_check(v, err))
+			return err->code;
+	return 0;
+}
+
+static bool match_one_of(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	char text[240], what[260];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(operand, i, v)
+		if (cf_match(v, got, NULL))
+			return true;
+	snprintf(what, sizeof what, "one of %s", cf_brief(operand, text, sizeof text));
+	return expected(why, what, got);
+}
+
+static int check_range(json_t *operand, struct kt_err *err)
+{
+	json_t *low = json_array_get(operand, 0), *high = json_array_get(operand, 1);
+
+	if (json_array_size(operand) != 2 || (!json_is_number(low) && !json_is_string(low)) ||
+	    (!json_is_number(high) && !json_is_string(high)))
+		return kt_fail(err, KT_ETYPE, "must be an array of two numbers");
+	return 0;
+}
+
+static bool match_range(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	json_t *low = json_array_get(operand, 0), *high = json_array_get(operand, 1);
+	char text[80], what[100];
+
+	if (json_is_integer(got) && json_is_integer(low) && json_is_integer(high)) {
+		if (json_integer_value(got) >= json_integer_value(low) && json_integer_value(got) <= json_integer_value(high))
+			return true;
+	} else if (json_is_number(got) && json_number_value(got) >= json_number_value(low) &&
+		   json_number_value(got) <= json_number_value(high)) {
+		return true;
+	}
+	snprintf(what, sizeof what, "a number in %s", cf_brief(operand, text, sizeof text));
+	return expected(why, what, got);
+}
+
+static int compile(json_t *operand, regex_t *re, struct kt_err *err)
+{
+	char text[200];
+	int rc;
+
+	if (!json_is_string(operand))
+		return kt_fail(err, KT_ETYPE, "must be a string");
+	rc = regcomp(re, json_string_value(operand), REG_EXTENDED | REG_NOSUB);
+	if (rc == 0)
+		return 0;
+	regerror(rc, re, text, sizeof text);
+	return kt_fail(err, KT_ESYNTAX, "not a regular expression: %s", text);
+}
+
+static int check_regex(json_t *operand, struct kt_err *err)
+{
+	regex_t re;
+	int rc = compile(operand, &re, err);
+
+	if (rc == 0)
+		regfree(&re);
+	return rc;
+}
+
+static bool match_regex(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	char text[300], what[340];
+	regex_t re;
+	bool found;
+
+	if (compile(operand, &re, NULL))
+		return differ(why, "the pattern is not a regular expression");
+	found = json_is_string(got) && regexec(&re, json_string_value(got), 0, NULL, 0) == 0;
+	regfree(&re);
+	if (found)
+		return true;
+	snprintf(what, sizeof what, "a text like %s", cf_brief(operand, text, sizeof text));
+	return expected(why, what, got);
+}
+
+static bool match_length(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	json_t *length;
+	bool ok;
+
+	if (!json_is_array(got) && !json_is_string(got))
+		return expected(why, "an array or a string", got);
+	length = json_integer((json_int_t)(json_is_array(got) ? json_array_size(got) : json_string_length(got)));
+	ok = cf_match(operand, length, why);
+	json_decref(length);
+	return ok ? true : below(why, "length");
+}
+
+static int check_contains(json_t *operand, struct kt_err *err)
+{
+	return json_is_string(operand) ? 0 : check_list(operand, err);
+}
+
+/* Each pattern takes the first element that no earlier pattern took. */
+static bool match_elements(json_t *patterns, json_t *got, struct cf_mismatch *why)
+{
+	size_t n = json_array_size(got), i, k;
+	bool *taken = calloc(n + 1, sizeof *taken);
+	char text[240], what[280];
+	json_t *pattern;
+	bool ok = taken != NULL;
+
+	json_array_foreach(patterns, i, pattern) {
+		for (k = 0; ok && k < n; k++)
+			if (!taken[k] && cf_match(pattern, json_array_get(got, k), NULL))
+				break;
+		if (ok && k < n) {
+			taken[k] = true;
+			continue;
+		}
+		snprintf(what, sizeof what, "an element like %s", cf_brief(pattern, text, sizeof text));
+		ok = expected(why, what, got);
+		break;
+	}
+	free(taken);
+	return ok;
+}
+
+static bool match_contains(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	char text[240], what[280];
+
+	if (json_is_array(operand))
+		return json_is_array(got) ? match_elements(operand, got, why) : expected(why, "an array", got);
+	if (json_is_string(got) && strstr(json_string_value(got), json_string_value(operand)))
+		return true;
+	snprintf(what, sizeof what, "a text that holds %s", cf_brief(operand, text, sizeof text));
+	return expected(why, what, got);
+}
+
+static int check_error(json_t *operand, struct kt_err *err)
+{
+	int code;
+
+	if (!json_is_string(operand))
+		return kt_fail(err, KT_ETYPE, "must be the name of a Kafka error");
+	if (kw_error_code(json_string_value(operand), &code))
+		return kt_fail(err, KT_EUNKNOWN, "unknown error name \"%s\"", json_string_value(operand));
+	return 0;
+}
+
+static bool match_error(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	const char *name = json_string_value(operand);
+	int code = 0;
+
+	kw_error_code(name, &code);
+	if (json_is_integer(got) && json_integer_value(got) == code)
+		return true;
+	if (!json_is_integer(got))
+		return expected(why, name, got);
+	return differ(why, "expected %s (%d), got %s (%d)", name, code, kw_error_name((int)json_integer_value(got)),
+		      (int)json_integer_value(got));
+}
+
+static int check_plus(json_t *operand, struct kt_err *err)
+{
+	size_t i;
+	json_t *v;
+
+	if (json_array_size(operand) < 2)
+		return kt_fail(err, KT_ETYPE, "must be an array of numbers");
+	json_array_foreach(operand, i, v)
+		if (!json_is_integer(v) && !json_is_string(v))
+			return kt_fail(err, KT_ETYPE, "must be an array of numbers");
+	return 0;
+}
+
+static bool match_plus(json_t *operand, json_t *got, struct cf_mismatch *why)
+{
+	json_int_t sum = 0;
+	char what[40];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(operand, i, v)
+		sum += json_integer_value(v);
+	if (json_is_integer(got) && json_integer_value(got) == sum)
+		return true;
+	snprintf(what, sizeof what, "%" JSON_INTEGER_FORMAT, sum);
+	return expected(why, what, got);
+}
+
+static const struct operator operators[] = {
+	{"$any", check_true, match_any},
+	{"$absent", check_true, match_absent},
+	{"$not", cf_pattern_check, match_not},
+	{"$oneOf", check_list, match_one_of},
+	{"$range", check_range, match_range},
+	{"$regex", check_regex, match_regex},
+	{"$length", cf_pattern_check, match_length},
+	{"$contains", check_contains, match_contains},
+	{"$error", check_error, match_error},
+	{"$plus", check_plus, match_plus},
+};
+
+static const char *operator_word(json_t *pattern, json_t **operand)
+{
+	void *iter;
+
+	if (!json_is_object(pattern) || json_object_size(pattern) != 1)
+		return NULL;
+	iter = json_object_iter(pattern);
+	*operand = json_object_iter_value(iter);
+	return json_object_iter_key(iter)[0] == '$' ? json_object_iter_key(iter) : NULL;
+}
+
+static const struct operator *find_operator(json_t *pattern, json_t **operand)
+{
+	const char *word = operator_word(pattern, operand);
+
+	for (size_t i = 0; word && i < sizeof operators / sizeof *operators; i++)
+		if (strcmp(operators[i].name, word) == 0)
+			return &operators[i];
+	return NULL;
+}
+
+/* ---- patterns ---- */
+
+static bool match_object(json_t *pattern, json_t *got, struct cf_mismatch *why)
+{
+	const char *name;
+	json_t *sub;
+
+	if (!json_is_object(got))
+		return expected(why, "an object", got);
+	json_object_foreach(pattern, name, sub)
+		if (!cf_match(sub, json_object_get(got, name), why))
+			return below(why, name);
+	return true;
+}
+
+static bool match_array(json_t *pattern, json_t *got, struct cf_mismatch *why)
+{
+	size_t n = json_array_size(pattern), i;
+	char what[40];
+
+	if (!json_is_array(got) || json_array_size(got) != n) {
+		snprintf(what, sizeof what, n == 1 ? "an array of 1 element" : "an array of %zu elements", n);
+		return expected(why, what, got);
+	}
+	for (i = 0; i < n; i++)
+		if (!cf_match(json_array_get(pattern, i), json_array_get(got, i), why))
+			return below_index(why, i);
+	return true;
+}
+
+bool cf_match(json_t *pattern, json_t *got, struct cf_mismatch *why)
+{
+	json_t *operand = NULL;
+	const struct operator *op = find_operator(pattern, &operand);
+	char text[240];
+
+	if (op)
+		return op->match(operand, got, why);
+	if (!got)
+		return differ(why, "expected %s, got nothing", cf_brief(pattern, text, sizeof text));
+	if (json_is_object(pattern))
+		return match_object(pattern, got, why);
+	if (json_is_array(pattern))
+		return match_array(pattern, got, why);
+	if (json_is_number(pattern) && json_is_number(got)) {
+		if (json_is_integer(pattern) && json_is_integer(got) ? json_integer_value(pattern) == json_integer_value(got)
+		    : json_number_value(pattern) >= json_number_value(got) && json_number_value(pattern) <= json_number_value(got))
+			return true;
+	} else if (json_equal(pattern, got)) {
+		return true;
+	}
+	return expected(why, cf_brief(pattern, text, sizeof text), got);
+}
+
+/* ---- checking a pattern ---- */
+
+static bool is_variable(json_t *json)
+{
+	return json_is_string(json) && json_string_value(json)[0] == '$' && json_string_value(json)[1] != '$';
+}
+
+static int unknown_operator(const char *word, struct kt_err *err)
+{
+	struct kt_near near;
+
+	kt_near_init(&near, word);
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+		kt_near_offer(&near, operators[i].name);
+	if (near.best)
+		return kt_fail(err, KT_EUNKNOWN, "unknown operator \"%s\"; did you mean \"%s\"?", word, near.best);
+	return kt_fail(err, KT_EUNKNOWN, "unknown operator \"%s\"", word);
+}
+
+static int check_members(json_t *pattern, struct kt_err *err)
+{
+	const char *name;
+	json_t *sub;
+
+	json_object_foreach(pattern, name, sub) {
+		int rc = name[0] == '$' ? kt_fail(err, KT_EUNKNOWN, "an operator stands alone in its object")
+					: cf_pattern_check(sub, err);
+
+		if (rc) {
+			cf_err_under(err, ".%s", name);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int cf_pattern_check(json_t *pattern, struct kt_err *err)
+{
+	json_t *operand = NULL;
+	const char *word = operator_word(pattern, &operand);
+	const struct operator *op = find_operator(pattern, &operand);
+	size_t i;
+	json_t *sub;
+
+	if (word && !op)
+		return unknown_operator(word, err);
+	if (op) {
+		if (is_variable(operand) || op->check(operand, err) == 0)
+			return 0;
+		cf_err_under(err, ".%s", word);
+		return err->code;
+	}
+	if (json_is_object(pattern))
+		return check_members(pattern, err);
+	json_array_foreach(pattern, i, sub) {
+		if (cf_pattern_check(sub, err) == 0)
+			continue;
+		cf_err_under(err, "[%zu]", i);
+		return err->code;
+	}
+	return 0;
+}

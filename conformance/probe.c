@@ -1,0 +1,273 @@
+/* Who is the target, and what can it do? Everything here is asked with requests that change nothing. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance/target.h"
+#include "conformance/vars.h"
+
+enum { BROKER = 4, BROKER_REGISTRATION = 62, UPDATE_FEATURES = 57, STATIC_CONFIGS_VERSION = 5 };
+
+__attribute__((format(printf, 4, 5)))
+static void found(struct cf_target *target, enum cf_capability capability, bool present, const char *fmt, ...)
+{
+	struct cf_ability *ability = &target->can[capability];
+	va_list ap;
+
+	ability->present = present;
+	va_start(ap, fmt);
+	vsnprintf(ability->evidence, sizeof ability->evidence, fmt, ap);
+	va_end(ap);
+}
+
+static const char *error_of(json_t *answer, const char *path, char *buf, size_t size)
+{
+	json_t *row = cf_at(answer, path);
+	const char *message = json_string_value(json_object_get(row, "errorMessage"));
+
+	snprintf(buf, size, "%s%s%s", kw_error_name((int)json_integer_value(json_object_get(row, "errorCode"))),
+		 message ? ": " : "", message ? message : "");
+	return buf;
+}
+
+/* ---- who it is ---- */
+
+static void choose_broker(struct cf_target *target, json_t *metadata)
+{
+	json_t *brokers = json_object_get(metadata, "brokers"), *chosen = json_array_get(brokers, 0), *row;
+	size_t i;
+
+	json_array_foreach(brokers, i, row)
+		if (json_integer_value(json_object_get(row, "port")) == target->port &&
+		    strcmp(json_string_value(json_object_get(row, "host")), target->host) == 0)
+			chosen = row;
+	target->brokers = (int)json_array_size(brokers);
+	if (!chosen)
+		return;
+	target->broker_id = (int)json_integer_value(json_object_get(chosen, "nodeId"));
+	target->port = (int)json_integer_value(json_object_get(chosen, "port"));
+	snprintf(target->host, sizeof target->host, "%s", json_string_value(json_object_get(chosen, "host")));
+}
+
+static int probe_broker(struct cf_target *target, struct kt_err *err)
+{
+	struct cf_link link = cf_target_broker(target);
+	json_t *metadata = NULL;
+	const char *cluster;
+
+	if (cf_link_ask(&link, "ApiVersions", CF_LATEST,
+			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion", KASSAY_VERSION),
+			&target->apis, err) ||
+	    cf_link_ask(&link, "Metadata", CF_LATEST, json_pack("{s:[], s:b}", "topics", "allowAutoTopicCreation", 0),
+			&metadata, err))
+		goto out;
+	cluster = json_string_value(json_object_get(metadata, "clusterId"));
+	snprintf(target->cluster_id, sizeof target->cluster_id, "%s", cluster ? cluster : "");
+	choose_broker(target, metadata);
+	cf_feature(target->apis, "metadata.version", &target->min_level, &target->max_level, &target->level);
+out:
+	cf_link_close(&link);
+	json_decref(metadata);
+	return err->code;
+}
+
+/* ---- the controller ---- */
+
+static bool take_listener(struct cf_target *target, json_t *quorum)
+{
+	json_t *leader = cf_at(quorum, "topics[0].partitions[0].leaderId"), *listener;
+	char path[64];
+
+	snprintf(path, sizeof path, "nodes[nodeId=%d].listeners[0]", (int)json_integer_value(leader));
+	listener = cf_at(quorum, path);
+	if (!listener)
+		return false;
+	target->controller_id = (int)json_integer_value(leader);
+	target->controller_port = (int)json_integer_value(json_object_get(listener, "port"));
+	snprintf(target->controller_host, sizeof target->controller_host, "%s",
+		 json_string_value(json_object_get(listener, "host")));
+	return true;
+}
+
+static void find_controller(struct cf_target *target)
+{
+	struct cf_link link = cf_target_broker(target);
+	json_t *quorum = NULL;
+	struct kt_err err = {0};
+
+	if (target->profile->controller) {
+		kc_parse_address(target->profile->controller, target->controller_host, sizeof target->controller_host,
+				 &target->controller_port, &err);
+		found(target, CF_CAN_CONTROLLER, true, "the profile names %s", target->profile->controller);
+	} else if (cf_link_ask(&link, "DescribeQuorum", 2,
+			       json_pack("{s:[{s:s, s:[{s:i}]}]}", "topics", "topicName", "__cluster_metadata",
+					 "partitions", "partitionIndex", 0), &quorum, &err)) {
+		found(target, CF_CAN_CONTROLLER, false, "DescribeQuorum version 2: %s", err.text);
+	} else if (!take_listener(target, quorum)) {
+		found(target, CF_CAN_CONTROLLER, false, "DescribeQuorum names no listener of the leader");
+	} else {
+		found(target, CF_CAN_CONTROLLER, true, "DescribeQuorum names node %d at %s:%d", target->controller_id,
+		      target->controller_host, target->controller_port);
+	}
+	json_decref(quorum);
+	cf_link_close(&link);
+}
+
+static void probe_registration(struct cf_target *target)
+{
+	int min, max;
+
+	if (!cf_target_lists(target->controller_apis, BROKER_REGISTRATION, &min, &max)) {
+		found(target, CF_CAN_REGISTRATION, false, "the controller's ApiVersions does not list BrokerRegistration");
+		found(target, CF_CAN_STATIC_CONFIGS, false, "the controller's ApiVersions does not list BrokerRegistration");
+		return;
+	}
+	found(target, CF_CAN_REGISTRATION, true, "the controller lists BrokerRegistration %d to %d", min, max);
+	found(target, CF_CAN_STATIC_CONFIGS, max >= STATIC_CONFIGS_VERSION, "the controller lists BrokerRegistration %d to %d",
+	      min, max);
+}
+
+static void probe_controller(struct cf_target *target)
+{
+	struct cf_link link;
+	struct kt_err err = {0};
+
+	find_controller(target);
+	if (!target->can[CF_CAN_CONTROLLER].present) {
+		found(target, CF_CAN_REGISTRATION, false, "there is no controller listener to ask");
+		found(target, CF_CAN_STATIC_CONFIGS, false, "there is no controller listener to ask");
+		return;
+	}
+	link = cf_target_controller(target);
+	if (cf_link_ask(&link, "ApiVersions", CF_LATEST,
+			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion", KASSAY_VERSION),
+			&target->controller_apis, &err))
+		found(target, CF_CAN_CONTROLLER, false, "%s:%d does not answer ApiVersions: %s", target->controller_host,
+		      target->controller_port, err.text);
+	cf_link_close(&link);
+	probe_registration(target);
+}
+
+/* ---- configuration ---- */
+
+/* Would a topic with this config be created? *answer gets the result's text. */
+static bool topic_takes(struct cf_link *link, const char *prefix, const char *name, const char *value, char *answer,
+			size_t size)
+{
+	char topic[128], text[300];
+	json_t *created = NULL;
+	struct kt_err err = {0};
+	bool ok = false;
+
+	snprintf(topic, sizeof topic, "%sprobe", prefix);
+	if (cf_link_ask(link, "CreateTopics", CF_LATEST,
+			json_pack("{s:[{s:s, s:i, s:i, s:[], s:[{s:s, s:s}]}], s:i, s:b}", "topics", "name", topic,
+				  "numPartitions", 1, "replicationFactor", 1, "assignments", "configs", "name", name,
+				  "value", value, "timeoutMs", 5000, "validateOnly", 1), &created, &err)) {
+		snprintf(answer, size, "CreateTopics: %.300s", err.text);
+	} else {
+		ok = json_integer_value(cf_at(created, "topics[0].errorCode")) == 0;
+		snprintf(answer, size, "CreateTopics with %s answered %s", name,
+			 error_of(created, "topics[0]", text, sizeof text));
+	}
+	json_decref(created);
+	return ok;
+}
+
+/* A target that takes any name says nothing by taking ours. */
+static void probe_topic_configs(struct cf_target *target, struct cf_link *link)
+{
+	const char *topic_config = json_string_value(json_object_get(target->profile->names, "mv.topic-config"));
+	char answer[360];
+
+	if (topic_takes(link, target->profile->topicPrefix, "kassay.no.such.config", "1", answer, sizeof answer)) {
+		found(target, CF_CAN_VALIDATORS, false, "the target takes topic configs of any name");
+		found(target, CF_CAN_MV_TOPIC_CONFIG, false, "the target takes topic configs of any name");
+		return;
+	}
+	found(target, CF_CAN_VALIDATORS,
+	      topic_takes(link, target->profile->topicPrefix, "record.validator.classes", "", answer, sizeof answer), "%s", answer);
+	if (topic_config)
+		found(target, CF_CAN_MV_TOPIC_CONFIG,
+		      topic_takes(link, target->profile->topicPrefix, topic_config, "4096", answer, sizeof answer), "%s", answer);
+	else
+		found(target, CF_CAN_MV_TOPIC_CONFIG, false, "the profile names no such config");
+}
+
+static json_t *broker_config(json_t *described, const char *name)
+{
+	char path[200];
+
+	snprintf(path, sizeof path, "results[0].configs[name=%s]", name);
+	return cf_at(described, path);
+}
+
+static void lists_config(struct cf_target *target, enum cf_capability capability, json_t *described, const char *name)
+{
+	if (!name)
+		found(target, capability, false, "the profile names no such config");
+	else if (!broker_config(described, name))
+		found(target, capability, false, "DescribeConfigs of broker %d does not list %s", target->broker_id, name);
+	else
+		found(target, capability, true, "DescribeConfigs of broker %d lists %s", target->broker_id, name);
+}
+
+static void probe_broker_configs(struct cf_target *target, struct cf_link *link)
+{
+	static const enum cf_capability asked[] = {CF_CAN_MV_CONFIG, CF_CAN_OBSERVER, CF_CAN_CONTROL};
+	char broker[16];
+	json_t *described = NULL;
+	struct kt_err err = {0};
+	const char *url;
+
+	snprintf(broker, sizeof broker, "%d", target->broker_id);
+	if (cf_link_ask(link, "DescribeConfigs", CF_LATEST,
+			json_pack("{s:[{s:i, s:s, s:n}]}", "resources", "resourceType", BROKER, "resourceName", broker,
+				  "configurationKeys"), &described, &err)) {
+		for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+			found(target, asked[i], false, "DescribeConfigs: %s", err.text);
+		return;
+	}
+	lists_config(target, CF_CAN_MV_CONFIG, described,
+		     json_string_value(json_object_get(target->profile->names, "mv.broker-config")));
+	lists_config(target, CF_CAN_OBSERVER, described, "observer.class.name");
+	lists_config(target, CF_CAN_CONTROL, described, "kit.control.url");
+	url = json_string_value(json_object_get(broker_config(described, "kit.control.url"), "value"));
+	snprintf(target->control_url, sizeof target->control_url, "%s", url ? url : "");
+	if (!target->control_url[0] && target->can[CF_CAN_CONTROL].present)
+		found(target, CF_CAN_CONTROL, false, "kit.control.url has no value");
+	json_decref(described);
+}
+
+static void probe_features(struct cf_target *target)
+{
+	int min, max;
+
+	if (target->level < 0)
+		found(target, CF_CAN_FEATURES, false, "ApiVersions names no finalized metadata.version");
+	else if (!cf_target_lists(target->apis, UPDATE_FEATURES, &min, &max))
+		found(target, CF_CAN_FEATURES, false, "ApiVersions does not list UpdateFeatures");
+	else
+		found(target, CF_CAN_FEATURES, true, "metadata.version %d is finalized, %d to %d are supported", target->level,
+		      target->min_level, target->max_level);
+}
+
+int cf_target_probe(struct cf_target *target, const char *bootstrap, const struct cf_profile *profile, struct kt_err *err)
+{
+	struct cf_link link;
+
+	memset(target, 0, sizeof *target);
+	target->profile = profile;
+	target->broker_id = target->controller_id = target->level = target->min_level = target->max_level = -1;
+	if (kc_parse_address(bootstrap, target->host, sizeof target->host, &target->port, err) || probe_broker(target, err))
+		return err->code;
+	link = cf_target_broker(target);
+	if (cf_link_open(&link, err))
+		return err->code;
+	probe_controller(target);
+	probe_features(target);
+	probe_topic_configs(target, &link);
+	probe_broker_configs(target, &link);
+	cf_link_close(&link);
+	return 0;
+}

@@ -1,0 +1,115 @@
+#include "conformance/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMEOUT = 5000 };
+
+static int read_claims(struct cf_profile *profile, struct kt_obj *obj)
+{
+	struct kt_obj claims;
+
+	kt_obj_object(obj, "capabilities", &claims);
+	for (int i = 0; i < CF_NCAPABILITIES; i++) {
+		bool present;
+
+		if (kt_obj_bool(&claims, cf_capability_name((enum cf_capability)i), &present))
+			profile->claims[i] = present ? CF_CLAIMS_PRESENT : CF_CLAIMS_ABSENT;
+	}
+	return kt_obj_done(&claims);
+}
+
+static int read_names(struct cf_profile *profile, struct kt_obj *obj, bool known_only)
+{
+	struct kt_obj names;
+	const char *name;
+
+	kt_obj_object(obj, "names", &names);
+	while (kt_obj_each(&names, &name)) {
+		json_t *value = kt_obj_any(&names, name);
+
+		if (!json_is_string(value) && !json_is_null(value))
+			return kt_obj_fail(&names, name, KT_ETYPE, "must be a string or null");
+		if (known_only && !json_object_get(profile->names, name))
+			return kt_obj_fail(&names, name, KT_EUNKNOWN, "no case uses a name \"%s\"; profiles/default.json lists all", name);
+		json_object_set(profile->names, name, value);
+	}
+	return kt_obj_done(&names);
+}
+
+static int read_disabled(struct cf_profile *profile, struct kt_obj *obj)
+{
+	struct kt_arr arr;
+	const char *glob;
+
+	if (!kt_obj_array(obj, "disabled", &arr))
+		return obj->err->code;
+	profile->disabled = calloc(arr.n + 1, sizeof *profile->disabled);
+	if (!profile->disabled)
+		return kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
+	while (kt_arr_str(&arr, &glob))
+		profile->disabled[profile->ndisabled++] = glob;
+	return obj->err->code;
+}
+
+static int read_failures(struct cf_profile *profile, struct kt_obj *obj)
+{
+	struct kt_obj row;
+	struct kt_arr arr;
+
+	if (!kt_obj_array(obj, "expectedFailures", &arr))
+		return obj->err->code;
+	profile->failures = calloc(arr.n + 1, sizeof *profile->failures);
+	if (!profile->failures)
+		return kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
+	while (kt_arr_object(&arr, &row)) {
+		struct cf_expected_failure *failure = &profile->failures[profile->nfailures++];
+
+		kt_obj_need(&row, "case", "message", "why", NULL);
+		kt_obj_str(&row, "case", &failure->glob);
+		kt_obj_str(&row, "message", &failure->message);
+		kt_obj_str(&row, "why", &failure->why);
+		if (kt_obj_done(&row))
+			break;
+	}
+	return obj->err->code;
+}
+
+static int read_profile(struct cf_profile *profile, struct kt_json *doc, bool user, struct kt_err *err)
+{
+	struct kt_obj obj;
+
+	kt_obj_root(&obj, doc, err);
+	kt_obj_str(&obj, "name", &profile->name);
+	kt_obj_str(&obj, "bootstrap", &profile->bootstrap);
+	kt_obj_str(&obj, "controller", &profile->controller);
+	kt_obj_str(&obj, "topicPrefix", &profile->topicPrefix);
+	kt_obj_int(&obj, "timeoutMs", 100, 600000, &profile->timeout);
+	if (read_claims(profile, &obj) || read_names(profile, &obj, user) || read_disabled(profile, &obj) ||
+	    read_failures(profile, &obj))
+		return err->code;
+	return kt_obj_done(&obj);
+}
+
+int cf_profile_load(struct cf_profile *profile, const char *defaults, const char *file, struct kt_err *err)
+{
+	memset(profile, 0, sizeof *profile);
+	profile->timeout = TIMEOUT;
+	profile->topicPrefix = "kassay-";
+	profile->names = json_object();
+	if (kt_json_load(&profile->defaults, defaults, err) || read_profile(profile, &profile->defaults, false, err))
+		return err->code;
+	if (file && kt_json_load(&profile->doc, file, err) == 0)
+		read_profile(profile, &profile->doc, true, err);
+	return err->code;
+}
+
+void cf_profile_fini(struct cf_profile *profile)
+{
+	json_decref(profile->names);
+	free(profile->disabled);
+	free(profile->failures);
+	kt_json_fini(&profile->defaults);
+	kt_json_fini(&profile->doc);
+	memset(profile, 0, sizeof *profile);
+}

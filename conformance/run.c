@@ -1,0 +1,170 @@
+#include "conformance/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance/vars.h"
+
+enum { PRODUCE = 0 };
+
+/* splitmix64 */
+uint64_t cf_random(struct cf_run *run)
+{
+	uint64_t z = run->random += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+void cf_run_set(struct cf_run *run, const char *name, json_t *value)
+{
+	json_object_set_new(run->vars, name, value);
+}
+
+/* ---- links ---- */
+
+static struct cf_link *keep_link(struct cf_run *run, const struct cf_link *wanted, struct kt_err *err)
+{
+	struct cf_link *link = NULL;
+
+	for (size_t i = 0; i < run->nlinks && !link; i++)
+		if (run->links[i].port == wanted->port && strcmp(run->links[i].host, wanted->host) == 0)
+			link = &run->links[i];
+	if (!link) {
+		if (run->nlinks == CF_LINKS) {
+			kt_fail(err, KT_ELIMIT, "a case speaks to at most %d addresses", CF_LINKS);
+			return NULL;
+		}
+		link = &run->links[run->nlinks++];
+		*link = *wanted;
+	}
+	run->used = link;
+	return cf_link_open(link, err) ? NULL : link;
+}
+
+static bool leader_of(struct cf_run *run, const char *topic, struct cf_link *link, struct kt_err *err)
+{
+	struct cf_link broker = cf_target_broker(run->target);
+	json_t *metadata = NULL, *row;
+	char path[64];
+	bool found = false;
+
+	*link = broker;
+	if (run->target->brokers < 2)
+		return true;
+	if (cf_link_ask(&broker, "Metadata", 4, json_pack("{s:[{s:s}], s:b}", "topics", "name", topic,
+							  "allowAutoTopicCreation", 0), &metadata, err))
+		goto out;
+	snprintf(path, sizeof path, "brokers[nodeId=%d]",
+		 (int)json_integer_value(cf_at(metadata, "topics[0].partitions[partitionIndex=0].leaderId")));
+	row = cf_at(metadata, path);
+	if (!row)
+		row = cf_at(metadata, "brokers[0]");
+	if (row) {
+		snprintf(link->host, sizeof link->host, "%s", json_string_value(json_object_get(row, "host")));
+		link->port = (int)json_integer_value(json_object_get(row, "port"));
+		found = true;
+	} else {
+		kt_fail(err, KT_ENET, "Metadata names no broker");
+	}
+out:
+	cf_link_close(&broker);
+	json_decref(metadata);
+	return found;
+}
+
+struct cf_link *cf_run_link(struct cf_run *run, const char *to, const char *topic, struct kt_err *err)
+{
+	struct cf_link link;
+
+	if (to && strcmp(to, "controller") == 0) {
+		if (!run->target->can[CF_CAN_CONTROLLER].present) {
+			kt_fail(err, KT_EUNKNOWN, "controller: %s", run->target->can[CF_CAN_CONTROLLER].evidence);
+			return NULL;
+		}
+		link = cf_target_controller(run->target);
+	} else if (to && strcmp(to, "leader") == 0) {
+		if (!topic) {
+			kt_fail(err, KT_EUSAGE, "to \"leader\" needs \"topic\"");
+			return NULL;
+		}
+		if (!leader_of(run, topic, &link, err))
+			return NULL;
+	} else if (!to || strcmp(to, "broker") == 0) {
+		link = cf_target_broker(run->target);
+	} else {
+		kt_fail(err, KT_EUSAGE, "to is \"broker\", \"leader\" or \"controller\", not \"%s\"", to);
+		return NULL;
+	}
+	return keep_link(run, &link, err);
+}
+
+int cf_run_version(struct cf_run *run, struct cf_link *link, int api, json_t *args, int max, struct kt_err *err)
+{
+	json_t *given = json_object_get(args, "version");
+	const struct cf_instance *instance = run->instance;
+
+	if (json_is_integer(given))
+		return cf_link_version(link, api, (int)json_integer_value(given), -1, err);
+	if (given && (!json_is_string(given) || strcmp(json_string_value(given), "latest") != 0))
+		return kt_fail(err, KT_EUSAGE, "version is a number or \"latest\"");
+	if (!given && instance->version >= 0 && instance->cas->api == api)
+		return cf_link_version(link, api, instance->version, -1, err);
+	return cf_link_version(link, api, CF_LATEST, max, err);
+}
+
+/* ---- exchanges ---- */
+
+/* Everything the peer may do is told by the outcome; the fate is judged when the step is done. */
+static int take_answer(struct cf_link *link, int api, int version, int32_t sent, struct cf_outcome *out,
+		       struct kt_err *err)
+{
+	struct kt_err why = {0};
+	int32_t got = 0;
+
+	switch (cf_link_receive(link, api, version, out->evidence, &got, &out->body, &why)) {
+	case KT_OK:
+		break;
+	case KT_ECLOSED:
+	case KT_ENET:
+	case KT_ETIMEOUT:
+		return 0;
+	case KT_ENOMEM:
+		*err = why;
+		return why.code;
+	default:
+		out->answered = true;
+		json_object_set_new(out->evidence, "unreadable", json_sprintf("%s: %s", why.path, why.text));
+		return 0;
+	}
+	out->answered = true;
+	if (got != sent) {
+		json_object_set_new(out->evidence, "unreadable", json_sprintf("correlation id %d, sent was %d", got, sent));
+		json_decref(out->body);
+		out->body = NULL;
+	}
+	return 0;
+}
+
+int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
+		    struct cf_outcome *out, struct kt_err *err)
+{
+	struct kt_err why = {0};
+	struct kw_buf frame;
+	int32_t sent;
+
+	out->evidence = json_pack("{s:s, s:i, s:O}", "api", kw_api_name(api), "version", version, "request", body);
+	kw_buf_init(&frame, 0);
+	if (cf_link_encode(link, api, version, body, tags, &frame, &sent, err))
+		goto out;
+	if (cf_link_send(link, frame.p, frame.n, out->evidence, &why) == 0 && !silent)
+		take_answer(link, api, version, sent, out, err);
+	if (out->body)
+		json_object_set(out->evidence, "response", out->body);
+	out->subject = json_incref(out->body);
+out:
+	kw_buf_fini(&frame);
+	json_decref(body);
+	return err->code;
+}

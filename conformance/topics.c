@@ -1,0 +1,126 @@
+/* Topics of a case: made before its steps, taken away afterwards. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "conformance/run.h"
+#include "conformance/vars.h"
+
+enum { READY_WAIT = 15000, POLL = 20, LAST_BY_NAME = 12 };
+
+static void pause_ms(int ms)
+{
+	struct timespec ts = {.tv_nsec = ms * 1000000L};
+
+	nanosleep(&ts, NULL);
+}
+
+static json_t *config_rows(json_t *configs, json_t *vars, struct kt_err *err)
+{
+	json_t *rows = json_array(), *value;
+	const char *name;
+
+	json_object_foreach(configs, name, value) {
+		json_t *expanded = cf_expand(value, vars, err);
+
+		if (!expanded) {
+			json_decref(rows);
+			return NULL;
+		}
+		json_array_append_new(rows, json_pack("{s:s, s:o}", "name", name, "value", expanded));
+	}
+	return rows;
+}
+
+static int create(struct cf_run *run, const char *name, json_t *spec, struct kt_err *err)
+{
+	struct cf_link *link = cf_run_link(run, "broker", NULL, err);
+	json_t *configs = config_rows(json_object_get(spec, "configs"), run->vars, err), *answer = NULL, *row, *partitions;
+	int code;
+
+	if (!link || !configs) {
+		json_decref(configs);
+		return err->code;
+	}
+	partitions = json_object_get(spec, "partitions");
+	if (cf_link_ask(link, "CreateTopics", CF_LATEST,
+			json_pack("{s:[{s:s, s:i, s:i, s:[], s:o}], s:i, s:b}", "topics", "name", name, "numPartitions",
+				  partitions ? (int)json_integer_value(partitions) : 1, "replicationFactor", -1, "assignments",
+				  "configs", configs, "timeoutMs", 10000, "validateOnly", 0), &answer, err))
+		return err->code;
+	row = cf_at(answer, "topics[0]");
+	code = (int)json_integer_value(json_object_get(row, "errorCode"));
+	if (code == 0)
+		json_array_append_new(run->topics, json_string(name));
+	else
+		kt_fail(err, KT_ENET, "topic %s cannot be created: %s %s", name, kw_error_name(code),
+			json_string_value(json_object_get(row, "errorMessage")) ? json_string_value(json_object_get(row, "errorMessage"))
+										 : "");
+	json_decref(answer);
+	return err->code;
+}
+
+/* The leader serves the partition a moment after Metadata names it. */
+static bool serves(struct cf_run *run, const char *name)
+{
+	struct kt_err err = {0};
+	struct cf_link *link = cf_run_link(run, "leader", name, &err);
+	json_t *answer = NULL;
+	bool ok;
+
+	if (!link || cf_link_ask(link, "ListOffsets", 4,
+				 json_pack("{s:i, s:i, s:[{s:s, s:[{s:i, s:i, s:I}]}]}", "replicaId", -1, "isolationLevel", 0,
+					   "topics", "name", name, "partitions", "partitionIndex", 0, "currentLeaderEpoch", -1,
+					   "timestamp", (json_int_t)-1), &answer, &err))
+		return false;
+	ok = json_integer_value(cf_at(answer, "topics[0].partitions[0].errorCode")) == 0;
+	json_decref(answer);
+	return ok;
+}
+
+static void learn_id(struct cf_run *run, const char *name)
+{
+	struct kt_err err = {0};
+	struct cf_link *link = cf_run_link(run, "broker", NULL, &err);
+	json_t *answer = NULL, *id;
+
+	if (!link || cf_link_ask(link, "Metadata", CF_LATEST,
+				 json_pack("{s:[{s:s}], s:b}", "topics", "name", name, "allowAutoTopicCreation", 0), &answer, &err))
+		return;
+	id = cf_at(answer, "topics[0].topicId");
+	if (id)
+		json_object_set(run->topic_ids, name, id);
+	json_decref(answer);
+}
+
+static int await(struct cf_run *run, const char *name, struct kt_err *err)
+{
+	int64_t deadline = kc_now_ms() + READY_WAIT;
+
+	while (!serves(run, name)) {
+		if (kc_now_ms() > deadline)
+			return kt_fail(err, KT_ETIMEOUT, "topic %s has no leader that serves it", name);
+		pause_ms(POLL);
+	}
+	learn_id(run, name);
+	return 0;
+}
+
+int cf_topics_create(struct cf_run *run, struct kt_err *err)
+{
+	const char *variable, *base = json_string_value(json_object_get(run->vars, "run"));
+	json_t *spec;
+
+	json_object_foreach(run->instance->cas->topics, variable, spec) {
+		char name[200];
+
+		snprintf(name, sizeof name, "%s-%s", base, variable);
+		if (create(run, name, spec, err))
+			return err->code;
+		cf_run_set(run, variable, json_string(name));
+	}
+	json_object_foreach(run->instance->cas->topics, variable, spec)
+		if (await(run, json_string_value(json_object_get(run->vars, variable)), err))
+			return err->code;
+	return 0;
+}

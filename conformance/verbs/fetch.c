@@ -1,0 +1,162 @@
+/* fetch and endOffset: what a partition holds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/vars.h"
+#include "conformance/verbs/verbs.h"
+#include "lib/wire/base64.h"
+#include "lib/wire/batch.h"
+
+/* The last versions that name topics. */
+enum { FETCH = 1, LIST_OFFSETS = 2, FETCH_BY_NAME = 12, LATEST_OFFSET = -1 };
+
+const struct cf_arg cf_args_fetch[] = {
+	{"topic", CF_ARG_STR, true, "name of the topic"},
+	{"partition", CF_ARG_INT, false, "0 unless given"},
+	{"offset", CF_ARG_INT, true, "first offset that is wanted"},
+	{"version", CF_ARG_ANY, false, "a number up to 12"},
+	{0},
+};
+
+const struct cf_arg cf_args_endOffset[] = {
+	{"topic", CF_ARG_STR, true, "name of the topic"},
+	{"partition", CF_ARG_INT, false, "0 unless given"},
+	{"version", CF_ARG_ANY, false, "a number or \"latest\""},
+	{0},
+};
+
+/* ---- records as JSON ---- */
+
+static json_t *text_or_hex(const uint8_t *p, int32_t n)
+{
+	json_t *text;
+	char *hex;
+
+	if (n < 0)
+		return json_null();
+	text = json_stringn((const char *)p, (size_t)n);
+	if (text)
+		return text;
+	hex = calloc((size_t)n * 2 + 1, 1);
+	for (int32_t i = 0; hex && i < n; i++)
+		snprintf(hex + 2 * i, 3, "%02x", p[i]);
+	text = json_pack("{s:s}", "hex", hex ? hex : "");
+	free(hex);
+	return text;
+}
+
+struct reader {
+	json_t *records;
+	const struct kw_batch *batch;
+};
+
+static int add_record(void *arg, int32_t index, const struct kw_record *record)
+{
+	struct reader *reader = arg;
+	json_t *headers = json_array();
+
+	(void)index;
+	for (int32_t i = 0; i < record->nheaders; i++)
+		json_array_append_new(headers,
+				      json_pack("{s:o, s:o}", "key",
+						text_or_hex((const uint8_t *)record->headers[i].key.s, record->headers[i].key.n),
+						"value", text_or_hex(record->headers[i].value.p, record->headers[i].value.n)));
+	json_array_append_new(reader->records,
+			      json_pack("{s:I, s:I, s:o, s:o, s:o}", "offset",
+					(json_int_t)(reader->batch->baseOffset + record->offsetDelta), "timestamp",
+					(json_int_t)(reader->batch->baseTimestamp + record->timestampDelta), "key",
+					text_or_hex(record->key.p, record->key.n), "value",
+					text_or_hex(record->value.p, record->value.n), "headers", headers));
+	return 0;
+}
+
+/* A batch that cannot be read ends the list, and is told. */
+static json_t *read_records(json_t *partition)
+{
+	json_t *base64 = json_object_get(partition, "records"), *records = json_array();
+	const char *s = json_string_value(base64);
+	size_t length = s ? strlen(s) : 0, at = 0;
+	uint8_t *p = malloc(length / 4 * 3 + 3);
+	long n = p && s ? kw_base64_decode(s, length, p) : 0;
+
+	while (n > 0 && at < (size_t)n) {
+		struct kt_err err = {0};
+		struct kw_batch batch;
+		struct reader reader = {records, &batch};
+		enum kw_walk why;
+
+		if (kw_batch_parse(p + at, (size_t)n - at, &batch, &err) ||
+		    kw_batch_walk(&batch, NULL, add_record, &reader, &why, &err)) {
+			if (err.code != KT_ETRUNC)
+				json_array_append_new(records, json_pack("{s:s}", "unreadable", err.text));
+			break;
+		}
+		at += batch.size;
+	}
+	free(p);
+	return records;
+}
+
+static json_int_t partition_arg(json_t *args)
+{
+	return json_integer_value(json_object_get(args, "partition"));
+}
+
+static json_t *fetch_body(json_t *args, int version)
+{
+	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:O, s:i}]}]}", "replicaId", -1, "maxWaitMs", 500,
+				 "minBytes", 1, "maxBytes", 52428800, "topics", "topic", json_object_get(args, "topic"),
+				 "partitions", "partition", partition_arg(args), "fetchOffset", json_object_get(args, "offset"),
+				 "partitionMaxBytes", 52428800);
+
+	if (version >= 7)
+		json_object_set_new(body, "sessionEpoch", json_integer(-1));
+	return body;
+}
+
+int cf_verb_fetch(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
+{
+	const char *topic = json_string_value(json_object_get(args, "topic"));
+	struct cf_link *link = cf_run_link(run, "leader", topic, err);
+	char path[400];
+	json_t *partition;
+	int version;
+
+	if (!link)
+		return err->code;
+	version = cf_run_version(run, link, FETCH, args, FETCH_BY_NAME, err);
+	if (err->code || cf_run_exchange(link, FETCH, version, fetch_body(args, version), NULL, false, out, err))
+		return err->code;
+	snprintf(path, sizeof path, "responses[topic=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));
+	partition = cf_at(out->body, path);
+	json_decref(out->subject);
+	out->subject = partition ? json_copy(partition) : json_copy(out->body);
+	if (partition)
+		json_object_set_new(out->subject, "records", read_records(partition));
+	return 0;
+}
+
+int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
+{
+	const char *topic = json_string_value(json_object_get(args, "topic"));
+	struct cf_link *link = cf_run_link(run, "leader", topic, err);
+	char path[400];
+	int version;
+
+	if (!link)
+		return err->code;
+	version = cf_run_version(run, link, LIST_OFFSETS, args, -1, err);
+	if (err->code)
+		return err->code;
+	if (cf_run_exchange(link, LIST_OFFSETS, version,
+			    json_pack("{s:i, s:i, s:[{s:s, s:[{s:I, s:I}]}]}", "replicaId", -1, "isolationLevel", 0, "topics",
+				      "name", topic, "partitions", "partitionIndex", partition_arg(args), "timestamp",
+				      (json_int_t)LATEST_OFFSET),
+			    NULL, false, out, err))
+		return err->code;
+	snprintf(path, sizeof path, "topics[name=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));
+	json_decref(out->subject);
+	out->subject = json_incref(cf_at(out->body, path));
+	return 0;
+}

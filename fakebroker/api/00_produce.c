@@ -1,0 +1,323 @@
+/* Produce (0): every partition's record set gets its verdict; what is good is appended. */
+#include <stdlib.h>
+
+#include "fakebroker/request.h"
+
+/* One partition of the request. */
+struct item {
+	const struct kw_ProduceRequest_TopicProduceData *topic;
+	const struct kw_ProduceRequest_PartitionProduceData *data;
+	struct kw_ProduceResponse_PartitionProduceResponse *answer;
+	struct fb_topic *ref;               /* NULL: there is no such topic */
+	struct fb_partition *partition;     /* NULL: there is no such partition */
+	struct fb_append_conf conf;
+	struct fb_chain *chain;
+	struct fb_verdict verdict;
+	bool superseded;                    /* a later entry names the same partition: Kafka keeps the last */
+};
+
+struct batch_of_items {
+	struct fb_request *req;
+	const struct kw_ProduceRequest *body;
+	struct item *v;
+	int32_t n;
+};
+
+static void refuse(struct item *item, int16_t error, const char *message)
+{
+	item->verdict.errorCode = error;
+	item->verdict.errorMessage = message;
+}
+
+/* ---- the request's partitions ---- */
+
+static int by_partition(const void *a, const void *b)
+{
+	const struct item *x = *(struct item *const *)a, *y = *(struct item *const *)b;
+	int c = memcmp(&x->topic->topicId, &y->topic->topicId, sizeof x->topic->topicId);
+
+	if (!c && x->topic->name.n != y->topic->name.n)
+		c = x->topic->name.n < y->topic->name.n ? -1 : 1;
+	if (!c && x->topic->name.n > 0)
+		c = memcmp(x->topic->name.s, y->topic->name.s, (size_t)x->topic->name.n);
+	if (!c && x->data->index != y->data->index)
+		c = x->data->index < y->data->index ? -1 : 1;
+	return c ? c : x < y ? -1 : 1;
+}
+
+static bool same(const struct item *a, const struct item *b)
+{
+	return a->data->index == b->data->index && kw_str_eq(a->topic->name, b->topic->name) &&
+	       kw_uuid_eq(a->topic->topicId, b->topic->topicId);
+}
+
+/* Kafka keeps partitions in a map: of two entries for one the last counts. */
+static bool mark_superseded(struct batch_of_items *all)
+{
+	struct item **sorted = kw_alloc(&all->req->arena, (size_t)all->n * sizeof *sorted);
+
+	if (!sorted)
+		return false;
+	for (int32_t i = 0; i < all->n; i++)
+		sorted[i] = &all->v[i];
+	qsort(sorted, (size_t)all->n, sizeof *sorted, by_partition);
+	for (int32_t i = 0; i + 1 < all->n; i++)
+		sorted[i]->superseded = same(sorted[i], sorted[i + 1]);
+	return true;
+}
+
+static bool collect(struct batch_of_items *all)
+{
+	int32_t n = 0;
+
+	for (int32_t t = 0; t < all->body->topicData.n; t++)
+		n += all->body->topicData.v[t].partitionData.n;
+	all->v = kw_alloc(&all->req->arena, (size_t)n * sizeof *all->v);
+	if (!all->v)
+		return false;
+	for (int32_t t = 0; t < all->body->topicData.n; t++) {
+		const struct kw_ProduceRequest_TopicProduceData *topic = &all->body->topicData.v[t];
+
+		for (int32_t p = 0; p < topic->partitionData.n; p++) {
+			struct item *item = &all->v[all->n++];
+
+			item->topic = topic;
+			item->data = &topic->partitionData.v[p];
+			fb_verdict_init(&item->verdict);
+		}
+	}
+	return mark_superseded(all);
+}
+
+/* ---- stages ---- */
+
+static void fail_all(struct batch_of_items *all, const struct fb_verdict *v)
+{
+	for (int32_t i = 0; i < all->n; i++)
+		all->v[i].verdict = *v;
+}
+
+static void resolve(struct fb_request *req, struct item *item)
+{
+	struct fb_topic *topic = req->version >= 13 ? fb_topic_find_id(req->cluster, item->topic->topicId)
+						    : fb_topic_find(req->cluster, item->topic->name);
+
+	item->partition = topic ? fb_topic_partition(topic, item->data->index) : NULL;
+	if (!item->partition) {
+		refuse(item, req->version >= 13 && !topic ? 100 : 3, NULL);
+		return;
+	}
+	item->ref = fb_topic_ref(topic);
+	item->conf = topic->conf;
+	item->chain = topic->chain ? fb_chain_ref(topic->chain) : NULL;
+}
+
+static void judge_place(struct batch_of_items *all, struct item *item)
+{
+	const struct fb_request *req = all->req;
+
+	if (all->body->acks < -1 || all->body->acks > 1)
+		refuse(item, 21, NULL);
+	else if (item->ref->internal && !kw_str_is(req->header->clientId, "__admin_client"))
+		refuse(item, 17, NULL);
+	else if (item->partition->leader != req->node->id)
+		refuse(item, 6, NULL);
+}
+
+static struct fb_append append_of(struct fb_request *req, struct item *item, struct fb_meters *meters)
+{
+	struct fb_partition *partition = item->partition;
+
+	return (struct fb_append){
+		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
+		.partition = partition->index, .leaderEpoch = partition->leaderEpoch, .conf = &item->conf,
+		.chain = item->chain, .meters = meters, .now = fb_cluster_now(req->cluster),
+	};
+}
+
+static void add_meters(struct fb_cluster *cluster, const struct fb_meters *m)
+{
+	pthread_mutex_lock(&cluster->meters_lock);
+	cluster->meters.invalidMagicNumberRecords += m->invalidMagicNumberRecords;
+	cluster->meters.invalidMessageCrcRecords += m->invalidMessageCrcRecords;
+	cluster->meters.invalidOffsetOrSequenceRecords += m->invalidOffsetOrSequenceRecords;
+	cluster->meters.noKeyCompactedTopicRecords += m->noKeyCompactedTopicRecords;
+	cluster->meters.bytesRejected += m->bytesRejected;
+	cluster->meters.failedProduceRequests += m->failedProduceRequests;
+	pthread_mutex_unlock(&cluster->meters_lock);
+}
+
+/* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
+static void append(struct fb_request *req, struct item *item)
+{
+	struct fb_meters meters = {0};
+	struct fb_append a = append_of(req, item, &meters);
+	struct fb_append_plan *plan;
+
+	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
+		pthread_mutex_lock(&item->partition->lock);
+		fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
+		pthread_mutex_unlock(&item->partition->lock);
+	}
+	add_meters(req->cluster, &meters);
+}
+
+/* ---- what observers are shown ---- */
+
+static void show(struct batch_of_items *all)
+{
+	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
+	int32_t n = 0;
+
+	for (int32_t i = 0; shown && i < all->n; i++) {
+		const struct item *item = &all->v[i];
+		struct kassay_partition *p = &shown[n];
+
+		if (item->superseded)
+			continue;
+		n++;
+		p->topic = fb_hook_str(item->topic->name);
+		if (all->req->version >= 13)
+			p->topic = fb_hook_str(item->ref ? kw_str(kw_strndup(&all->req->arena, item->ref->name,
+									     strlen(item->ref->name)))
+							 : KW_NULL_STR);
+		p->partition = item->data->index;
+		p->direction = KASSAY_PRODUCED;
+		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
+		p->records = item->verdict.records;
+		p->codec = item->verdict.codec;
+		p->error = item->verdict.errorCode;
+		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+	}
+	all->req->npartitions = shown ? n : 0;
+}
+
+/* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */
+static bool judge_shapes(struct batch_of_items *all)
+{
+	struct fb_first_producer first = {0};
+
+	for (int32_t i = 0; i < all->n; i++) {
+		struct item *item = &all->v[i];
+		bool whole = false;
+
+		if (item->superseded || item->verdict.errorCode)
+			continue;
+		if (fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole))
+			whole = !fb_verdict_one_producer(&item->data->records, &first, &item->verdict);
+		if (whole) {
+			struct fb_verdict v = item->verdict;
+			fail_all(all, &v);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void judge(struct batch_of_items *all)
+{
+	struct fb_request *req = all->req;
+	struct fb_verdict v;
+
+	if (req->forced) {
+		fb_verdict_init(&v);
+		v.errorCode = req->forced;
+		fail_all(all, &v);
+		return;
+	}
+	if (!fb_verdict_request(all->body, &req->arena, &v)) {
+		fail_all(all, &v);
+		return;
+	}
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	for (int32_t i = 0; i < all->n; i++)
+		resolve(req, &all->v[i]);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	if (!judge_shapes(all))
+		return;
+	for (int32_t i = 0; i < all->n; i++)
+		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
+			judge_place(all, &all->v[i]);
+	show(all);
+	fb_request_observe_produce(req);
+	for (int32_t i = 0; i < all->n; i++)
+		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
+			append(req, &all->v[i]);
+}
+
+/* ---- the answer ---- */
+
+static void fill(const struct fb_request *req, const struct item *item)
+{
+	struct kw_ProduceResponse_PartitionProduceResponse *answer = item->answer;
+	const struct fb_verdict *v = &item->verdict;
+
+	answer->index = item->data->index;
+	answer->errorCode = v->errorCode;
+	answer->baseOffset = v->baseOffset;
+	answer->logAppendTimeMs = v->logAppendTimeMs;
+	answer->logStartOffset = v->logStartOffset;
+	answer->errorMessage = kw_str(v->errorMessage);
+	answer->recordErrors.v = v->recordErrors;
+	answer->recordErrors.n = v->nrecordErrors;
+	if (v->errorCode == 6 && item->partition && req->version >= 10) {
+		answer->currentLeader.leaderId = item->partition->leader;
+		answer->currentLeader.leaderEpoch = item->partition->leaderEpoch;
+	}
+}
+
+static bool answer(struct batch_of_items *all)
+{
+	struct kw_ProduceResponse *response = all->req->response;
+	int32_t i = 0;
+
+	if (!FB_RESPONSE_ARRAY(all->req, response->responses, kw_ProduceResponse_TopicProduceResponse_struct,
+			       all->body->topicData.n))
+		return false;
+	for (int32_t t = 0; t < response->responses.n; t++) {
+		const struct kw_ProduceRequest_TopicProduceData *topic = &all->body->topicData.v[t];
+		struct kw_ProduceResponse_TopicProduceResponse *out = &response->responses.v[t];
+		int32_t n = 0;
+
+		out->name = topic->name;
+		out->topicId = topic->topicId;
+		if (!FB_RESPONSE_ARRAY(all->req, out->partitionResponses,
+				       kw_ProduceResponse_PartitionProduceResponse_struct, topic->partitionData.n))
+			return false;
+		for (int32_t p = 0; p < topic->partitionData.n; p++, i++) {
+			if (all->v[i].superseded)
+				continue;
+			all->v[i].answer = &out->partitionResponses.v[n++];
+			fill(all->req, &all->v[i]);
+		}
+		out->partitionResponses.n = n;
+	}
+	return true;
+}
+
+static enum fb_outcome silent(const struct batch_of_items *all)
+{
+	for (int32_t i = 0; i < all->n; i++)
+		if (!all->v[i].superseded && all->v[i].verdict.errorCode)
+			return FB_CLOSE;   /* the only way to tell a client that wants no answer */
+	return FB_SILENT;
+}
+
+enum fb_outcome fb_produce(struct fb_request *req)
+{
+	struct batch_of_items all = {.req = req, .body = req->body};
+	enum fb_outcome outcome = FB_CLOSE;
+
+	if (collect(&all)) {
+		judge(&all);
+		show(&all);
+		if (answer(&all))
+			outcome = all.body->acks == 0 ? silent(&all) : FB_REPLY;
+	}
+	for (int32_t i = 0; i < all.n; i++) {
+		fb_chain_unref(all.v[i].chain);
+		fb_topic_unref(all.v[i].ref);
+	}
+	fb_server_poke(req->cluster->server);
+	return outcome;
+}

@@ -1,0 +1,70 @@
+/* DescribeConfigs (32). */
+#include "fakebroker/request.h"
+
+/* What config/ returns may move with the next change; the response is encoded after the lock is released. */
+static struct kw_str copy(struct fb_request *req, struct kw_str s)
+{
+	return s.n < 0 ? s : (struct kw_str){kw_strndup(&req->arena, s.s, (size_t)s.n), s.n};
+}
+
+static bool fill(struct fb_request *req, const struct fb_described *d, bool synonyms,
+		 struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult *out)
+{
+	*out = (struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult){
+		.name = copy(req, d->name), .value = copy(req, d->value), .readOnly = d->readOnly,
+		.configSource = (int8_t)d->source, .isSensitive = d->isSensitive, .configType = d->configType,
+		.documentation = KW_NULL_STR,
+	};
+	if (!synonyms)
+		return true;
+	if (!FB_RESPONSE_ARRAY(req, out->synonyms, kw_DescribeConfigsResponse_DescribeConfigsSynonym_struct,
+			       (int32_t)d->nsynonyms))
+		return false;
+	for (size_t i = 0; i < d->nsynonyms; i++)
+		out->synonyms.v[i] = (struct kw_DescribeConfigsResponse_DescribeConfigsSynonym){
+			.name = copy(req, kw_str(d->synonyms[i].name)), .value = copy(req, d->synonyms[i].value),
+			.source = (int8_t)d->synonyms[i].source,
+		};
+	return true;
+}
+
+static bool describe(struct fb_request *req, const struct kw_DescribeConfigsRequest_DescribeConfigsResource *want,
+		     struct kw_DescribeConfigsResponse_DescribeConfigsResult *out)
+{
+	const struct kw_DescribeConfigsRequest *body = req->body;
+	struct fb_config_facts facts = fb_cluster_facts(req->cluster, req->node);
+	struct fb_described *d;
+	const char *message = "";
+	int n;
+
+	out->resourceType = want->resourceType;
+	out->resourceName = want->resourceName;
+	out->errorCode = req->forced ? req->forced
+				     : fb_describe_check(&facts, want->resourceType, want->resourceName, &req->arena, &message);
+	out->errorMessage = kw_str(message);
+	if (out->errorCode)
+		return true;
+	n = fb_configs_describe(req->cluster->configs, (enum fb_scope)want->resourceType, want->resourceName,
+				req->node->id, want->configurationKeys.v, want->configurationKeys.n, &req->arena, &d);
+	if (n < 0 ||
+	    !FB_RESPONSE_ARRAY(req, out->configs, kw_DescribeConfigsResponse_DescribeConfigsResourceResult_struct, n))
+		return false;
+	for (int i = 0; i < n; i++)
+		if (!fill(req, &d[i], body->includeSynonyms, &out->configs.v[i]))
+			return false;
+	return true;
+}
+
+enum fb_outcome fb_describe_configs(struct fb_request *req)
+{
+	const struct kw_DescribeConfigsRequest *body = req->body;
+	struct kw_DescribeConfigsResponse *response = req->response;
+	bool ok = FB_RESPONSE_ARRAY(req, response->results, kw_DescribeConfigsResponse_DescribeConfigsResult_struct,
+				    body->resources.n);
+
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	for (int32_t i = 0; ok && i < body->resources.n; i++)
+		ok = describe(req, &body->resources.v[i], &response->results.v[i]);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return ok ? FB_REPLY : FB_CLOSE;
+}

@@ -1,0 +1,80 @@
+/* DescribeQuorum (55): one controller, which is also where its listener is told (version 2). */
+#include "fakebroker/request.h"
+
+enum { UNKNOWN_TOPIC = 3 };
+
+static bool fill(struct fb_request *req, int32_t index, struct kw_DescribeQuorumResponse_PartitionData *out)
+{
+	int64_t now = fb_cluster_now(req->cluster);
+
+	out->partitionIndex = index;
+	out->errorMessage = KW_NULL_STR;
+	out->leaderId = FB_CONTROLLER_ID;
+	out->leaderEpoch = 1;
+	out->highWatermark = req->cluster->metadata_offset;
+	if (!FB_RESPONSE_ARRAY(req, out->currentVoters, kw_DescribeQuorumResponse_ReplicaState_struct, 1))
+		return false;
+	out->currentVoters.v[0].replicaId = FB_CONTROLLER_ID;
+	out->currentVoters.v[0].logEndOffset = req->cluster->metadata_offset;
+	if (req->version >= 1)
+		out->currentVoters.v[0].lastFetchTimestamp = out->currentVoters.v[0].lastCaughtUpTimestamp = now;
+	return true;
+}
+
+static bool nodes(struct fb_request *req, struct kw_DescribeQuorumResponse *response)
+{
+	const struct fb_node *controller = fb_cluster_node(req->cluster, FB_CONTROLLER_ID);
+
+	if (!FB_RESPONSE_ARRAY(req, response->nodes, kw_DescribeQuorumResponse_Node_struct, 1) ||
+	    !FB_RESPONSE_ARRAY(req, response->nodes.v[0].listeners, kw_DescribeQuorumResponse_Listener_struct, 1))
+		return false;
+	response->nodes.v[0].nodeId = FB_CONTROLLER_ID;
+	response->nodes.v[0].listeners.v[0].name = kw_str("CONTROLLER");
+	response->nodes.v[0].listeners.v[0].host = kw_str(controller->host);
+	response->nodes.v[0].listeners.v[0].port = (uint16_t)controller->port;
+	return true;
+}
+
+static bool topics(struct fb_request *req, struct kw_DescribeQuorumResponse *response)
+{
+	const struct kw_DescribeQuorumRequest *body = req->body;
+
+	if (!FB_RESPONSE_ARRAY(req, response->topics, kw_DescribeQuorumResponse_TopicData_struct, body->topics.n))
+		return false;
+	for (int32_t t = 0; t < body->topics.n; t++) {
+		const struct kw_DescribeQuorumRequest_TopicData *topic = &body->topics.v[t];
+		struct kw_DescribeQuorumResponse_TopicData *out = &response->topics.v[t];
+
+		out->topicName = topic->topicName;
+		if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_DescribeQuorumResponse_PartitionData_struct,
+				       topic->partitions.n))
+			return false;
+		for (int32_t p = 0; p < topic->partitions.n; p++) {
+			int32_t index = topic->partitions.v[p].partitionIndex;
+
+			if (kw_str_is(topic->topicName, "__cluster_metadata") && index == 0) {
+				if (!fill(req, index, &out->partitions.v[p]))
+					return false;
+				continue;
+			}
+			out->partitions.v[p].partitionIndex = index;
+			out->partitions.v[p].errorCode = UNKNOWN_TOPIC;
+		}
+	}
+	return true;
+}
+
+enum fb_outcome fb_describe_quorum(struct fb_request *req)
+{
+	struct kw_DescribeQuorumResponse *response = req->response;
+	bool ok;
+
+	response->errorMessage = KW_NULL_STR;
+	response->errorCode = req->forced;
+	if (req->forced)
+		return FB_REPLY;
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	ok = topics(req, response) && (req->version < 2 || nodes(req, response));
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return ok ? FB_REPLY : FB_CLOSE;
+}

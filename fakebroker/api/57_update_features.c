@@ -1,0 +1,74 @@
+/* UpdateFeatures (57): all or nothing; after Kafka's own checks every configuration must be legal at the new
+ * metadata.version (KIP-1294). */
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/request.h"
+
+static struct fb_feature_update *updates_of(struct fb_request *req)
+{
+	const struct kw_UpdateFeaturesRequest *body = req->body;
+	struct fb_feature_update *updates = kw_alloc(&req->arena, (size_t)body->featureUpdates.n * sizeof *updates);
+
+	for (int32_t i = 0; updates && i < body->featureUpdates.n; i++) {
+		const struct kw_UpdateFeaturesRequest_FeatureUpdateKey *u = &body->featureUpdates.v[i];
+
+		updates[i] = (struct fb_feature_update){u->feature, u->maxVersionLevel, u->upgradeType};
+		if (req->version == 0)
+			updates[i].upgradeType = u->allowDowngrade ? FB_SAFE_DOWNGRADE : FB_UPGRADE;
+	}
+	return updates;
+}
+
+/* Until version 1 a success is told once more for each feature. */
+static bool results(struct fb_request *req, struct kw_UpdateFeaturesResponse *response)
+{
+	const struct kw_UpdateFeaturesRequest *body = req->body;
+
+	if (req->version > 1)
+		return true;
+	if (!FB_RESPONSE_ARRAY(req, response->results, kw_UpdateFeaturesResponse_UpdatableFeatureResult_struct,
+			       body->featureUpdates.n))
+		return false;
+	for (int32_t i = 0; i < body->featureUpdates.n; i++) {
+		response->results.v[i].feature = body->featureUpdates.v[i].feature;
+		response->results.v[i].errorMessage = KW_NULL_STR;
+	}
+	return true;
+}
+
+static int apply(struct fb_cluster *cluster, const struct fb_upgrade_answer *answer, struct kt_err *err)
+{
+	int code = fb_cluster_configure(cluster, answer->changes, answer->nchanges, err);
+
+	if (code)
+		return code;
+	if (memcmp(&cluster->levels, &answer->levels, sizeof cluster->levels) != 0)
+		cluster->features_epoch = ++cluster->metadata_offset;
+	cluster->levels = answer->levels;
+	return 0;
+}
+
+enum fb_outcome fb_update_features(struct fb_request *req)
+{
+	const struct kw_UpdateFeaturesRequest *body = req->body;
+	struct kw_UpdateFeaturesResponse *response = req->response;
+	struct fb_feature_update *updates = updates_of(req);
+	struct fb_upgrade_answer answer = {.errorCode = req->forced};
+	struct fb_cluster_view *view;
+	struct kt_err err = {0};
+
+	if (!updates)
+		return FB_CLOSE;
+	pthread_rwlock_wrlock(&req->cluster->lock);
+	view = fb_cluster_view(req->cluster, &req->arena);
+	if (!req->forced && (!view || fb_upgrade_check(view, updates, (size_t)body->featureUpdates.n, &req->arena, &answer) < 0))
+		answer.errorCode = -1;
+	if (!answer.errorCode && !body->validateOnly && apply(req->cluster, &answer, &err) < 0)
+		answer.errorCode = -1;
+	pthread_rwlock_unlock(&req->cluster->lock);
+	response->errorCode = answer.errorCode;
+	response->errorMessage = kw_str(answer.errorMessage);
+	if (answer.errorCode)
+		fb_log_line(KASSAY_INFO, "UpdateFeatures refused (%s): %s", kw_error_name(answer.errorCode),
+			    answer.errorMessage ? answer.errorMessage : "");
+	return answer.errorCode || results(req, response) ? FB_REPLY : FB_CLOSE;
+}

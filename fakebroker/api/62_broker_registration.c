@@ -1,0 +1,68 @@
+/* BrokerRegistration (62): foreign brokers join, or are told why not. Version 5 with static configurations is KIP-1294's. */
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/request.h"
+
+static bool view_of(struct fb_request *req, struct fb_register_view *view)
+{
+	const struct kw_BrokerRegistrationRequest *body = req->body;
+	struct fb_listener_view *listeners = kw_alloc(&req->arena, (size_t)body->listeners.n * sizeof *listeners);
+	struct fb_feature_range *features = kw_alloc(&req->arena, (size_t)body->features.n * sizeof *features);
+	struct fb_static_config *statics = kw_alloc(&req->arena, (size_t)body->staticConfigs.n * sizeof *statics);
+
+	if (!listeners || !features || !statics)
+		return false;
+	for (int32_t i = 0; i < body->listeners.n; i++)
+		listeners[i] = (struct fb_listener_view){body->listeners.v[i].name, body->listeners.v[i].host,
+							 body->listeners.v[i].port, body->listeners.v[i].securityProtocol};
+	for (int32_t i = 0; i < body->features.n; i++)
+		features[i] = (struct fb_feature_range){body->features.v[i].name, body->features.v[i].minSupportedVersion,
+							body->features.v[i].maxSupportedVersion};
+	for (int32_t i = 0; i < body->staticConfigs.n; i++)
+		statics[i] = (struct fb_static_config){body->staticConfigs.v[i].name, body->staticConfigs.v[i].value,
+						       body->staticConfigs.v[i].isSensitive};
+	*view = (struct fb_register_view){
+		.version = (int16_t)req->version, .brokerId = body->brokerId, .clusterId = body->clusterId,
+		.incarnationId = body->incarnationId, .listeners = listeners, .nlisteners = (size_t)body->listeners.n,
+		.features = features, .nfeatures = (size_t)body->features.n, .isMigratingZkBroker = body->isMigratingZkBroker,
+		.logDirs = body->logDirs.v, .nlogDirs = (size_t)body->logDirs.n, .statics = statics,
+		.nstatics = (size_t)body->staticConfigs.n,
+	};
+	return true;
+}
+
+static void copy_rack(struct fb_broker *broker, struct kw_str rack)
+{
+	broker->rack = rack.n < 0 ? NULL : kw_strndup(&broker->arena, rack.s, (size_t)rack.n);
+}
+
+enum fb_outcome fb_broker_registration(struct fb_request *req)
+{
+	const struct kw_BrokerRegistrationRequest *body = req->body;
+	struct kw_BrokerRegistrationResponse *response = req->response;
+	struct fb_register_answer answer = {.errorCode = req->forced, .reason = "a rule says so"};
+	struct fb_register_view request;
+	struct fb_cluster_view *cluster;
+	int64_t epoch = -1;
+
+	if (!view_of(req, &request))
+		return FB_CLOSE;
+	pthread_rwlock_wrlock(&req->cluster->lock);
+	cluster = fb_cluster_view(req->cluster, &req->arena);
+	if (!req->forced && (!cluster || fb_register_check(cluster, &request, &req->arena, &answer) < 0))
+		answer = (struct fb_register_answer){.errorCode = -1, .reason = "out of memory"};
+	if (!answer.errorCode) {
+		if (fb_cluster_register(req->cluster, &request, answer.keepsStatics, answer.amends, &epoch) < 0)
+			answer = (struct fb_register_answer){.errorCode = -1, .reason = "out of memory"};
+		else
+			copy_rack(fb_cluster_broker(req->cluster, request.brokerId), body->rack);
+	}
+	pthread_rwlock_unlock(&req->cluster->lock);
+	response->errorCode = answer.errorCode;
+	response->brokerEpoch = answer.errorCode ? -1 : epoch;
+	if (answer.errorCode)
+		fb_log_line(KASSAY_WARN, "registration of broker %d refused (%s): %s", request.brokerId,
+			    kw_error_name(answer.errorCode), answer.reason);
+	else
+		fb_log_line(KASSAY_INFO, "broker %d registered with epoch %lld", request.brokerId, (long long)epoch);
+	return FB_REPLY;
+}

@@ -1,0 +1,30 @@
+/* BrokerHeartbeat (63): fencing, unfencing and controlled shutdown of foreign brokers. */
+#include "fakebroker/request.h"
+
+enum { STALE_BROKER_EPOCH = 77 };
+
+enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
+{
+	const struct kw_BrokerHeartbeatRequest *body = req->body;
+	struct kw_BrokerHeartbeatResponse *response = req->response;
+	struct fb_broker *broker;
+
+	response->errorCode = req->forced;
+	response->isFenced = true;
+	if (req->forced)
+		return FB_REPLY;
+	pthread_rwlock_wrlock(&req->cluster->lock);
+	broker = fb_cluster_broker(req->cluster, body->brokerId);
+	if (!broker || broker->epoch != body->brokerEpoch) {
+		response->errorCode = STALE_BROKER_EPOCH;
+	} else {
+		broker->heartbeat_ms = fb_cluster_now(req->cluster);
+		broker->fenced = body->wantFence || body->wantShutDown;
+		broker->inControlledShutdown = body->wantShutDown;
+		response->isCaughtUp = true;
+		response->isFenced = broker->fenced;
+		response->shouldShutDown = body->wantShutDown;   /* it leads nothing, so it can go at once */
+	}
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return FB_REPLY;
+}

@@ -1,0 +1,27 @@
+/* UnregisterBroker (64). */
+#include "fakebroker/request.h"
+
+enum { BROKER_ID_NOT_REGISTERED = 102 };
+
+enum fb_outcome fb_unregister_broker(struct fb_request *req)
+{
+	const struct kw_UnregisterBrokerRequest *body = req->body;
+	struct kw_UnregisterBrokerResponse *response = req->response;
+	struct fb_broker *broker;
+
+	response->errorMessage = KW_NULL_STR;
+	response->errorCode = req->forced;
+	if (req->forced)
+		return FB_REPLY;
+	pthread_rwlock_wrlock(&req->cluster->lock);
+	broker = fb_cluster_broker(req->cluster, body->brokerId);
+	if (broker && !broker->own) {
+		fb_cluster_unregister(req->cluster, body->brokerId);
+	} else if (!broker) {   /* one of our own would register again at once */
+		response->errorCode = BROKER_ID_NOT_REGISTERED;
+		response->errorMessage = kw_str(kw_sprintf(&req->arena, "Broker ID %d is not currently registered",
+							   body->brokerId));
+	}
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return FB_REPLY;
+}

@@ -1,0 +1,50 @@
+#include "fakebroker/api/alter.h"
+
+enum { INVALID_CONFIG = 40 };
+
+/* A value can be legal by itself and still not work: a validator's class that does not load. */
+static void apply(struct fb_request *req, struct fb_alter_result *result, bool validateOnly)
+{
+	struct fb_cluster *cluster = req->cluster;
+	struct kt_err err = {0};
+	int code;
+
+	if (result->errorCode)
+		return;
+	code = validateOnly ? fb_cluster_configure_check(cluster, result->changes, result->nchanges, &err)
+			    : fb_cluster_configure(cluster, result->changes, result->nchanges, &err);
+	if (code) {
+		result->errorCode = INVALID_CONFIG;
+		result->errorMessage = kw_sprintf(&req->arena, "%s", err.text);
+	}
+}
+
+static int force(struct fb_request *req, const struct fb_alter_request *alter, struct fb_alter_answer *answer)
+{
+	answer->results = kw_alloc(&req->arena, (size_t)alter->nresources * sizeof *answer->results);
+	if (!answer->results)
+		return KT_ENOMEM;
+	answer->nresults = (size_t)alter->nresources;
+	for (int32_t i = 0; i < alter->nresources; i++)
+		answer->results[i] = (struct fb_alter_result){.resourceType = alter->resources[i].resourceType,
+							      .resourceName = alter->resources[i].resourceName,
+							      .errorCode = req->forced};
+	return 0;
+}
+
+int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool validateOnly,
+	     struct fb_alter_answer *answer)
+{
+	struct fb_config_facts facts;
+	int code;
+
+	if (req->forced)
+		return force(req, alter, answer);
+	pthread_rwlock_wrlock(&req->cluster->lock);
+	facts = fb_cluster_facts(req->cluster, req->node);
+	code = fb_alter_check(req->cluster->configs, &facts, alter, &req->arena, answer);
+	for (size_t i = 0; !code && i < answer->nresults; i++)
+		apply(req, &answer->results[i], validateOnly);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return code;
+}

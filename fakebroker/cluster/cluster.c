@@ -1,0 +1,258 @@
+#include "fakebroker/cluster/cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int nodes_init(struct fb_cluster *cluster, int nbrokers)
+{
+	cluster->nodes = calloc((size_t)nbrokers + 1, sizeof *cluster->nodes);
+	if (!cluster->nodes)
+		return KT_ENOMEM;
+	cluster->nnodes = (size_t)nbrokers + 1;
+	for (size_t i = 0; i < cluster->nnodes; i++) {
+		struct fb_node *node = &cluster->nodes[i];
+
+		node->controller = i == (size_t)nbrokers;
+		node->id = node->controller ? FB_CONTROLLER_ID : (int32_t)i + 1;
+		kw_uuid_random(&node->incarnationId);
+		kw_uuid_random(&node->logDir);
+	}
+	return 0;
+}
+
+int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
+		   struct kt_err *err)
+{
+	struct fb_cluster *cluster = calloc(1, sizeof *cluster);
+	struct kw_uuid id;
+
+	*out = NULL;
+	if (!cluster)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	pthread_rwlock_init(&cluster->lock, NULL);
+	pthread_mutex_init(&cluster->meters_lock, NULL);
+	kw_uuid_random(&id);
+	kw_uuid_text(id, cluster->id);
+	cluster->release = release;
+	cluster->levels = fb_levels_at(release, level);
+	cluster->metadata_offset = cluster->features_epoch = 1;
+	cluster->defs = fb_configdefs_new();
+	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
+	if (!cluster->configs || nodes_init(cluster, nbrokers) < 0) {
+		fb_cluster_free(cluster);
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	}
+	*out = cluster;
+	return 0;
+}
+
+static void broker_free(struct fb_broker *broker)
+{
+	kw_arena_fini(&broker->arena);
+	free(broker);
+}
+
+void fb_cluster_free(struct fb_cluster *cluster)
+{
+	if (!cluster)
+		return;
+	while (cluster->ntopics)
+		fb_topic_unref(cluster->topics[--cluster->ntopics]);
+	free(cluster->topics);
+	while (cluster->nbrokers)
+		broker_free(cluster->brokers[--cluster->nbrokers]);
+	free(cluster->brokers);
+	for (size_t i = 0; i < cluster->nnodes; i++) {
+		if (cluster->nodes[i].observer)
+			fb_observer_unref(cluster->nodes[i].observer);
+		free(cluster->nodes[i].rack);
+	}
+	free(cluster->nodes);
+	fb_configs_free(cluster->configs);
+	fb_configdefs_free(cluster->defs);
+	free(cluster->control_url);
+	pthread_rwlock_destroy(&cluster->lock);
+	pthread_mutex_destroy(&cluster->meters_lock);
+	free(cluster);
+}
+
+int64_t fb_cluster_now(const struct fb_cluster *cluster)
+{
+	struct timespec ts;
+
+	(void)cluster;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+struct fb_node *fb_cluster_node(struct fb_cluster *cluster, int32_t id)
+{
+	for (size_t i = 0; i < cluster->nnodes; i++)
+		if (cluster->nodes[i].id == id)
+			return &cluster->nodes[i];
+	return NULL;
+}
+
+/* ---- what the checks see ---- */
+
+static bool topic_exists(void *arg, struct kw_str name)
+{
+	return fb_topic_find(arg, name) != NULL;
+}
+
+static bool node_exists(void *arg, int32_t id)
+{
+	return id == FB_CONTROLLER_ID || fb_cluster_broker(arg, id) != NULL;
+}
+
+struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct fb_node *self)
+{
+	return (struct fb_config_facts){
+		.self = self->id,
+		.controller = self->controller,
+		.level = cluster->levels.v[FB_METADATA_VERSION],
+		.elr = cluster->levels.v[FB_ELR_VERSION] >= 1,
+		.topicExists = topic_exists,
+		.nodeExists = node_exists,
+		.arg = cluster,
+	};
+}
+
+struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena)
+{
+	struct fb_cluster_view *view = kw_alloc(arena, sizeof *view);
+	struct fb_broker_view *brokers = kw_alloc(arena, cluster->nbrokers * sizeof *brokers);
+	struct kw_str *topics = kw_alloc(arena, cluster->ntopics * sizeof *topics);
+	int64_t now = fb_cluster_now(cluster);
+
+	if (!view || !brokers || !topics)
+		return NULL;
+	for (size_t i = 0; i < cluster->nbrokers; i++) {
+		const struct fb_broker *broker = cluster->brokers[i];
+
+		brokers[i] = broker->view;
+		brokers[i].live = broker->own || (!broker->fenced && now - broker->heartbeat_ms < 9000);
+	}
+	for (size_t i = 0; i < cluster->ntopics; i++)
+		topics[i] = kw_str(cluster->topics[i]->name);
+	*view = (struct fb_cluster_view){
+		.clusterId = kw_str(cluster->id), .controllerId = FB_CONTROLLER_ID, .release = cluster->release,
+		.levels = cluster->levels, .brokers = brokers, .nbrokers = cluster->nbrokers, .topics = topics,
+		.ntopics = cluster->ntopics, .configs = cluster->configs,
+	};
+	return view;
+}
+
+/* ---- registered brokers ---- */
+
+struct fb_broker *fb_cluster_broker(struct fb_cluster *cluster, int32_t id)
+{
+	for (size_t i = 0; i < cluster->nbrokers; i++)
+		if (cluster->brokers[i]->view.id == id)
+			return cluster->brokers[i];
+	return NULL;
+}
+
+void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id)
+{
+	for (size_t i = 0; i < cluster->nbrokers; i++) {
+		if (cluster->brokers[i]->view.id != id)
+			continue;
+		broker_free(cluster->brokers[i]);
+		cluster->nbrokers--;
+		memmove(&cluster->brokers[i], &cluster->brokers[i + 1], (cluster->nbrokers - i) * sizeof *cluster->brokers);
+		cluster->metadata_offset++;
+		return;
+	}
+}
+
+static struct kw_str copy(struct kw_arena *arena, struct kw_str s)
+{
+	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
+}
+
+static void *copy_array(struct kw_arena *arena, const void *v, size_t n, size_t size)
+{
+	void *p = kw_alloc(arena, n * size);
+
+	if (p && n)
+		memcpy(p, v, n * size);
+	return p;
+}
+
+static int fill_broker(struct fb_broker *broker, const struct fb_register_view *request, bool keep_statics)
+{
+	struct kw_arena *arena = &broker->arena;
+	struct fb_feature_range *features = copy_array(arena, request->features, request->nfeatures, sizeof *features);
+	struct fb_static_config *statics = copy_array(arena, request->statics, request->nstatics, sizeof *statics);
+	struct kw_uuid *dirs = copy_array(arena, request->logDirs, request->nlogDirs, sizeof *dirs);
+
+	broker->listeners = kw_alloc(arena, request->nlisteners * sizeof *broker->listeners);
+	if (!features || !statics || !dirs || !broker->listeners)
+		return KT_ENOMEM;
+	for (size_t i = 0; i < request->nfeatures; i++)
+		features[i].name = copy(arena, features[i].name);
+	for (size_t i = 0; i < request->nstatics; i++) {
+		statics[i].name = copy(arena, statics[i].name);
+		statics[i].value = copy(arena, statics[i].value);
+	}
+	for (size_t i = 0; i < request->nlisteners; i++) {
+		const struct fb_listener_view *l = &request->listeners[i];
+
+		broker->listeners[i] = (struct fb_endpoint){
+			kw_strndup(arena, l->name.s, (size_t)l->name.n), kw_strndup(arena, l->host.s, (size_t)l->host.n),
+			l->port, l->securityProtocol,
+		};
+	}
+	broker->nlisteners = request->nlisteners;
+	broker->view = (struct fb_broker_view){
+		.id = request->brokerId, .incarnationId = request->incarnationId, .features = features,
+		.nfeatures = request->nfeatures, .logDirs = dirs, .nlogDirs = request->nlogDirs,
+		.reported = keep_statics, .statics = statics, .nstatics = keep_statics ? request->nstatics : 0,
+	};
+	return 0;
+}
+
+static int insert_broker(struct fb_cluster *cluster, struct fb_broker *broker)
+{
+	struct fb_broker **v = realloc(cluster->brokers, (cluster->nbrokers + 1) * sizeof *v);
+	size_t i = 0;
+
+	if (!v)
+		return KT_ENOMEM;
+	cluster->brokers = v;
+	while (i < cluster->nbrokers && v[i]->view.id < broker->view.id)
+		i++;
+	memmove(&v[i + 1], &v[i], (cluster->nbrokers - i) * sizeof *v);
+	v[i] = broker;
+	cluster->nbrokers++;
+	return 0;
+}
+
+int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
+			bool amends, int64_t *epoch)
+{
+	struct fb_broker *old = fb_cluster_broker(cluster, request->brokerId);
+	struct fb_broker *broker = calloc(1, sizeof *broker);
+
+	if (!broker)
+		return KT_ENOMEM;
+	kw_arena_init(&broker->arena, 0);
+	if (fill_broker(broker, request, keep_statics) < 0)
+		goto nomem;
+	broker->epoch = amends && old ? old->epoch : ++cluster->metadata_offset;
+	broker->fenced = amends && old ? old->fenced : true;
+	broker->heartbeat_ms = amends && old ? old->heartbeat_ms : 0;
+	*epoch = broker->epoch;
+	if (old) {
+		broker->own = old->own;
+		fb_cluster_unregister(cluster, request->brokerId);
+	}
+	if (insert_broker(cluster, broker) < 0)
+		goto nomem;
+	return 0;
+nomem:
+	broker_free(broker);
+	return KT_ENOMEM;
+}

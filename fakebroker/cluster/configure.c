@@ -1,0 +1,227 @@
+/* What follows when a configuration changes: the topics' values, their validator chains. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/log_line.h"
+
+/* Configuration as the validators of a topic see it: the topic's own value, then the broker's. */
+struct lookup {
+	struct fb_cluster *cluster;
+	struct fb_topic *topic;
+	struct kw_arena arena;
+};
+
+static struct kw_str value(const struct lookup *lookup, const char *name, struct kw_arena *arena)
+{
+	const struct fb_configs *configs = lookup->cluster->configs;
+	struct kw_str topic = kw_str(lookup->topic->name);
+	struct kw_str v = fb_configs_get(configs, FB_TOPIC, topic, lookup->topic->replicas[0], name, arena, NULL);
+
+	if (v.n >= 0)
+		return v;
+	v = fb_configs_dynamic(configs, FB_TOPIC, topic, kw_str(name));
+	if (v.n >= 0)
+		return v;
+	return fb_configs_get(configs, FB_BROKER, KW_NULL_STR, lookup->topic->replicas[0], name, arena, NULL);
+}
+
+static const char *config(void *arg, const char *name)
+{
+	struct lookup *lookup = arg;
+	struct kw_str v = value(lookup, name, &lookup->arena);
+
+	return v.n < 0 ? NULL : kw_strndup(&lookup->arena, v.s, (size_t)v.n);
+}
+
+static int64_t number(const struct lookup *lookup, const char *name, int64_t fallback)
+{
+	return fb_configs_long(lookup->cluster->configs, FB_TOPIC, kw_str(lookup->topic->name),
+			       lookup->topic->replicas[0], name, fallback);
+}
+
+/* Contains the word, between commas and blanks. */
+static bool list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)); p += n)
+		if ((p == list || strchr(", ", p[-1])) && (!p[n] || strchr(", ", p[n])))
+			return true;
+	return false;
+}
+
+static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
+{
+	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
+	const char *codec = config(lookup, "compression.type");
+
+	conf->maxMessageBytes = (int32_t)number(lookup, "max.message.bytes", 1048588);
+	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", 1073741824);
+	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", INT64_MAX);
+	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", 3600000);
+	conf->compact = policy && list_has(policy, "compact");
+	conf->logAppendTime = type && strcmp(type, "LogAppendTime") == 0;
+	conf->compression = -1;
+	if (codec && strcmp(codec, "uncompressed") == 0)
+		conf->compression = KW_NONE;
+	else if (codec && strcmp(codec, "producer") != 0)
+		conf->compression = kw_codec_find(codec);
+}
+
+/* ---- validators ---- */
+
+struct key {
+	struct kw_buf text;
+	struct kw_str topic;
+};
+
+static bool add_option(void *arg, const struct fb_change *v)
+{
+	struct key *key = arg;
+	size_t n = strlen(FB_VALIDATOR_PREFIX);
+	bool ours = v->resourceType == FB_BROKER || (v->resourceType == FB_TOPIC && kw_str_eq(v->resourceName, key->topic));
+
+	if (!ours || v->name.n < (int32_t)n || memcmp(v->name.s, FB_VALIDATOR_PREFIX, n) != 0)
+		return true;
+	kw_put_u8(&key->text, (uint8_t)v->resourceType);
+	kw_put(&key->text, v->resourceName.s, (size_t)v->resourceName.n);
+	kw_put_u8(&key->text, '/');
+	kw_put(&key->text, v->name.s, (size_t)v->name.n);
+	kw_put_u8(&key->text, '=');
+	if (v->value.n > 0)
+		kw_put(&key->text, v->value.s, (size_t)v->value.n);
+	kw_put_u8(&key->text, '\n');
+	return true;
+}
+
+/* A text that differs whenever the chain would: the class list and every dynamic option. NULL without memory. */
+static char *chain_key(const struct lookup *lookup, const char *classes)
+{
+	struct key key = {.topic = kw_str(lookup->topic->name)};
+	char *text;
+
+	kw_buf_init(&key.text, 0);
+	kw_put(&key.text, classes, strlen(classes));
+	kw_put_u8(&key.text, '\n');
+	fb_configs_each(lookup->cluster->configs, add_option, &key);
+	kw_put_u8(&key.text, '\0');
+	text = key.text.failed ? NULL : strdup((char *)key.text.p);
+	kw_buf_fini(&key.text);
+	return text;
+}
+
+static int make_chain(struct lookup *lookup, struct kt_err *err)
+{
+	struct fb_topic *topic = lookup->topic;
+	struct fb_hook_env env = {config, fb_hook_line, lookup, lookup->cluster->plugins};
+	const char *classes = config(lookup, "record.validator.classes");
+	char *key = chain_key(lookup, classes ? classes : "");
+	struct fb_chain *chain = NULL;
+	int code;
+
+	if (!key)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	if (topic->chain_key && strcmp(key, topic->chain_key) == 0) {
+		free(key);
+		return 0;
+	}
+	code = fb_chain_new(classes ? classes : "", &env, &chain, err);
+	if (code) {
+		free(key);
+		return code;
+	}
+	fb_chain_unref(topic->chain);
+	free(topic->chain_key);
+	topic->chain = chain;
+	topic->chain_key = key;
+	return 0;
+}
+
+int fb_topic_configure(struct fb_cluster *cluster, struct fb_topic *topic, struct kt_err *err)
+{
+	struct lookup lookup = {.cluster = cluster, .topic = topic};
+	int code;
+
+	kw_arena_init(&lookup.arena, 0);
+	read_conf(&lookup, &topic->conf);
+	topic->minInsyncReplicas = (int32_t)number(&lookup, "min.insync.replicas", 1);
+	code = make_chain(&lookup, err);
+	kw_arena_fini(&lookup.arena);
+	return code;
+}
+
+/* ---- changes ---- */
+
+static bool touches(const struct fb_change *changes, size_t n, const struct fb_topic *topic)
+{
+	for (size_t i = 0; i < n; i++)
+		if (changes[i].resourceType == FB_BROKER ||
+		    (changes[i].resourceType == FB_TOPIC && kw_str_is(changes[i].resourceName, topic->name)))
+			return true;
+	return false;
+}
+
+static int reconfigure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < cluster->ntopics; i++) {
+		if (!touches(changes, n, cluster->topics[i]))
+			continue;
+		code = fb_topic_configure(cluster, cluster->topics[i], err);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+/* The values that changes would overwrite. NULL without memory. */
+static struct fb_change *present(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,
+				 struct kw_arena *arena)
+{
+	struct fb_change *old = kw_alloc(arena, n * sizeof *old);
+
+	for (size_t i = 0; old && i < n; i++) {
+		struct kw_str v = fb_configs_dynamic(cluster->configs, (enum fb_scope)changes[i].resourceType,
+						     changes[i].resourceName, changes[i].name);
+
+		old[i] = changes[i];
+		old[i].value = v.n < 0 ? v : (struct kw_str){kw_strndup(arena, v.s, (size_t)v.n), v.n};
+	}
+	return old;
+}
+
+static int apply(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, bool keep, struct kt_err *err)
+{
+	struct kw_arena arena;
+	struct fb_change *old;
+	int code;
+
+	kw_arena_init(&arena, 0);
+	old = present(cluster, changes, n, &arena);
+	code = old ? fb_configs_apply(cluster->configs, changes, n) : KT_ENOMEM;
+	if (code)
+		kt_fail(err, code, "out of memory");
+	else
+		code = reconfigure(cluster, changes, n, err);
+	if (old && (code || !keep)) {
+		fb_configs_apply(cluster->configs, old, n);
+		reconfigure(cluster, old, n, NULL);
+	} else if (!code) {
+		cluster->metadata_offset += (int64_t)n;
+	}
+	kw_arena_fini(&arena);
+	return code;
+}
+
+int fb_cluster_configure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err)
+{
+	return apply(cluster, changes, n, true, err);
+}
+
+int fb_cluster_configure_check(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,
+			       struct kt_err *err)
+{
+	return apply(cluster, changes, n, false, err);
+}

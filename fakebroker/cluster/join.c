@@ -1,0 +1,68 @@
+/* Our own brokers register at our own controller: the same check as for any other broker. */
+#include <stdio.h>
+
+#include "fakebroker/cluster/cluster.h"
+
+static size_t own_features(const struct fb_release *release, struct fb_feature_range *features)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < FB_NFEATURES; i++)
+		if (release->supported[i].max > 0)
+			features[n++] = (struct fb_feature_range){kw_str(fb_feature_name((enum fb_feature)i)),
+								  release->supported[i].min, release->supported[i].max};
+	return n;
+}
+
+static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_arena *arena, struct kt_err *err)
+{
+	struct fb_feature_range features[FB_NFEATURES];
+	struct fb_listener_view listener = {kw_str("PLAINTEXT"), kw_str(node->host), (uint16_t)node->port, 0};
+	struct fb_static_config *statics = NULL;
+	struct fb_register_view request = {
+		.version = 5, .brokerId = node->id, .clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
+		.listeners = &listener, .nlisteners = 1, .features = features,
+		.nfeatures = own_features(cluster->release, features), .logDirs = &node->logDir, .nlogDirs = 1,
+	};
+	struct fb_cluster_view *view = fb_cluster_view(cluster, arena);
+	struct fb_register_answer answer;
+	struct fb_broker *broker;
+	int64_t epoch;
+	int nstatics;
+
+	if (!view)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	nstatics = fb_configs_report(cluster->configs, node->id, arena, &statics);
+	if (nstatics < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	request.statics = statics;
+	request.nstatics = (size_t)nstatics;
+	if (fb_register_check(view, &request, arena, &answer) < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	if (answer.errorCode)
+		return kt_fail(err, KT_ERANGE, "broker %d cannot join: %s", node->id, answer.reason);
+	if (fb_cluster_register(cluster, &request, answer.keepsStatics, false, &epoch) < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	broker = fb_cluster_broker(cluster, node->id);
+	broker->own = true;
+	broker->fenced = false;
+	broker->rack = node->rack;
+	return 0;
+}
+
+int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
+{
+	struct kw_arena arena;
+	int code = 0;
+
+	kw_arena_init(&arena, 0);
+	for (size_t i = 0; i < cluster->nnodes && !code; i++) {
+		struct fb_node *node = &cluster->nodes[i];
+
+		if (node->controller)
+			continue;
+		code = join(cluster, node, &arena, err);
+	}
+	kw_arena_fini(&arena);
+	return code ? code : fb_cluster_observe(cluster, NULL, err);
+}

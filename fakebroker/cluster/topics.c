@@ -1,0 +1,186 @@
+/* Topics and their partitions. */
+#include <stdlib.h>
+
+#include "fakebroker/cluster/cluster.h"
+
+enum { MAX_NAME = 249 };
+
+static int compare(const struct fb_topic *topic, struct kw_str name)
+{
+	size_t n = strlen(topic->name);
+	size_t m = (size_t)name.n;
+	int c = memcmp(topic->name, name.s, n < m ? n : m);
+
+	return c ? c : (n > m) - (n < m);
+}
+
+/* Where the name is or belongs. */
+static size_t place(const struct fb_cluster *cluster, struct kw_str name)
+{
+	size_t lo = 0, hi = cluster->ntopics;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (compare(cluster->topics[mid], name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct fb_topic *fb_topic_find(struct fb_cluster *cluster, struct kw_str name)
+{
+	size_t i;
+
+	if (name.n < 0)
+		return NULL;
+	i = place(cluster, name);
+	return i < cluster->ntopics && compare(cluster->topics[i], name) == 0 ? cluster->topics[i] : NULL;
+}
+
+struct fb_topic *fb_topic_find_id(struct fb_cluster *cluster, struct kw_uuid id)
+{
+	for (size_t i = 0; i < cluster->ntopics; i++)
+		if (kw_uuid_eq(cluster->topics[i]->id, id))
+			return cluster->topics[i];
+	return NULL;
+}
+
+struct fb_topic *fb_topic_ref(struct fb_topic *topic)
+{
+	atomic_fetch_add(&topic->refs, 1);
+	return topic;
+}
+
+void fb_topic_unref(struct fb_topic *topic)
+{
+	if (!topic || atomic_fetch_sub(&topic->refs, 1) != 1)
+		return;
+	for (int32_t i = 0; topic->partitions && i < topic->npartitions; i++) {
+		fb_log_fini(&topic->partitions[i].log);
+		fb_producers_fini(&topic->partitions[i].producers);
+		pthread_mutex_destroy(&topic->partitions[i].lock);
+	}
+	fb_chain_unref(topic->chain);
+	free(topic->chain_key);
+	free(topic->partitions);
+	free(topic->replicas);
+	free(topic->name);
+	free(topic);
+}
+
+struct fb_partition *fb_topic_partition(struct fb_topic *topic, int32_t index)
+{
+	return index >= 0 && index < topic->npartitions ? &topic->partitions[index] : NULL;
+}
+
+/* Leaders go round over our own brokers, starting where the last topic ended. */
+static void assign(struct fb_cluster *cluster, struct fb_topic *topic)
+{
+	size_t brokers = cluster->nnodes - 1, start = cluster->ntopics % brokers;
+
+	for (int32_t p = 0; p < topic->npartitions; p++)
+		for (int32_t r = 0; r < topic->replicationFactor; r++)
+			topic->replicas[p * topic->replicationFactor + r] =
+				cluster->nodes[(start + (size_t)p + (size_t)r) % brokers].id;
+}
+
+static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32_t rf, size_t log_max)
+{
+	struct fb_topic *topic = calloc(1, sizeof *topic);
+
+	if (!topic)
+		return NULL;
+	atomic_init(&topic->refs, 1);
+	topic->name = strndup(name.s, (size_t)name.n);
+	topic->replicationFactor = rf;
+	topic->replicas = calloc((size_t)npartitions * (size_t)rf, sizeof *topic->replicas);
+	topic->partitions = calloc((size_t)npartitions, sizeof *topic->partitions);
+	if (!topic->name || !topic->replicas || !topic->partitions) {
+		fb_topic_unref(topic);
+		return NULL;
+	}
+	topic->npartitions = npartitions;
+	for (int32_t i = 0; i < npartitions; i++) {
+		struct fb_partition *partition = &topic->partitions[i];
+
+		partition->topic = topic;
+		partition->index = i;
+		pthread_mutex_init(&partition->lock, NULL);
+		fb_log_init(&partition->log, log_max);
+		fb_producers_init(&partition->producers);
+	}
+	return topic;
+}
+
+static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
+{
+	size_t i = place(cluster, kw_str(topic->name));
+	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v);
+
+	if (!v)
+		return KT_ENOMEM;
+	cluster->topics = v;
+	memmove(&v[i + 1], &v[i], (cluster->ntopics - i) * sizeof *v);
+	v[i] = topic;
+	cluster->ntopics++;
+	cluster->metadata_offset++;
+	return 0;
+}
+
+int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npartitions, int32_t rf,
+		    const int32_t *replicas, struct fb_topic **out, struct kt_err *err)
+{
+	size_t log_max = (size_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id,
+						 "kit.log.max.bytes", 0);
+	struct fb_topic *topic = topic_new(name, npartitions, rf, log_max);
+
+	*out = NULL;
+	if (!topic)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	kw_uuid_random(&topic->id);
+	topic->internal = strcmp(topic->name, "__consumer_offsets") == 0 ||
+			  strcmp(topic->name, "__transaction_state") == 0 ||
+			  strcmp(topic->name, "__share_group_state") == 0;
+	if (replicas)
+		memcpy(topic->replicas, replicas, (size_t)npartitions * (size_t)rf * sizeof *replicas);
+	else
+		assign(cluster, topic);
+	for (int32_t i = 0; i < npartitions; i++)
+		topic->partitions[i].leader = topic->replicas[i * rf];
+	if (fb_topic_configure(cluster, topic, err) < 0 || insert(cluster, topic) < 0) {
+		fb_topic_unref(topic);
+		return err && err->code ? err->code : kt_fail(err, KT_ENOMEM, "out of memory");
+	}
+	*out = topic;
+	return 0;
+}
+
+void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
+{
+	size_t i = place(cluster, kw_str(topic->name));
+
+	cluster->ntopics--;
+	memmove(&cluster->topics[i], &cluster->topics[i + 1], (cluster->ntopics - i) * sizeof *cluster->topics);
+	fb_configs_forget(cluster->configs, FB_TOPIC, kw_str(topic->name));
+	cluster->metadata_offset++;
+	fb_topic_unref(topic);
+}
+
+const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena)
+{
+	if (name.n <= 0)
+		return "Topic name is invalid: the empty string is not allowed";
+	if (kw_str_is(name, ".") || kw_str_is(name, ".."))
+		return kw_sprintf(arena, "Topic name is invalid: '%.*s' is not allowed", name.n, name.s);
+	if (name.n > MAX_NAME)
+		return kw_sprintf(arena, "Topic name is invalid: the length of '%.*s' is longer than the max allowed "
+				  "length %d", name.n, name.s, MAX_NAME);
+	for (int32_t i = 0; i < name.n; i++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", name.s[i]) || !name.s[i])
+			return kw_sprintf(arena, "Topic name is invalid: '%.*s' contains one or more characters other than "
+					  "ASCII alphanumerics, '.', '_' and '-'", name.n, name.s);
+	return NULL;
+}

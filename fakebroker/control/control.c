@@ -1,0 +1,286 @@
+#include "fakebroker/control/control.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/thread.h>
+#include <stdlib.h>
+
+#include "fakebroker/control/endpoints.h"
+
+enum { MAX_BODY = 16 * 1024 * 1024, TIMEOUT_S = 60 };
+
+/* A POST /v1/wait that is not answered yet. */
+struct waiter {
+	struct waiter *next, **prev;
+	struct fb_control *control;
+	struct evhttp_request *http;
+	struct event *timer;
+	struct fb_record_filter filter;
+	size_t count;
+};
+
+struct fb_control {
+	struct fb_cluster *cluster;
+	struct event_base *base;
+	struct evhttp *http;
+	struct event *stop;
+	struct event *recorded;    /* activated when a request was recorded, while somebody waits */
+	struct waiter *waiters;
+	pthread_t thread;
+	bool running;
+};
+
+/* ---- answers ---- */
+
+static json_t *read_body(struct evhttp_request *http, struct kt_err *err)
+{
+	struct evbuffer *in = evhttp_request_get_input_buffer(http);
+	size_t n = evbuffer_get_length(in);
+	json_error_t why;
+	json_t *json;
+
+	if (n == 0)
+		return NULL;
+	json = json_loadb((const char *)evbuffer_pullup(in, -1), n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+	if (!json)
+		kt_fail(err, KT_ESYNTAX, "line %d: %s", why.line, why.text);
+	return json;
+}
+
+static const char *method_of(struct evhttp_request *http)
+{
+	switch (evhttp_request_get_command(http)) {
+	case EVHTTP_REQ_GET: return "GET";
+	case EVHTTP_REQ_PUT: return "PUT";
+	case EVHTTP_REQ_POST: return "POST";
+	case EVHTTP_REQ_DELETE: return "DELETE";
+	default: return "";
+	}
+}
+
+static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
+{
+	struct evbuffer *out = evbuffer_new();
+	char *text = answer->json ? json_dumps(answer->json, JSON_INDENT(2)) : answer->text;
+	const char *type = answer->json ? "application/json" : "text/plain; version=0.0.4; charset=utf-8";
+
+	if (out && text) {
+		evbuffer_add_printf(out, "%s%s", text, answer->json ? "\n" : "");
+		evhttp_add_header(evhttp_request_get_output_headers(http), "Content-Type", type);
+	}
+	evhttp_send_reply(http, answer->status, NULL, out);
+	if (out)
+		evbuffer_free(out);
+	if (answer->json)
+		free(text);
+	json_decref(answer->json);
+	free(answer->text);
+}
+
+/* ---- waiting ---- */
+
+static void request_recorded(void *arg)
+{
+	event_active(((struct fb_control *)arg)->recorded, 0, 0);
+}
+
+static void waiter_free(struct waiter *waiter)
+{
+	struct fb_control *control = waiter->control;
+
+	*waiter->prev = waiter->next;
+	if (waiter->next)
+		waiter->next->prev = waiter->prev;
+	if (!control->waiters)
+		fb_recorder_notify(control->cluster->recorder, NULL, NULL);
+	event_free(waiter->timer);
+	free(waiter);
+}
+
+static void end_wait(struct waiter *waiter, bool met)
+{
+	struct evhttp_request *http = waiter->http;
+	struct fb_answer answer = {0};
+
+	evhttp_connection_set_closecb(evhttp_request_get_connection(http), NULL, NULL);
+	waiter_free(waiter);
+	fb_answer_waited(&answer, met);
+	send_answer(http, &answer);
+}
+
+static void on_recorded(evutil_socket_t fd, short what, void *arg)
+{
+	struct fb_control *control = arg;
+	struct waiter *next;
+
+	(void)fd;
+	(void)what;
+	for (struct waiter *waiter = control->waiters; waiter; waiter = next) {
+		next = waiter->next;
+		if (fb_recorder_count(control->cluster->recorder, &waiter->filter) >= waiter->count)
+			end_wait(waiter, true);
+	}
+}
+
+static void on_wait_over(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	end_wait(arg, false);
+}
+
+/* The client went away: evhttp frees the request itself. */
+static void on_waiter_closed(struct evhttp_connection *evcon, void *arg)
+{
+	(void)evcon;
+	waiter_free(arg);
+}
+
+static void start_wait(struct fb_control *control, struct evhttp_request *http, struct fb_answer *answer)
+{
+	struct waiter *waiter = calloc(1, sizeof *waiter);
+	struct timeval tv = {(time_t)(answer->timeout_ms / 1000), (suseconds_t)(answer->timeout_ms % 1000 * 1000)};
+
+	if (waiter)
+		waiter->timer = evtimer_new(control->base, on_wait_over, waiter);
+	if (!waiter || !waiter->timer) {
+		free(waiter);
+		fb_answer_error(answer, 500, "out of memory");
+		send_answer(http, answer);
+		return;
+	}
+	waiter->control = control;
+	waiter->http = http;
+	waiter->filter = answer->filter;
+	waiter->count = answer->count;
+	waiter->next = control->waiters;
+	waiter->prev = &control->waiters;
+	if (waiter->next)
+		waiter->next->prev = &waiter->next;
+	control->waiters = waiter;
+	evhttp_connection_set_closecb(evhttp_request_get_connection(http), on_waiter_closed, waiter);
+	event_add(waiter->timer, &tv);
+	fb_recorder_notify(control->cluster->recorder, request_recorded, control);
+	event_active(control->recorded, 0, 0);
+}
+
+/* ---- every request ---- */
+
+static void on_request(struct evhttp_request *http, void *arg)
+{
+	struct fb_control *control = arg;
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(http);
+	const char *path = evhttp_uri_get_path(uri), *query = evhttp_uri_get_query(uri);
+	struct evkeyvalq params = {0};
+	struct kt_err err = {0};
+	struct fb_answer answer = {.status = 200};
+	struct fb_ask ask = {
+		.cluster = control->cluster, .method = method_of(http), .params = &params,
+		.path = path ? evhttp_uridecode(path, 0, NULL) : NULL,
+	};
+
+	if (query)
+		evhttp_parse_query_str(query, &params);
+	ask.body = read_body(http, &err);
+	if (err.code)
+		fb_answer_error(&answer, 400, "%s", err.text);
+	else if (!ask.path)
+		fb_answer_error(&answer, 400, "the path cannot be read");
+	else
+		fb_endpoint(&ask, &answer);
+	if (answer.wait)
+		start_wait(control, http, &answer);
+	else
+		send_answer(http, &answer);
+	json_decref(ask.body);
+	free(ask.path);
+	if (params.tqh_last)
+		evhttp_clear_headers(&params);
+}
+
+/* ---- the thread ---- */
+
+static void on_stop(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	event_base_loopbreak(arg);
+}
+
+static void *run(void *arg)
+{
+	struct fb_control *control = arg;
+
+	event_base_loop(control->base, EVLOOP_NO_EXIT_ON_EMPTY);
+	return NULL;
+}
+
+static int port_of(struct evhttp_bound_socket *bound)
+{
+	struct sockaddr_storage ss;
+	socklen_t n = sizeof ss;
+
+	if (getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&ss, &n) < 0)
+		return 0;
+	if (ss.ss_family == AF_INET6)
+		return ntohs(((struct sockaddr_in6 *)(void *)&ss)->sin6_port);
+	return ntohs(((struct sockaddr_in *)(void *)&ss)->sin_port);
+}
+
+int fb_control_start(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
+		     struct kt_err *err)
+{
+	struct fb_control *control = calloc(1, sizeof *control);
+	struct evhttp_bound_socket *socket = NULL;
+
+	*out = control;
+	if (!control)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	control->cluster = cluster;
+	evthread_use_pthreads();
+	control->base = event_base_new();
+	control->http = control->base ? evhttp_new(control->base) : NULL;
+	control->stop = control->base ? event_new(control->base, -1, 0, on_stop, control->base) : NULL;
+	control->recorded = control->base ? event_new(control->base, -1, EV_PERSIST, on_recorded, control) : NULL;
+	if (!control->http || !control->stop || !control->recorded)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	evhttp_set_allowed_methods(control->http, EVHTTP_REQ_GET | EVHTTP_REQ_PUT | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE);
+	evhttp_set_max_body_size(control->http, MAX_BODY);
+	evhttp_set_max_headers_size(control->http, 64 * 1024);
+	evhttp_set_timeout(control->http, TIMEOUT_S);
+	evhttp_set_gencb(control->http, on_request, control);
+	socket = evhttp_bind_socket_with_handle(control->http, host, (uint16_t)port);
+	if (!socket)
+		return kt_fail(err, KT_ENET, "cannot listen on %s:%d for the control API: %s", host, port, strerror(errno));
+	*bound = port_of(socket);
+	if (pthread_create(&control->thread, NULL, run, control) != 0)
+		return kt_fail(err, KT_ESYS, "cannot start the thread of the control API");
+	control->running = true;
+	return 0;
+}
+
+void fb_control_stop(struct fb_control *control)
+{
+	if (!control)
+		return;
+	if (control->running) {
+		event_active(control->stop, 0, 0);
+		pthread_join(control->thread, NULL);
+	}
+	while (control->waiters) {
+		evhttp_connection_set_closecb(evhttp_request_get_connection(control->waiters->http), NULL, NULL);
+		waiter_free(control->waiters);
+	}
+	if (control->recorded)
+		event_free(control->recorded);
+	if (control->stop)
+		event_free(control->stop);
+	if (control->http)
+		evhttp_free(control->http);
+	if (control->base)
+		event_base_free(control->base);
+	free(control);
+}

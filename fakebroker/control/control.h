@@ -1,0 +1,19 @@
+/* The control HTTP API: JSON over HTTP in a thread of its own, so that no blocked hook or held response stops it.
+ *
+ * GET /v1/status, GET|PUT|DELETE /v1/rules[/NAME], GET /v1/requests, POST /v1/wait, GET /v1/partitions/TOPIC/N,
+ * GET|PUT /v1/observer, GET /v1/validators, GET /metrics; see docs/fakebroker.md.
+ */
+#ifndef KASSAY_FAKEBROKER_CONTROL_CONTROL_H
+#define KASSAY_FAKEBROKER_CONTROL_CONTROL_H
+
+#include "fakebroker/cluster/cluster.h"
+
+struct fb_control;
+
+/* Listens on host and port (0 = any); *bound gets the port. KT_ENET names address and reason. */
+int fb_control_start(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
+		     struct kt_err *err);
+/* Ends the thread; NULL is allowed. */
+void fb_control_stop(struct fb_control *control);
+
+#endif

@@ -1,0 +1,43 @@
+/* Inside control/: the endpoints, without HTTP. */
+#ifndef KASSAY_FAKEBROKER_CONTROL_ENDPOINTS_H
+#define KASSAY_FAKEBROKER_CONTROL_ENDPOINTS_H
+
+#include <jansson.h>
+
+#include "fakebroker/control/recorder_json.h"
+
+struct evkeyvalq;
+
+struct fb_ask {
+	struct fb_cluster *cluster;
+	const char *method;
+	char *path;
+	struct evkeyvalq *params;  /* of the query */
+	json_t *body;              /* NULL if there was none */
+};
+
+struct fb_answer {
+	int status;                /* HTTP's */
+	json_t *json;              /* or NULL and text */
+	char *text;
+	/* Or later: when so many requests were recorded, or the time is over. */
+	bool wait;
+	struct fb_record_filter filter;
+	size_t count;
+	int64_t timeout_ms;
+};
+
+/* Answers: 404 for an unknown path, 405 for a wrong method, 400 for bad input; errors are {"error": "..."}. */
+void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer);
+/* The answer to a wait that is over. */
+void fb_answer_waited(struct fb_answer *answer, bool met);
+void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* status.c */
+json_t *fb_status_json(struct fb_cluster *cluster);
+/* NULL if there is no such partition. */
+json_t *fb_partition_json(struct fb_cluster *cluster, const char *topic, int32_t index);
+/* metrics.c: Prometheus text, for free(). NULL without memory. */
+char *fb_metrics_text(struct fb_cluster *cluster);
+
+#endif

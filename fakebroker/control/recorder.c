@@ -1,0 +1,171 @@
+#include "fakebroker/control/recorder.h"
+
+#include <stdlib.h>
+
+#include "fakebroker/control/recorder_json.h"
+
+struct fb_recorder {
+	pthread_mutex_t lock;
+	void (*added)(void *arg);  /* called under the lock; NULL while nobody waits */
+	void *arg;
+	struct fb_recorded *ring;
+	size_t cap, first, n;
+	size_t bytes, max_bytes;
+	uint64_t next_id;
+};
+
+struct fb_recorder *fb_recorder_new(size_t max_requests, size_t max_bytes)
+{
+	struct fb_recorder *recorder = calloc(1, sizeof *recorder);
+
+	if (!recorder)
+		return NULL;
+	recorder->ring = calloc(max_requests, sizeof *recorder->ring);
+	if (!recorder->ring) {
+		free(recorder);
+		return NULL;
+	}
+	recorder->cap = max_requests;
+	recorder->max_bytes = max_bytes;
+	pthread_mutex_init(&recorder->lock, NULL);
+	return recorder;
+}
+
+static void drop_oldest(struct fb_recorder *recorder)
+{
+	struct fb_recorded *r = &recorder->ring[recorder->first];
+
+	recorder->bytes -= r->frame->n + r->response_n;
+	fb_frame_unref(r->frame);
+	free(r->response);
+	free(r->reason);
+	memset(r, 0, sizeof *r);
+	recorder->first = (recorder->first + 1) % recorder->cap;
+	recorder->n--;
+}
+
+void fb_recorder_free(struct fb_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	while (recorder->n)
+		drop_oldest(recorder);
+	free(recorder->ring);
+	pthread_mutex_destroy(&recorder->lock);
+	free(recorder);
+}
+
+static void add(struct fb_recorder *recorder, struct fb_recorded *r)
+{
+	size_t bytes = r->frame->n + r->response_n;
+
+	pthread_mutex_lock(&recorder->lock);
+	while (recorder->n && (recorder->n == recorder->cap || recorder->bytes + bytes > recorder->max_bytes))
+		drop_oldest(recorder);
+	r->id = ++recorder->next_id;
+	recorder->ring[(recorder->first + recorder->n++) % recorder->cap] = *r;
+	recorder->bytes += bytes;
+	if (recorder->added)
+		recorder->added(recorder->arg);
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+/* The beginning of the response; a fetched megabyte is in the log anyway. */
+static void copy_response(struct fb_recorded *r, const struct kw_buf *response)
+{
+	size_t n = kw_buf_len(response), niov = kw_buf_iov(response, NULL, 0), at = 0;
+	struct iovec *iov = calloc(niov, sizeof *iov);
+
+	r->response_cut = n > FB_RECORDED_RESPONSE;
+	n = r->response_cut ? FB_RECORDED_RESPONSE : n;
+	r->response = malloc(n ? n : 1);
+	if (!iov || !r->response) {
+		free(iov);
+		return;
+	}
+	kw_buf_iov(response, iov, niov);
+	for (size_t i = 0; i < niov && at < n; i++) {
+		size_t k = iov[i].iov_len < n - at ? iov[i].iov_len : n - at;
+
+		memcpy(r->response + at, iov[i].iov_base, k);
+		at += k;
+	}
+	r->response_n = at;
+	free(iov);
+}
+
+static struct fb_recorded start(const struct fb_node *node, const struct fb_conn *conn, struct fb_frame *frame,
+				const char *fate)
+{
+	struct fb_recorded r = {.node = node->id, .connection = fb_conn_id(conn), .port = fb_conn_port(conn), .fate = fate,
+				.frame = fb_frame_ref(frame)};
+
+	snprintf(r.address, sizeof r.address, "%s", fb_conn_address(conn));
+	return r;
+}
+
+void fb_recorder_add(struct fb_recorder *recorder, const struct fb_request *req, const struct kw_buf *response,
+		     const char *fate)
+{
+	struct fb_recorded r = start(req->node, req->conn, req->frame, fate);
+
+	r.api = req->api->key;
+	r.version = (int16_t)req->version;
+	r.response_version = (int16_t)(req->header_version_override >= 0 ? req->header_version_override : req->version);
+	r.time_ms = fb_cluster_now(req->cluster);
+	if (response)
+		copy_response(&r, response);
+	add(recorder, &r);
+}
+
+void fb_recorder_add_unparsed(struct fb_recorder *recorder, const struct fb_node *node, const struct fb_conn *conn,
+			      struct fb_frame *frame, const char *reason)
+{
+	struct fb_recorded r = start(node, conn, frame, "closed");
+
+	r.api = r.version = -1;
+	r.reason = strdup(reason);
+	add(recorder, &r);
+}
+
+/* ---- reading back ---- */
+
+static bool matches(const struct fb_recorded *r, const struct fb_record_filter *filter)
+{
+	return r->id > filter->after && (filter->api < 0 || r->api == filter->api) &&
+	       (filter->node < 0 || r->node == filter->node);
+}
+
+json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter)
+{
+	json_t *out = json_array();
+
+	pthread_mutex_lock(&recorder->lock);
+	for (size_t i = 0; i < recorder->n && json_array_size(out) < filter->limit; i++) {
+		const struct fb_recorded *r = &recorder->ring[(recorder->first + i) % recorder->cap];
+
+		if (matches(r, filter))
+			json_array_append_new(out, fb_recorded_json(r, filter->bytes));
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return out;
+}
+
+size_t fb_recorder_count(struct fb_recorder *recorder, const struct fb_record_filter *filter)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&recorder->lock);
+	for (size_t i = 0; i < recorder->n; i++)
+		n += matches(&recorder->ring[(recorder->first + i) % recorder->cap], filter);
+	pthread_mutex_unlock(&recorder->lock);
+	return n;
+}
+
+void fb_recorder_notify(struct fb_recorder *recorder, void (*added)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&recorder->lock);
+	recorder->added = added;
+	recorder->arg = arg;
+	pthread_mutex_unlock(&recorder->lock);
+}

@@ -1,0 +1,42 @@
+/* Inside control/: a recorded request, and reading it back. */
+#ifndef KASSAY_FAKEBROKER_CONTROL_RECORDER_JSON_H
+#define KASSAY_FAKEBROKER_CONTROL_RECORDER_JSON_H
+
+#include "fakebroker/control/recorder.h"
+
+enum { FB_RECORDED_RESPONSE = 64 * 1024 };
+
+struct fb_recorded {
+	uint64_t id;               /* counts from 1 */
+	int64_t time_ms;
+	int32_t node;
+	uint64_t connection;
+	char address[64];
+	int port;
+	int16_t api, version, response_version;   /* -1: could not be parsed */
+	const char *fate;
+	char *reason;              /* why not, or NULL */
+	struct fb_frame *frame;    /* of the request, without its size field */
+	uint8_t *response;         /* whole frame, size field included, at most FB_RECORDED_RESPONSE bytes of it; or NULL */
+	size_t response_n;
+	bool response_cut;
+};
+
+struct fb_record_filter {
+	uint64_t after;            /* only later ids */
+	int api, node;             /* -1 = any */
+	size_t limit;
+	bool bytes;                /* hex beside the JSON */
+};
+
+/* The request and its answer as JSON: decoded now, from the bytes. New reference. */
+json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes);
+/* Those that the filter lets through, oldest first. New reference. */
+json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter);
+/* Number of requests kept that the filter lets through; its limit is not looked at. */
+size_t fb_recorder_count(struct fb_recorder *recorder, const struct fb_record_filter *filter);
+/* From now on calls added(arg) for every request, on the thread that handled it; NULL ends that. It must be quick and not
+ * use the recorder. */
+void fb_recorder_notify(struct fb_recorder *recorder, void (*added)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,359 @@
+/* From a frame to its answer: header, version, body, rule, handler, observers, response. */
+#include <stdlib.h>
+
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/control/recorder.h"
+#include "fakebroker/control/rules.h"
+#include "fakebroker/request.h"
+
+enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18 };
+
+static const struct fb_api apis[] = {
+#define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
+#include "fakebroker/apis.def"
+#undef X
+};
+
+enum { NAPIS = sizeof apis / sizeof apis[0] };
+
+const struct fb_api *fb_api_at(size_t index)
+{
+	return index < NAPIS ? &apis[index] : NULL;
+}
+
+const struct fb_api *fb_api_find(int api_key)
+{
+	for (size_t i = 0; i < NAPIS; i++)
+		if (apis[i].key == api_key)
+			return &apis[i];
+	return NULL;
+}
+
+/* ---- the request's life ---- */
+
+static void request_free(struct fb_request *req)
+{
+	for (size_t i = 0; i < req->nframes; i++)
+		fb_frame_unref(req->frames[i]);
+	free(req->frames);
+	fb_frame_unref(req->frame);
+	kw_arena_fini(&req->arena);
+	free(req);
+}
+
+int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_t n)
+{
+	if (req->nframes + n > req->capframes) {
+		size_t cap = req->nframes + n + 16;
+		struct fb_frame **v = realloc(req->frames, cap * sizeof *v);
+
+		if (!v) {
+			for (size_t i = 0; i < n; i++)
+				fb_frame_unref(frames[i]);
+			return KT_ENOMEM;
+		}
+		req->frames = v;
+		req->capframes = cap;
+	}
+	if (n)
+		memcpy(req->frames + req->nframes, frames, n * sizeof *frames);
+	req->nframes += n;
+	return 0;
+}
+
+struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n)
+{
+	req->partitions = kw_alloc(&req->arena, (size_t)n * sizeof *req->partitions);
+	req->npartitions = req->partitions ? n : 0;
+	for (int32_t i = 0; i < req->npartitions; i++)
+		fb_partition_init(&req->partitions[i]);
+	return req->partitions;
+}
+
+/* ---- parsing ---- */
+
+/* Puts the reason into the log and the recorder. */
+static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
+{
+	char reason[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(reason, sizeof reason, fmt, ap);
+	va_end(ap);
+	fb_log_line(KASSAY_INFO, "node %d: closing connection %llu of %s: %s", req->node->id,
+		    (unsigned long long)fb_conn_id(req->conn), fb_conn_address(req->conn), reason);
+	if (req->cluster->recorder)
+		fb_recorder_add_unparsed(req->cluster->recorder, req->node, req->conn, req->frame, reason);
+	return FB_CLOSE;
+}
+
+/* Reads the header: FB_REPLY when it is good. */
+static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
+{
+	const struct fb_frame *frame = req->frame;
+	struct kt_err err = {0};
+	char line[600];
+	void *header;
+	int key, version;
+
+	if (frame->n < 8)
+		return unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n);
+	key = (int16_t)kw_rd16(frame->p);
+	version = (int16_t)kw_rd16(frame->p + 2);
+	req->api = fb_api_find(key);
+	req->version = version;
+	if (!req->api)
+		return unparsed(req, "API key %d (%s) is not served", key, kw_api_name(key) ? kw_api_name(key) : "unknown");
+	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)))
+		return unparsed(req, "%s is not for this listener", kw_api_name(key));
+	if (kw_decode(&kw_msg_RequestHeader, kw_request_header_version(key, version), frame->p, frame->n, &req->arena,
+		      &header, used, &err) < 0)
+		return unparsed(req, "request header of %s: %s", kw_api_name(key), kt_err_line(&err, line, sizeof line));
+	req->header = header;
+	return FB_REPLY;
+}
+
+/* An ApiVersions version that we do not have is answered in version 0, with the versions that we have; Kafka reads the
+ * header of a version beyond its newest as a flexible one, so parse_header() has read it already or failed. */
+static enum fb_outcome parse_body(struct fb_request *req, size_t at)
+{
+	const struct fb_api *api = req->api;
+	struct kt_err err = {0};
+	char line[600];
+	void *body;
+
+	if (req->version < api->min || req->version > api->max) {
+		if (api->key != API_VERSIONS)
+			return unparsed(req, "%s has no version %d here", kw_api_name(api->key), req->version);
+		req->header_version_override = 0;
+		return FB_REPLY;
+	}
+	if (kw_decode(kw_request(api->key), req->version, req->frame->p + at, req->frame->n - at, &req->arena, &body,
+		      NULL, &err) < 0)
+		return unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
+				kt_err_line(&err, line, sizeof line));
+	req->body = body;
+	return FB_REPLY;
+}
+
+/* ---- observers ---- */
+
+/* Counts the error codes of a response at all levels. */
+static void count_errors(const struct kw_struct *st, const void *in, int16_t *first, int32_t *n)
+{
+	for (uint32_t i = 0; i < st->nfields; i++) {
+		const struct kw_field *field = &st->fields[i];
+		const char *at = (const char *)in + field->offset;
+
+		if (field->type == KW_INT16 && strcmp(field->name, "errorCode") == 0 && *(const int16_t *)(const void *)at) {
+			if (!*n)
+				*first = *(const int16_t *)(const void *)at;
+			++*n;
+		} else if (field->type == KW_STRUCT && field->flags & KW_F_ARRAY) {
+			const struct kw_arr *arr = (const struct kw_arr *)(const void *)at;
+
+			for (int32_t k = 0; k < arr->n; k++)
+				count_errors(field->sub, (const char *)arr->v + (size_t)k * field->sub->size, first, n);
+		}
+	}
+}
+
+static int32_t throttle(const struct kw_struct *st, const void *response)
+{
+	for (uint32_t i = 0; i < st->nfields; i++)
+		if (strcmp(st->fields[i].name, "throttleTimeMs") == 0)
+			return *(const int32_t *)(const void *)((const char *)response + st->fields[i].offset);
+	return 0;
+}
+
+static void describe(const struct fb_request *req, struct fb_exchange *x)
+{
+	fb_exchange_init(x);
+	x->view.id = req->id;
+	x->view.node = req->node->id;
+	x->view.listener = fb_hook_str(kw_str("PLAINTEXT"));
+	x->view.principal = fb_hook_str(kw_str("User:ANONYMOUS"));
+	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
+	x->view.clientId = fb_hook_str(req->header->clientId);
+	x->view.apiKey = req->api->key;
+	x->view.apiVersion = (int16_t)req->version;
+	x->view.correlationId = req->header->correlationId;
+	x->view.api = kw_api_name(req->api->key);
+	x->view.request_bytes = (int64_t)req->frame->n + 4;
+	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
+	x->view.partition_count = req->npartitions;
+	x->partitions = req->partitions;
+}
+
+static void observe(struct fb_request *req, bool replied, size_t response_bytes)
+{
+	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
+	const struct kw_struct *root = kw_response(req->api->key)->root;
+	struct fb_exchange x;
+
+	if (!observer)
+		return;
+	describe(req, &x);
+	x.view.response_bytes = (int64_t)response_bytes;
+	x.view.service_ns = fb_now_ns() - req->started_ns;
+	x.view.has_response = replied;
+	if (req->response) {
+		count_errors(root, req->response, &x.view.error, &x.view.error_count);
+		x.view.throttleTimeMs = throttle(root, req->response);
+	}
+	fb_observer_record(observer, &x);
+	fb_observer_unref(observer);
+}
+
+void fb_request_observe_produce(struct fb_request *req)
+{
+	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
+	struct fb_exchange x;
+
+	if (!observer)
+		return;
+	if (fb_observer_wants_produce(observer)) {
+		describe(req, &x);
+		fb_observer_produce(observer, &x);
+	}
+	fb_observer_unref(observer);
+}
+
+/* ---- answering ---- */
+
+static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err)
+{
+	struct kw_ResponseHeader header = {.correlationId = req->header->correlationId};
+	int version = req->header_version_override >= 0 ? req->header_version_override : req->version;
+	int code;
+
+	kw_put_u32(buf, 0);
+	code = kw_encode(&kw_msg_ResponseHeader, kw_response_header_version(req->api->key, version), &header, buf, err);
+	if (!code)
+		code = kw_encode(kw_response(req->api->key), version, req->response, buf, err);
+	if (!code)
+		kw_wr32(buf->p, (uint32_t)(kw_buf_len(buf) - 4));
+	return code;
+}
+
+static enum fb_outcome reply(struct fb_request *req)
+{
+	struct kt_err err = {0};
+	struct kw_buf buf;
+	char line[600];
+
+	kw_buf_init(&buf, 0);
+	buf.by_ref = true;
+	if (encode(req, &buf, &err) < 0) {
+		fb_log_line(KASSAY_ERROR, "node %d: the answer to %s v%d cannot be encoded: %s", req->node->id,
+			    kw_api_name(req->api->key), req->version, kt_err_line(&err, line, sizeof line));
+		kw_buf_fini(&buf);
+		return FB_CLOSE;
+	}
+	observe(req, true, kw_buf_len(&buf));
+	if (req->cluster->recorder)
+		fb_recorder_add(req->cluster->recorder, req, &buf, "replied");
+	fb_conn_send_take(req->conn, &buf, req->frames, req->nframes);
+	req->nframes = 0;
+	return FB_REPLY;
+}
+
+/* Does what follows from the handler's outcome. The request is gone afterwards, unless it waits. */
+static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
+{
+	switch (outcome) {
+	case FB_WAIT:
+		return FB_WAIT;
+	case FB_REPLY:
+		outcome = reply(req);
+		break;
+	case FB_SILENT:
+	case FB_CLOSE:
+		observe(req, false, 0);
+		if (req->cluster->recorder)
+			fb_recorder_add(req->cluster->recorder, req, NULL, outcome == FB_SILENT ? "silent" : "closed");
+		break;
+	}
+	request_free(req);
+	return outcome;
+}
+
+static enum fb_outcome call(struct fb_request *req)
+{
+	req->response = kw_new(kw_response(req->api->key), &req->arena);
+	if (!req->response)
+		return unparsed(req, "out of memory");
+	return req->api->handler(req);
+}
+
+/* Rules come before the handler. */
+static enum fb_outcome apply_rule(struct fb_request *req)
+{
+	struct fb_action action = {.kind = FB_ACT_NONE};
+
+	if (req->cluster->rules)
+		action = fb_rules_match(req->cluster->rules, req);
+	switch (action.kind) {
+	case FB_ACT_ERROR:
+		req->forced = action.error;
+		break;
+	case FB_ACT_DELAY:
+		fb_conn_sleep(req->conn, action.delay_ms);
+		return FB_WAIT;
+	case FB_ACT_CLOSE:
+		return unparsed(req, "a rule says so");
+	case FB_ACT_NONE:
+		break;
+	}
+	req->delayed = true;
+	return call(req);
+}
+
+enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state)
+{
+	struct fb_request *req = calloc(1, sizeof *req);
+	enum fb_outcome outcome;
+	size_t at = 0;
+
+	if (!req) {
+		fb_frame_unref(frame);
+		return FB_CLOSE;
+	}
+	kw_arena_init(&req->arena, ARENA_LIMIT);
+	req->cluster = arg;
+	req->conn = conn;
+	req->node = fb_conn_tag(conn);
+	req->frame = frame;
+	req->header_version_override = -1;
+	req->started_ns = fb_now_ns();
+	outcome = parse_header(req, &at);
+	if (outcome == FB_REPLY)
+		outcome = parse_body(req, at);
+	if (outcome != FB_REPLY) {
+		request_free(req);
+		return outcome;
+	}
+	req->id = atomic_fetch_add(&req->node->requests, 1) + 1;
+	outcome = apply_rule(req);
+	*state = req;
+	return finish(req, outcome);
+}
+
+enum fb_outcome fb_dispatch_again(void *arg, struct fb_conn *conn, void *state, bool expired)
+{
+	struct fb_request *req = state;
+	bool first = !req->delayed;
+
+	(void)arg;
+	(void)conn;
+	req->delayed = true;
+	req->expired = expired && !first;
+	return finish(req, call(req));
+}
+
+void fb_dispatch_drop(void *arg, void *state)
+{
+	(void)arg;
+	request_free(state);
+}

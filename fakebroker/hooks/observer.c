@@ -1,0 +1,406 @@
+#include "fakebroker/hooks/observer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fakebroker/hooks/observer_metrics.h"
+#include "fakebroker/hooks/options.h"
+#include "fakebroker/hooks/plugin.h"
+#include "fakebroker/hooks/utf8.h"
+
+#define CLOSING 0x80000000u
+
+/* Lets calls through until it is shut, and tells when the last of them has left. */
+struct gate {
+	atomic_uint calls;        /* that are inside, with CLOSING once the gate is shut */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;   /* calls is CLOSING, or the watcher is closed */
+};
+
+/* One observer of the list. */
+struct watcher {
+	struct fb_observer *owner;
+	struct fb_class_ref ref;
+	struct fb_host host;
+	void *instance;
+	char *fallback;           /* why NoOpObserver stands in for what was wanted; NULL if it does not */
+	struct gate gate;
+	atomic_uint_fast64_t seen, produce_seen, nanoseconds;
+	struct fb_failures failures;
+	int64_t deadline;         /* of close(), ns */
+	bool closed, late;        /* guarded by the gate's lock; late: nobody waits for closed any more */
+};
+
+struct fb_observer {
+	atomic_int refs;
+	atomic_bool closing;
+	char *classes;
+	size_t n;
+	struct watcher watchers[];
+};
+
+/* ---- the gate ---- */
+
+static void gate_init(struct gate *gate)
+{
+	pthread_condattr_t monotonic;
+
+	atomic_init(&gate->calls, 0);
+	pthread_mutex_init(&gate->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&gate->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+static void gate_fini(struct gate *gate)
+{
+	pthread_mutex_destroy(&gate->lock);
+	pthread_cond_destroy(&gate->changed);
+}
+
+static void gate_leave(struct gate *gate)
+{
+	if (atomic_fetch_sub(&gate->calls, 1) == (CLOSING | 1)) {
+		pthread_mutex_lock(&gate->lock);
+		pthread_cond_broadcast(&gate->changed);
+		pthread_mutex_unlock(&gate->lock);
+	}
+}
+
+static bool gate_enter(struct gate *gate)
+{
+	if (!(atomic_fetch_add(&gate->calls, 1) & CLOSING))
+		return true;
+	gate_leave(gate);
+	return false;
+}
+
+static void gate_shut(struct gate *gate)
+{
+	atomic_fetch_or(&gate->calls, CLOSING);
+}
+
+static void gate_wait_empty(struct gate *gate)
+{
+	pthread_mutex_lock(&gate->lock);
+	while (atomic_load(&gate->calls) != CLOSING)
+		pthread_cond_wait(&gate->changed, &gate->lock);
+	pthread_mutex_unlock(&gate->lock);
+}
+
+/* ---- making ---- */
+
+static const struct kassay_observer_class *class_of(const struct watcher *watcher)
+{
+	return &watcher->ref.class->observer;
+}
+
+static int try_create(struct watcher *watcher, const char *entry, const struct fb_hook_env *env, struct kt_err *err)
+{
+	char text[512] = "";
+	struct kassay_text why = {text, sizeof text};
+	const struct kassay_observer_class *class;
+	const struct watcher *other;
+	int rc = *entry ? fb_class_find(FB_HOOK_OBSERVER, entry, env, &watcher->ref, err)
+			: kt_fail(err, KT_EUSAGE, "the name is blank");
+
+	if (rc < 0)
+		return rc;
+	class = class_of(watcher);
+	for (other = watcher->owner->watchers; other < watcher; other++)
+		if (!other->fallback && strcmp(class_of(other)->name, class->name) == 0)
+			return kt_fail(err, KT_EUSAGE, "it is in the list twice");
+	fb_host_init(&watcher->host, env, FB_OBSERVER_PREFIX, class->name);
+	if (class->create && class->create(&watcher->host.host, &watcher->instance, &why) != 0) {
+		fb_utf8_mend(text);
+		return kt_fail(err, KT_EPLUGIN, "%s", *text ? text : "create() failed");
+	}
+	return 0;
+}
+
+/* Creates what the entry names, or puts NoOpObserver in its place. */
+static int create(struct watcher *watcher, const char *entry, const struct fb_hook_env *env, struct kt_err *err)
+{
+	struct kt_err why = {0};
+	int rc = try_create(watcher, entry, env, &why);
+
+	if (rc < 0) {
+		fb_utf8_mend(why.text);
+		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, "
+			    "NoOpObserver takes its place: %s", entry, why.text);
+		kt_fail(err, rc, "observer '%s': %s", entry, why.text);
+		fb_class_release(&watcher->ref);
+		watcher->instance = NULL;
+		watcher->fallback = strdup(why.text);
+		fb_class_find(FB_HOOK_OBSERVER, "NoOpObserver", env, &watcher->ref, NULL);
+		fb_host_init(&watcher->host, env, FB_OBSERVER_PREFIX, class_of(watcher)->name);
+		if (!watcher->fallback)
+			return KT_ENOMEM;
+	}
+	fb_host_created(&watcher->host);
+	return 0;
+}
+
+static void free_observer(struct fb_observer *observer)
+{
+	while (observer->n > 0) {
+		struct watcher *watcher = &observer->watchers[--observer->n];
+
+		gate_fini(&watcher->gate);
+		free(watcher->fallback);
+		fb_class_release(&watcher->ref);
+	}
+	free(observer->classes);
+	free(observer);
+}
+
+int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct fb_observer **out, struct kt_err *err)
+{
+	const char *list = classes;
+	struct fb_observer *observer;
+	char entry[4096];
+		int rc = 0, more;
+
+	*out = NULL;
+	observer = calloc(1, sizeof *observer + fb_list_entries(classes) * sizeof observer->watchers[0]);
+	if (!observer || !(observer->classes = strdup(classes))) {
+		free(observer);
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	}
+	fb_utf8_mend(observer->classes);
+	atomic_init(&observer->refs, 1);
+	while (rc == 0 && (more = fb_list_next(&list, entry, sizeof entry)) != 0) {
+		struct watcher *watcher = &observer->watchers[observer->n++];
+
+		watcher->owner = observer;
+		gate_init(&watcher->gate);
+		rc = create(watcher, more > 0 ? entry : "", env, err);
+	}
+	if (rc < 0)
+		fb_observer_unref(observer);
+	else
+		*out = observer;
+	return rc;
+}
+
+struct fb_observer *fb_observer_ref(struct fb_observer *observer)
+{
+	atomic_fetch_add_explicit(&observer->refs, 1, memory_order_relaxed);
+	return observer;
+}
+
+void fb_observer_unref(struct fb_observer *observer)
+{
+	if (!observer || atomic_fetch_sub_explicit(&observer->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (atomic_load(&observer->closing)) {
+		free_observer(observer);
+		return;
+	}
+	/* Closing takes references of its own, so there must be one again. */
+	atomic_store(&observer->refs, 1);
+	fb_observer_close(observer, FB_OBSERVER_TIMEOUT_MS, NULL);
+	fb_observer_unref(observer);
+}
+
+const char *fb_observer_classes(const struct fb_observer *observer)
+{
+	return observer->classes;
+}
+
+/* ---- exchanges ---- */
+
+static const struct kassay_partition *partition_at(const struct kassay_exchange *view, int32_t i)
+{
+	const struct fb_exchange *exchange = (const struct fb_exchange *)(const void *)view;
+
+	return i >= 0 && i < view->partition_count ? &exchange->partitions[i] : NULL;
+}
+
+void fb_exchange_init(struct fb_exchange *exchange)
+{
+	const struct kassay_str null = {NULL, -1};
+
+	*exchange = (struct fb_exchange){
+		.view = {
+			.struct_size = sizeof exchange->view,
+			.listener = null, .principal = null, .address = null, .clientId = null,
+			.api = "",
+			.partition = partition_at,
+		},
+	};
+}
+
+void fb_partition_init(struct kassay_partition *partition)
+{
+	*partition = (struct kassay_partition){.struct_size = sizeof *partition, .topic = {NULL, -1}, .codec = -1};
+}
+
+static void call(struct watcher *watcher, int (*fn)(void *, const struct kassay_exchange *, struct kassay_text *),
+		 const struct fb_exchange *exchange, atomic_uint_fast64_t *counter)
+{
+	char text[512] = "";
+	struct kassay_text why = {text, sizeof text};
+	int64_t start;
+
+	if (!gate_enter(&watcher->gate))
+		return;
+	start = fb_hook_now();
+	if (fn(watcher->instance, &exchange->view, &why) != 0)
+		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
+	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(fb_hook_now() - start), memory_order_relaxed);
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+	gate_leave(&watcher->gate);
+}
+
+void fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange)
+{
+	size_t i;
+
+	for (i = 0; i < observer->n; i++)
+		call(&observer->watchers[i], class_of(&observer->watchers[i])->record, exchange,
+		     &observer->watchers[i].seen);
+}
+
+void fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange)
+{
+	size_t i;
+
+	for (i = 0; i < observer->n; i++)
+		if (class_of(&observer->watchers[i])->observe_produce)
+			call(&observer->watchers[i], class_of(&observer->watchers[i])->observe_produce, exchange,
+			     &observer->watchers[i].produce_seen);
+}
+
+bool fb_observer_wants_produce(const struct fb_observer *observer)
+{
+	size_t i;
+
+	for (i = 0; i < observer->n; i++)
+		if (class_of(&observer->watchers[i])->observe_produce)
+			return true;
+	return false;
+}
+
+/* ---- the end ---- */
+
+/* Waits until the observer's calls have returned and closes it, however long that takes. */
+static void *close_watcher(void *arg)
+{
+	struct watcher *watcher = arg;
+	const struct kassay_observer_class *class = class_of(watcher);
+	int64_t left;
+	bool late;
+
+	gate_wait_empty(&watcher->gate);
+	left = (watcher->deadline - fb_hook_now()) / 1000000;
+	if (class->close)
+		class->close(watcher->instance, left > 0 ? left : 0);
+	pthread_mutex_lock(&watcher->gate.lock);
+	watcher->closed = true;
+	late = watcher->late;
+	pthread_cond_broadcast(&watcher->gate.changed);
+	pthread_mutex_unlock(&watcher->gate.lock);
+	if (late)
+		fb_observer_unref(watcher->owner);
+	return NULL;
+}
+
+/* Starts a thread that closes the watcher. Its reference of the owner is dropped by whoever sees it closed. */
+static void start_closing(struct watcher *watcher, int64_t deadline)
+{
+	pthread_attr_t detached;
+	pthread_t thread;
+
+	watcher->deadline = deadline;
+	fb_observer_ref(watcher->owner);
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &detached, close_watcher, watcher) != 0)
+		close_watcher(watcher);
+	pthread_attr_destroy(&detached);
+}
+
+static bool wait_closed(struct watcher *watcher)
+{
+	const struct timespec end = {watcher->deadline / 1000000000, watcher->deadline % 1000000000};
+	int rc = 0;
+	bool closed;
+
+	pthread_mutex_lock(&watcher->gate.lock);
+	while (!watcher->closed && rc != ETIMEDOUT)
+		rc = pthread_cond_timedwait(&watcher->gate.changed, &watcher->gate.lock, &end);
+	closed = watcher->closed;
+	watcher->late = !closed;
+	pthread_mutex_unlock(&watcher->gate.lock);
+	if (closed)
+		fb_observer_unref(watcher->owner);
+	return closed;
+}
+
+int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct kt_err *err)
+{
+	const int64_t deadline = fb_hook_now() + timeout_ms * 1000000;
+	size_t i;
+	int rc = 0;
+
+	if (atomic_exchange(&observer->closing, true))
+		return 0;
+	for (i = 0; i < observer->n; i++)
+		gate_shut(&observer->watchers[i].gate);
+	for (i = 0; i < observer->n; i++)
+		start_closing(&observer->watchers[i], deadline);
+	for (i = 0; i < observer->n; i++) {
+		const struct fb_host *host = &observer->watchers[i].host;
+
+		if (wait_closed(&observer->watchers[i]))
+			continue;
+		rc = kt_fail(err, KT_ETIMEOUT, "observer %s did not close within %lld ms", host->name,
+			     (long long)timeout_ms);
+		fb_hook_log(&host->env, KASSAY_ERROR, "observer %s did not close within %lld ms and is left alone",
+			    host->name, (long long)timeout_ms);
+	}
+	return rc;
+}
+
+/* ---- numbers ---- */
+
+static json_t *watcher_json(struct watcher *watcher)
+{
+	json_t *metrics = json_object();
+
+	if (class_of(watcher)->collect && gate_enter(&watcher->gate)) {
+		fb_metrics_collect(class_of(watcher), watcher->instance, metrics);
+		gate_leave(&watcher->gate);
+	}
+	return json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
+			 "fallback", watcher->fallback, "seen", (json_int_t)atomic_load(&watcher->seen),
+			 "produce_seen", (json_int_t)atomic_load(&watcher->produce_seen),
+			 "failed", (json_int_t)atomic_load(&watcher->failures.count),
+			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds), "metrics", metrics);
+}
+
+json_t *fb_observer_json(struct fb_observer *observer)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < observer->n; i++)
+		json_array_append_new(list, watcher_json(&observer->watchers[i]));
+	return json_pack("{s:s, s:o}", "classes", observer->classes, "observers", list);
+}
+
+int fb_observer_check_option(const struct fb_observer *observer, const char *config, struct kt_err *err)
+{
+	struct fb_option_search search = {.name = config + strlen(FB_OBSERVER_PREFIX)};
+	size_t i;
+
+	for (i = 0; i < observer->n; i++)
+		fb_option_offer(&search, observer->watchers[i].ref.class);
+	return fb_option_found(&search, FB_HOOK_OBSERVER, err);
+}

@@ -1,0 +1,149 @@
+#include "fakebroker/hooks/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/text/near.h"
+
+int fb_list_next(const char **list, char *entry, size_t size)
+{
+	const char *start = *list, *end;
+
+	if (!start)
+		return 0;
+	end = strchrnul(start, ',');
+	*list = *end ? end + 1 : NULL;
+	start += strspn(start, " \t");
+	while (end > start && strchr(" \t", end[-1]))
+		end--;
+	if ((size_t)(end - start) >= size)
+		return -1;
+	memcpy(entry, start, (size_t)(end - start));
+	entry[end - start] = '\0';
+	return 1;
+}
+
+size_t fb_list_entries(const char *list)
+{
+	size_t n = 1;
+
+	while ((list = strchr(list, ',')) != NULL) {
+		list++;
+		n++;
+	}
+	return n;
+}
+
+static int bad(struct kassay_text *why, const char *name, const char *value, const char *wanted)
+{
+	if (value)
+		snprintf(why->text, why->size, "option %s is '%s', but must be %s", name, value, wanted);
+	else
+		snprintf(why->text, why->size, "option %s is not set: it must be %s", name, wanted);
+	return -1;
+}
+
+int fb_option_number(const struct kassay_host *host, const char *name, int64_t min, int64_t max, int64_t fallback,
+		     int64_t *out, struct kassay_text *why)
+{
+	const char *value = host->option(host, name);
+	char *end, wanted[96];
+	long long n;
+
+	snprintf(wanted, sizeof wanted, "a whole number of %lld to %lld", (long long)min, (long long)max);
+	*out = fallback;
+	if (!value)
+		return fallback < min ? bad(why, name, NULL, wanted) : 0;
+	errno = 0;
+	n = strtoll(value, &end, 10);
+	if (errno || end == value || *end || n < min || n > max)
+		return bad(why, name, value, wanted);
+	*out = n;
+	return 0;
+}
+
+int fb_option_bool(const struct kassay_host *host, const char *name, bool fallback, bool *out, struct kassay_text *why)
+{
+	const char *value = host->option(host, name);
+
+	*out = value ? strcasecmp(value, "true") == 0 : fallback;
+	if (value && !*out && strcasecmp(value, "false") != 0)
+		return bad(why, name, value, "true or false");
+	return 0;
+}
+
+int fb_option_word(const struct kassay_host *host, const char *name, const char *const *words, int fallback, int *out,
+		   struct kassay_text *why)
+{
+	const char *value = host->option(host, name);
+	char wanted[128] = "one of";
+	size_t at = strlen(wanted);
+
+	*out = fallback;
+	if (!value)
+		return 0;
+	for (*out = 0; words[*out]; (*out)++) {
+		if (strcmp(words[*out], value) == 0)
+			return 0;
+		if (at < sizeof wanted)
+			at += (size_t)snprintf(wanted + at, sizeof wanted - at, " %s", words[*out]);
+	}
+	return bad(why, name, value, wanted);
+}
+
+int fb_option_text(const struct kassay_host *host, const char *name, const char **out, struct kassay_text *why)
+{
+	*out = host->option(host, name);
+	return *out && **out ? 0 : bad(why, name, *out, "a text that is not empty");
+}
+
+/* ---- names ---- */
+
+void fb_option_offer(struct fb_option_search *search, const union fb_class *class)
+{
+	const struct kassay_option *option = class->head.options;
+	size_t n = strlen(class->head.name);
+	const char *word = search->name + n + 1;
+	struct kt_near near;
+
+	if (strncmp(search->name, class->head.name, n) != 0 || search->name[n] != '.')
+		return;
+	search->class_found = true;
+	kt_near_init(&near, word);
+	if (!option || (search->common && strcmp(word, search->common) == 0))
+		search->found = true;
+	for (; option && option->name; option++) {
+		if (strcmp(option->name, word) == 0)
+			search->found = true;
+		kt_near_offer(&near, option->name);
+	}
+	if (search->common)
+		kt_near_offer(&near, search->common);
+	search->near = near.best;
+}
+
+int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, struct kt_err *err)
+{
+	const char *name = search->name, *dot = strchr(name, '.');
+	const union fb_class *class;
+	struct kt_near near;
+	char word[128];
+	size_t i;
+
+	snprintf(word, sizeof word, "%.*s", (int)(dot ? dot - name : (ptrdiff_t)strlen(name)), name);
+	kt_near_init(&near, word);
+	for (i = 0; (class = fb_class_builtin(kind, i)); i++) {
+		fb_option_offer(search, class);
+		kt_near_offer(&near, class->head.name);
+	}
+	if (search->found)
+		return 0;
+	if (search->class_found && search->near)
+		return kt_fail(err, KT_EUNKNOWN, "'%s' is no option, did you mean '%s'", name, search->near);
+	if (!search->class_found && near.best)
+		return kt_fail(err, KT_EUNKNOWN, "'%s' is no option, did you mean class '%s'", name, near.best);
+	return kt_fail(err, KT_EUNKNOWN, "'%s' is no option", name);
+}

@@ -1,0 +1,66 @@
+/* A table of counters under names that clients choose, so it is bounded: what comes when it is full is counted together
+ * under the name "(other)".
+ *
+ * Names are made presentable once, when they first come: cut at 249 bytes (Kafka's longest topic name), bytes that are
+ * not UTF-8 and NULs become '?', null becomes "(none)". Names that then are the same share their counters.
+ */
+#ifndef KASSAY_FAKEBROKER_HOOKS_TRAFFIC_TABLE_H
+#define KASSAY_FAKEBROKER_HOOKS_TRAFFIC_TABLE_H
+
+#include <stdbool.h>
+
+#include "fakebroker/hooks/kassay_observer.h"
+
+#define FB_TRAFFIC_PARTS 3        /* most names in a key */
+
+struct fb_traffic_key {
+	struct kassay_str part[FB_TRAFFIC_PARTS];
+	int n;
+	uint32_t hash;
+};
+
+/* Ways that records go. X(symbol, direction, outcome or NULL) */
+#define FB_TRAFFIC_FLOWS(X)                                                        \
+	X(FB_FLOW_ACCEPTED, "produced", "accepted")                                \
+	X(FB_FLOW_REFUSED, "produced", "refused")       /* the partition's error */ \
+	X(FB_FLOW_DUPLICATE, "produced", "duplicate")   /* answered as a success */ \
+	X(FB_FLOW_CONSUMED, "consumed", NULL)
+
+enum fb_traffic_flow {
+#define FB_X(sym, direction, outcome) sym,
+	FB_TRAFFIC_FLOWS(FB_X)
+#undef FB_X
+	FB_FLOWS,
+};
+
+struct fb_traffic_totals {
+	int64_t requests, request_bytes, response_bytes, queue_ns, service_ns, throttle_ms, errors;
+	int64_t records[FB_FLOWS], bytes[FB_FLOWS];
+};
+
+struct fb_traffic_row {
+	struct fb_traffic_row *same_as;    /* row that has the counters if the key is not presentable; else NULL */
+	uint64_t exchange;                 /* the last one that was counted in `requests` */
+	struct fb_traffic_totals totals;
+	/* The key: its names one after the other, each with a NUL behind it. */
+	uint32_t hash;
+	int32_t sizes[FB_TRAFFIC_PARTS];
+	char *names;
+};
+
+struct fb_traffic_table {
+	uint32_t n, limit;        /* rows in use, and most; "(other)" is not counted in limit */
+	struct fb_traffic_row *rows;       /* limit + 1; row 0 is "(other)" */
+	uint32_t *slots, mask;    /* hash table: row number + 1, or 0 when free */
+};
+
+/* For keys of so many parts. limit is at least 1. Returns 0, or -1 without memory. */
+int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t limit);
+void fb_traffic_table_fini(struct fb_traffic_table *table);
+
+/* A key of names; computes the hash, which needs no lock. The names must live as long as the key is used. */
+struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n);
+/* The row of a key, made if need be. Never NULL; lives as long as the table. */
+struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const struct fb_traffic_key *key);
+
+#endif

@@ -1,0 +1,178 @@
+/* Validators that read the key or the value as text. Null passes all of them except KeyPattern. */
+#include <jansson.h>
+#include <regex.h>
+#include <stdio.h>
+
+#include "fakebroker/hooks/builtin_validators.h"
+#include "fakebroker/hooks/utf8.h"
+
+/* ---- KeyPattern ---- */
+
+struct key_pattern {
+	bool nulls;
+	regex_t regex;
+	char pattern[256];        /* for the message */
+};
+
+const struct kassay_option fb_key_pattern_options[] = {
+	{"pattern", NULL, "POSIX extended regular expression; matches anywhere in the key unless it has ^ and $"},
+	{"nulls", "false", "true: accept records without a key"},
+	{0},
+};
+
+int fb_key_pattern_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
+{
+	struct key_pattern *self;
+	const char *pattern;
+	char reason[128];
+	bool nulls;
+	int rc;
+
+	if (fb_option_text(host, "pattern", &pattern, why) < 0 || fb_option_bool(host, "nulls", false, &nulls, why) < 0)
+		return -1;
+	self = fb_validator_alloc(sizeof *self, why);
+	if (!self)
+		return -1;
+	self->nulls = nulls;
+	snprintf(self->pattern, sizeof self->pattern, "%s", pattern);
+	rc = regcomp(&self->regex, pattern, REG_EXTENDED | REG_NOSUB);
+	if (rc != 0) {
+		regerror(rc, &self->regex, reason, sizeof reason);
+		snprintf(why->text, why->size, "option pattern is '%s': %s", pattern, reason);
+		free(self);
+		return -1;
+	}
+	*instance = self;
+	return 0;
+}
+
+int fb_key_pattern(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
+{
+	const struct key_pattern *self = instance;
+	regmatch_t range = {0, record->key.size};
+
+	if (record->key.size < 0)
+		return self->nulls ? KASSAY_OK : fb_validator_refuse(verdict, "KeyPattern: the record has no key");
+	/* REG_STARTEND: the key is neither NUL-terminated nor free of NULs. An empty key may have no address. */
+	if (regexec(&self->regex, record->key.size ? (const char *)record->key.data : "", 1, &range, REG_STARTEND) == 0)
+		return KASSAY_OK;
+	return fb_validator_refuse(verdict, "KeyPattern: the key does not match %s", self->pattern);
+}
+
+void fb_key_pattern_close(void *instance)
+{
+	struct key_pattern *self = instance;
+
+	regfree(&self->regex);
+	free(self);
+}
+
+/* ---- Utf8 ---- */
+
+const struct kassay_option fb_utf8_options[] = {
+	{"part", "value", "what to look at: value, key or both"},
+	{0},
+};
+
+struct utf8 {
+	enum fb_part part;
+};
+
+int fb_utf8_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
+{
+	struct utf8 *self;
+	enum fb_part part;
+
+	if (fb_option_part(host, &part, why) < 0)
+		return -1;
+	self = fb_validator_alloc(sizeof *self, why);
+	if (!self)
+		return -1;
+	self->part = part;
+	*instance = self;
+	return 0;
+}
+
+static int check_utf8(struct kassay_bytes bytes, const char *what, struct kassay_verdict *verdict)
+{
+	size_t n = bytes.size > 0 ? (size_t)bytes.size : 0, good = fb_utf8_valid(bytes.data, n);
+
+	if (good == n)
+		return KASSAY_OK;
+	return fb_validator_refuse(verdict, "Utf8: the %s is not UTF-8 (at byte %zu)", what, good);
+}
+
+int fb_utf8(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
+{
+	const struct utf8 *self = instance;
+	int rc = KASSAY_OK;
+
+	if (self->part & FB_PART_KEY)
+		rc = check_utf8(record->key, "key", verdict);
+	if (rc == KASSAY_OK && self->part & FB_PART_VALUE)
+		rc = check_utf8(record->value, "value", verdict);
+	return rc;
+}
+
+/* ---- JsonSyntax ---- */
+
+const struct kassay_option fb_json_syntax_options[] = {
+	{"part", "value", "what to look at: value, key or both"},
+	{"unique.keys", "false", "true: refuse objects that have a member twice"},
+	{0},
+};
+
+struct json_syntax {
+	enum fb_part part;
+	size_t flags;
+};
+
+int fb_json_syntax_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
+{
+	struct json_syntax *self;
+	enum fb_part part;
+	bool unique;
+
+	if (fb_option_part(host, &part, why) < 0 || fb_option_bool(host, "unique.keys", false, &unique, why) < 0)
+		return -1;
+	self = fb_validator_alloc(sizeof *self, why);
+	if (!self)
+		return -1;
+	self->part = part;
+	/* jansson refuses whole numbers beyond 64 bits, which are good JSON, unless it may read them as reals. */
+	self->flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
+	if (unique)
+		self->flags |= JSON_REJECT_DUPLICATES;
+	*instance = self;
+	return 0;
+}
+
+static int check_json(const struct json_syntax *self, struct kassay_bytes bytes, const char *what,
+		      struct kassay_verdict *verdict)
+{
+	json_error_t error;
+	json_t *json;
+
+	if (bytes.size < 0)
+		return KASSAY_OK;
+	if (bytes.size == 0)
+		return fb_validator_refuse(verdict, "JsonSyntax: the %s is empty", what);
+	json = json_loadb((const char *)bytes.data, (size_t)bytes.size, self->flags, &error);
+	if (!json)
+		return fb_validator_refuse(verdict, "JsonSyntax: the %s is not JSON: %s (at byte %d)", what, error.text,
+				 error.position);
+	json_decref(json);
+	return KASSAY_OK;
+}
+
+int fb_json_syntax(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
+{
+	const struct json_syntax *self = instance;
+	int rc = KASSAY_OK;
+
+	if (self->part & FB_PART_KEY)
+		rc = check_json(self, record->key, "key", verdict);
+	if (rc == KASSAY_OK && self->part & FB_PART_VALUE)
+		rc = check_json(self, record->value, "value", verdict);
+	return rc;
+}

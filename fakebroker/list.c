@@ -1,0 +1,112 @@
+/* --list: what there is, for people and for programs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fakebroker/control/rules.h"
+#include "fakebroker/settings.h"
+#include "lib/text/table.h"
+
+static json_t *apis(void)
+{
+	json_t *rows = json_array();
+	const struct fb_api *api;
+
+	for (size_t i = 0; (api = fb_api_at(i)); i++) {
+		char versions[32], listeners[32];
+
+		snprintf(versions, sizeof versions, "%d-%d", api->min, api->max);
+		snprintf(listeners, sizeof listeners, "%s%s%s", api->listeners & FB_ON_BROKER ? "broker" : "",
+			 api->listeners == (FB_ON_BROKER | FB_ON_CONTROLLER) ? " " : "",
+			 api->listeners & FB_ON_CONTROLLER ? "controller" : "");
+		json_array_append_new(rows, json_pack("{s:i, s:s, s:s, s:s}", "key", api->key, "name", kw_api_name(api->key),
+						      "versions", versions, "listeners", listeners));
+	}
+	return rows;
+}
+
+static json_t *options_text(const struct kassay_option *options)
+{
+	char text[1024] = "";
+	size_t n = 0;
+
+	for (; options && options->name && n < sizeof text - 1; options++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", options->name);
+	return json_string(text);
+}
+
+static json_t *validators(void)
+{
+	json_t *rows = json_array();
+
+	for (const struct kassay_validator_class *const *c = fb_validators; *c; c++)
+		json_array_append_new(rows, json_pack("{s:s, s:o, s:s}", "name", (*c)->name, "options",
+						      options_text((*c)->options), "help", (*c)->help));
+	return rows;
+}
+
+static json_t *observers(void)
+{
+	json_t *rows = json_array();
+
+	for (const struct kassay_observer_class *const *c = fb_observers; *c; c++)
+		json_array_append_new(rows, json_pack("{s:s, s:o, s:s}", "name", (*c)->name, "options",
+						      options_text((*c)->options), "help", (*c)->help));
+	return rows;
+}
+
+static json_t *actions(void)
+{
+	json_t *rows = json_array();
+
+#define X(sym, name, help) json_array_append_new(rows, json_pack("{s:s, s:s}", "name", name, "help", help));
+	FB_ACTIONS(X)
+#undef X
+	return rows;
+}
+
+static int print_table(json_t *rows)
+{
+	struct kt_table table = {0};
+	json_t *row, *value;
+	const char *name;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		const char *heads[KT_TABLE_COLUMNS] = {NULL};
+		size_t n = 0;
+
+		if (i == 0) {
+			json_object_foreach(row, name, value)
+				heads[n++] = name;
+			kt_table_init(&table, heads[0], heads[1], heads[2], heads[3], NULL);
+		}
+		json_object_foreach(row, name, value) {
+			if (json_is_integer(value))
+				kt_table_add(&table, "%lld", (long long)json_integer_value(value));
+			else
+				kt_table_add(&table, "%s", json_string_value(value));
+		}
+	}
+	kt_table_print(&table, stdout, kt_terminal_width(stdout));
+	kt_table_fini(&table);
+	return KT_EXIT_OK;
+}
+
+int fb_list(const struct fb_settings *settings)
+{
+	static json_t *(*const makers[])(void) = {
+		[FB_LIST_APIS] = apis, [FB_LIST_VALIDATORS] = validators, [FB_LIST_OBSERVERS] = observers,
+		[FB_LIST_ACTIONS] = actions,
+	};
+	json_t *rows = makers[settings->list]();
+	int status = KT_EXIT_OK;
+
+	if (settings->json) {
+		json_dumpf(rows, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		status = print_table(rows);
+	}
+	json_decref(rows);
+	return status;
+}

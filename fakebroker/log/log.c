@@ -1,0 +1,244 @@
+#include "fakebroker/log/log.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "fakebroker/log/record_time.h"
+
+enum { FIRST_CAP = 16 };
+
+void fb_log_init(struct fb_log *log, size_t max_bytes)
+{
+	*log = (struct fb_log){.max_bytes = max_bytes};
+}
+
+/* ---- append ---- */
+
+static size_t pinned_by(const struct fb_entry *entry)
+{
+	return sizeof *entry + entry->frame->cap;
+}
+
+/* Room for one entry more. Entries removed at the front make room first, once they are half of all. */
+static int reserve(struct fb_log *log)
+{
+	struct fb_entry *entries;
+	size_t cap;
+
+	if (log->n < log->cap)
+		return 0;
+	if (log->first > log->cap / 2) {
+		log->n -= log->first;
+		memmove(log->entries, log->entries + log->first, log->n * sizeof *log->entries);
+		log->first = 0;
+		return 0;
+	}
+	cap = log->cap ? log->cap * 2 : FIRST_CAP;
+	entries = realloc(log->entries, cap * sizeof *entries);
+	if (!entries)
+		return KT_ENOMEM;
+	log->entries = entries;
+	log->cap = cap;
+	return 0;
+}
+
+/* The body in a frame of its own, behind its header so that a walker finds a batch as it was sent. */
+static struct fb_frame *copy_out(const uint8_t *header, const uint8_t *body, size_t body_size)
+{
+	struct fb_frame *frame = fb_frame_new(KW_B_RECORDS + body_size);
+
+	if (!frame)
+		return NULL;
+	frame->n = KW_B_RECORDS + body_size;
+	memcpy(frame->p, header, KW_B_RECORDS);
+	memcpy(frame->p + KW_B_RECORDS, body, body_size);
+	return frame;
+}
+
+static void drop_first(struct fb_log *log)
+{
+	struct fb_entry *entry = &log->entries[log->first++];
+
+	log->bytes -= entry->size;
+	log->pinned -= pinned_by(entry);
+	fb_frame_unref(entry->frame);
+}
+
+static void obey_limit(struct fb_log *log)
+{
+	while (log->max_bytes && log->pinned > log->max_bytes && log->n - log->first > 1) {
+		drop_first(log);
+		log->dropped++;
+		if (log->logStartOffset < log->entries[log->first].baseOffset)
+			log->logStartOffset = log->entries[log->first].baseOffset;
+	}
+}
+
+int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct fb_frame *frame, const uint8_t *body,
+		  size_t body_size, int64_t maxTimestamp, int64_t offsetOfMaxTimestamp)
+{
+	bool keep = frame && body_size >= frame->cap / 2;
+	struct fb_entry *entry;
+
+	assert((int64_t)kw_rd64(header + KW_B_BASE_OFFSET) == log->logEndOffset);
+	if (reserve(log) < 0)
+		return KT_ENOMEM;
+	frame = keep ? fb_frame_ref(frame) : copy_out(header, body, body_size);
+	if (!frame)
+		return KT_ENOMEM;
+	entry = &log->entries[log->n++];
+	*entry = (struct fb_entry){
+		.baseOffset = log->logEndOffset,
+		.lastOffset = log->logEndOffset + (int32_t)kw_rd32(header + KW_B_LAST_OFFSET_DELTA),
+		.maxTimestamp = maxTimestamp,
+		.offsetOfMaxTimestamp = offsetOfMaxTimestamp,
+		.size = (uint32_t)(KW_B_RECORDS + body_size),
+		.frame = frame,
+		.body = keep ? body : frame->p + KW_B_RECORDS,
+	};
+	memcpy(entry->header, header, KW_B_RECORDS);
+	log->logEndOffset = entry->lastOffset + 1;
+	log->bytes += entry->size;
+	log->pinned += pinned_by(entry);
+	obey_limit(log);
+	return 0;
+}
+
+/* ---- read ---- */
+
+size_t fb_log_find(const struct fb_log *log, int64_t offset)
+{
+	size_t low = log->first, high = log->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (log->entries[mid].lastOffset < offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch)
+{
+	/* Only the header is read here, so that it is enough that the header is there. */
+	kw_batch_parse(entry->header, entry->size, batch, NULL);
+	batch->p = entry->body - KW_B_RECORDS;
+}
+
+/* How many batches from `at` on fit; *total gets their bytes. */
+static size_t fitting(const struct fb_log *log, size_t at, size_t max, bool min_one, size_t *total)
+{
+	size_t k;
+
+	*total = 0;
+	for (k = 0; at + k < log->n; k++) {
+		size_t size = log->entries[at + k].size;
+
+		if (size > max - *total && !(min_one && k == 0))
+			break;
+		*total += size;
+		if (*total >= max)
+			return k + 1;
+	}
+	return k;
+}
+
+int fb_log_read(const struct fb_log *log, int64_t offset, size_t max, bool min_one, struct kw_arena *arena,
+		struct fb_read *out)
+{
+	size_t at = fb_log_find(log, offset);
+	size_t total, n = fitting(log, at, max < INT32_MAX ? max : INT32_MAX, min_one, &total);
+	struct kw_slice *slices = kw_alloc(arena, 2 * n * sizeof *slices);
+	struct fb_frame **frames = kw_alloc(arena, n * sizeof *frames);
+	uint8_t *headers = kw_alloc(arena, n * KW_B_RECORDS);
+
+	*out = (struct fb_read){.records = {.n = 0}};
+	if (!slices || !frames || !headers)
+		return KT_ENOMEM;
+	for (size_t i = 0; i < n; i++, headers += KW_B_RECORDS) {
+		const struct fb_entry *entry = &log->entries[at + i];
+
+		memcpy(headers, entry->header, KW_B_RECORDS);
+		slices[2 * i] = (struct kw_slice){headers, KW_B_RECORDS};
+		slices[2 * i + 1] = (struct kw_slice){entry->body, entry->size - KW_B_RECORDS};
+		frames[i] = fb_frame_ref(entry->frame);
+	}
+	out->records = (struct kw_records){.n = (int32_t)total, .nv = (int32_t)(2 * n), .v = slices};
+	out->frames = frames;
+	out->nframes = n;
+	return 0;
+}
+
+/* ---- by time ---- */
+
+struct time_search {
+	const struct kw_batch *batch;
+	int64_t timestamp, from;   /* wanted: timestamp >= `timestamp` at an offset >= `from` */
+	int64_t offset, found;
+};
+
+static int search_record(void *arg, int32_t index, const struct kw_record *record)
+{
+	struct time_search *search = arg;
+	int64_t offset = search->batch->baseOffset + record->offsetDelta;
+
+	(void)index;
+	search->found = fb_record_time(search->batch, record);
+	search->offset = offset;
+	return search->found >= search->timestamp && offset >= search->from;
+}
+
+bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset, int64_t *found_timestamp)
+{
+	for (size_t i = log->first; i < log->n; i++) {
+		struct time_search search = {.timestamp = timestamp, .from = log->logStartOffset};
+		struct kw_batch batch;
+		enum kw_walk why;
+
+		if (log->entries[i].maxTimestamp < timestamp)
+			continue;
+		fb_entry_batch(&log->entries[i], &batch);
+		search.batch = &batch;
+		if (kw_batch_walk(&batch, NULL, search_record, &search, &why, NULL) > 0) {
+			*offset = search.offset;
+			*found_timestamp = search.found;
+			return true;
+		}
+	}
+	return false;
+}
+
+void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp)
+{
+	const struct fb_entry *latest = NULL;
+
+	for (size_t i = log->first; i < log->n; i++)
+		if (!latest || log->entries[i].maxTimestamp > latest->maxTimestamp)
+			latest = &log->entries[i];
+	*offset = latest ? latest->offsetOfMaxTimestamp : -1;
+	*timestamp = latest ? latest->maxTimestamp : -1;
+}
+
+/* ---- end ---- */
+
+void fb_log_trim(struct fb_log *log, int64_t offset)
+{
+	if (offset > log->logEndOffset)
+		offset = log->logEndOffset;
+	if (offset <= log->logStartOffset)
+		return;
+	log->logStartOffset = offset;
+	while (log->first < log->n && log->entries[log->first].lastOffset < offset)
+		drop_first(log);
+}
+
+void fb_log_fini(struct fb_log *log)
+{
+	while (log->first < log->n)
+		drop_first(log);
+	free(log->entries);
+	*log = (struct fb_log){0};
+}

@@ -1,0 +1,176 @@
+#include "fakebroker/log/producers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { OUT_OF_ORDER_SEQUENCE_NUMBER = 45, INVALID_PRODUCER_EPOCH = 47 };
+enum { NO_EPOCH = -1, NO_SEQUENCE = -1, FIRST_CAP = 4 };
+
+void fb_producers_init(struct fb_producers *producers)
+{
+	*producers = (struct fb_producers){0};
+}
+
+void fb_producers_fini(struct fb_producers *producers)
+{
+	free(producers->v);
+	fb_producers_init(producers);
+}
+
+int32_t fb_sequence_add(int32_t sequence, int32_t n)
+{
+	if (sequence > INT32_MAX - n)
+		return n - (INT32_MAX - sequence) - 1;
+	return sequence + n;
+}
+
+static int32_t last_sequence(const struct kw_batch *batch)
+{
+	if (batch->baseSequence == NO_SEQUENCE)
+		return NO_SEQUENCE;
+	return fb_sequence_add(batch->baseSequence, batch->lastOffsetDelta);
+}
+
+/* Where the id is, or belongs. */
+static size_t place(const struct fb_producers *producers, int64_t producerId)
+{
+	size_t low = 0, high = producers->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (producers->v[mid].producerId < producerId)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct fb_producer *fb_producers_find(const struct fb_producers *producers, int64_t producerId)
+{
+	size_t at = place(producers, producerId);
+
+	return at < producers->n && producers->v[at].producerId == producerId ? &producers->v[at] : NULL;
+}
+
+/* ---- check ---- */
+
+static const struct fb_producer_batch *find_duplicate(const struct fb_producer *producer, const struct kw_batch *batch)
+{
+	if (batch->producerEpoch != producer->producerEpoch)
+		return NULL;
+	for (int i = 0; i < producer->n; i++)
+		if (producer->batches[i].firstSeq == batch->baseSequence &&
+		    producer->batches[i].lastSeq == last_sequence(batch))
+			return &producer->batches[i];
+	return NULL;
+}
+
+static bool in_sequence(int32_t last, int32_t next)
+{
+	return next == (int64_t)last + 1 || (next == 0 && last == INT32_MAX);
+}
+
+int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,
+			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
+			   const struct fb_producer_batch **duplicate)
+{
+	static const struct fb_producer unknown = {.producerEpoch = NO_EPOCH};
+	const struct fb_producer *producer = fb_producers_find(producers, batch->producerId);
+	int32_t last;
+
+	*duplicate = NULL;
+	if (!fb_has_producer_id(batch))
+		return 0;
+	if (!producer)
+		producer = &unknown;
+	*duplicate = find_duplicate(producer, batch);
+	if (*duplicate)
+		return 0;
+	if (batch->producerEpoch < producer->producerEpoch) {
+		/* (TV-1) is how Kafka prints that the check is not made for a transaction marker. */
+		*reason = kw_sprintf(arena, "Epoch of producer %" PRId64 " at offset %" PRId64 " in %s-%d is %d, which is "
+				     "< the last seen epoch %d (TV-1)", batch->producerId, end_offset, topic, partition,
+				     batch->producerEpoch, producer->producerEpoch);
+		return INVALID_PRODUCER_EPOCH;
+	}
+	/* Any sequence will do for a producer that is not known here, as when its records were deleted by retention. */
+	if (producer->producerEpoch == NO_EPOCH)
+		return 0;
+	if (batch->producerEpoch != producer->producerEpoch) {
+		if (batch->baseSequence == 0)
+			return 0;
+		*reason = kw_sprintf(arena, "Invalid sequence number for new epoch of producer %" PRId64 " at offset %" PRId64
+				     " in partition %s-%d: %d (request epoch), %d (seq. number), %d (current producer "
+				     "epoch)", batch->producerId, end_offset, topic, partition, batch->producerEpoch,
+				     batch->baseSequence, producer->producerEpoch);
+		return OUT_OF_ORDER_SEQUENCE_NUMBER;
+	}
+	last = producer->n ? producer->batches[producer->n - 1].lastSeq : NO_SEQUENCE;
+	if (in_sequence(last, batch->baseSequence))
+		return 0;
+	*reason = kw_sprintf(arena, "Out of order sequence number for producer %" PRId64 " at offset %" PRId64 " in partition "
+			     "%s-%d: %d (incoming seq. number), %d (current end sequence number)", batch->producerId,
+			     end_offset, topic, partition, batch->baseSequence, last);
+	return OUT_OF_ORDER_SEQUENCE_NUMBER;
+}
+
+/* ---- add ---- */
+
+int fb_producers_reserve(struct fb_producers *producers)
+{
+	size_t cap = producers->cap ? producers->cap * 2 : FIRST_CAP;
+	struct fb_producer *v;
+
+	if (producers->n < producers->cap)
+		return 0;
+	v = realloc(producers->v, cap * sizeof *v);
+	if (!v)
+		return KT_ENOMEM;
+	producers->v = v;
+	producers->cap = cap;
+	return 0;
+}
+
+static struct fb_producer *find_or_add(struct fb_producers *producers, int64_t producerId)
+{
+	size_t at = place(producers, producerId);
+	struct fb_producer *producer;
+
+	if (at < producers->n && producers->v[at].producerId == producerId)
+		return &producers->v[at];
+	if (fb_producers_reserve(producers) < 0)
+		return NULL;
+	producer = &producers->v[at];
+	memmove(producer + 1, producer, (producers->n - at) * sizeof *producer);
+	producers->n++;
+	*producer = (struct fb_producer){.producerId = producerId, .producerEpoch = NO_EPOCH};
+	return producer;
+}
+
+int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset, int64_t timestamp)
+{
+	struct fb_producer *producer;
+
+	if (!fb_has_producer_id(batch))
+		return 0;
+	producer = find_or_add(producers, batch->producerId);
+	if (!producer)
+		return KT_ENOMEM;
+	if (producer->producerEpoch != batch->producerEpoch)
+		producer->n = 0;
+	producer->producerEpoch = batch->producerEpoch;
+	if (producer->n == FB_PRODUCER_BATCHES) {
+		producer->n--;
+		memmove(producer->batches, producer->batches + 1, (size_t)producer->n * sizeof *producer->batches);
+	}
+	producer->batches[producer->n++] = (struct fb_producer_batch){
+		.firstSeq = batch->baseSequence,
+		.lastSeq = last_sequence(batch),
+		.baseOffset = baseOffset,
+		.lastOffset = baseOffset + batch->lastOffsetDelta,
+		.timestamp = timestamp,
+	};
+	return 0;
+}

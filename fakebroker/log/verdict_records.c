@@ -1,0 +1,210 @@
+/* Stage K8 to K15: the records, one by one, as Kafka's LogValidator sees them. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "fakebroker/log/record_time.h"
+#include "fakebroker/log/verdict_steps.h"
+
+enum { INVALID_TIMESTAMP = FB_INVALID_TIMESTAMP, INVALID_RECORD = FB_INVALID_RECORD, NO_TIMESTAMP = -1, SHOWN = 3 };
+
+typedef struct kw_ProduceResponse_BatchIndexAndErrorMessage fb_record_error;
+
+struct check {
+	const struct fb_append *a;
+	const struct kw_batch *batch;
+	struct kw_arena *arena;
+	struct fb_records_facts *facts;
+	struct fb_batch_place place;
+	bool partial;
+	/* Refused records. */
+	fb_record_error *errors;
+	int32_t n, cap;
+	bool timestamps;             /* one of them for its timestamp */
+	const char *no_key;          /* message of all records without key; made when the first comes */
+};
+
+/* ---- refused records ---- */
+
+static int grow(struct check *check)
+{
+	int32_t cap = check->cap ? check->cap * 2 : 8;
+	fb_record_error *errors = kw_alloc(check->arena, (size_t)cap * sizeof *errors);
+
+	if (!errors)
+		return KT_ENOMEM;
+	if (check->n)
+		memcpy(errors, check->errors, (size_t)check->n * sizeof *errors);
+	check->errors = errors;
+	check->cap = cap;
+	return 0;
+}
+
+/* message in the arena; NULL: it is full. */
+static int add_error(struct check *check, int32_t index, const char *message)
+{
+	if (!message || (check->n == check->cap && grow(check) < 0))
+		return KT_ENOMEM;
+	check->errors[check->n++] = (fb_record_error){.batchIndex = index, .batchIndexErrorMessage = kw_str(message)};
+	return 0;
+}
+
+static int refuse_key(struct check *check, int32_t index)
+{
+	check->a->meters->noKeyCompactedTopicRecords++;
+	if (!check->no_key)
+		check->no_key = kw_sprintf(check->arena, "Compacted topic cannot accept message without key in topic partition "
+					   "%s-%d", check->a->topic, check->a->partition);
+	return add_error(check, index, check->no_key);
+}
+
+static int refuse_range(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
+{
+	const struct fb_append_conf *conf = check->a->conf;
+	int64_t now = check->a->now;
+
+	check->timestamps = true;
+	return add_error(check, index, kw_sprintf(check->arena, "Timestamp %" PRId64 " of message with offset %" PRId64
+						  " is out of range. The timestamp should be within [%" PRId64 ", %" PRId64 "]",
+						  timestamp, check->batch->baseOffset + record->offsetDelta,
+						  fb_wrap_sub(now, conf->beforeMaxMs), fb_wrap_add(now, conf->afterMaxMs)));
+}
+
+/* A size as Kafka prints that of a null: a record that is read whole has none, a partial one has the length it read. */
+static int32_t printed(const struct check *check, struct kw_bytes bytes)
+{
+	return bytes.n >= 0 || check->partial ? bytes.n : 0;
+}
+
+static int refuse_type(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
+{
+	check->timestamps = true;
+	return add_error(check, index, kw_sprintf(check->arena, "Invalid timestamp type in message %sDefaultRecord(offset=%" PRId64
+						  ", timestamp=%" PRId64 ", key=%d bytes, value=%d bytes). Producer should not "
+						  "set timestamp type to LogAppendTime.", check->partial ? "Partial" : "",
+						  check->batch->baseOffset + record->offsetDelta, timestamp,
+						  printed(check, record->key), printed(check, record->value)));
+}
+
+static int refuse_by_validator(struct check *check, int32_t index, const struct fb_rejection *rejection)
+{
+	check->timestamps = check->timestamps || rejection->error == INVALID_TIMESTAMP;
+	return add_error(check, index, kw_strndup(check->arena, rejection->text, strlen(rejection->text)));
+}
+
+/* ---- one record ---- */
+
+/* Both comparisons wrap, as Kafka's. */
+static bool out_of_range(const struct fb_append *a, int64_t timestamp)
+{
+	int64_t age = fb_wrap_sub(a->now, timestamp);
+
+	return age > a->conf->beforeMaxMs || fb_wrap_sub(0, age) > a->conf->afterMaxMs;
+}
+
+/* Kafka's own checks and, if they find nothing, the validators. 0 (also when the record is refused) or KT_ENOMEM. */
+static int judge(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
+{
+	const struct fb_append *a = check->a;
+	struct fb_rejection rejection;
+
+	if (a->conf->compact && record->key.n < 0)
+		return refuse_key(check, index);
+	if (!a->conf->logAppendTime && timestamp != NO_TIMESTAMP) {
+		if (out_of_range(a, timestamp))
+			return refuse_range(check, index, record, timestamp);
+	} else if (check->batch->attributes & KW_A_LOG_APPEND_TIME) {
+		return refuse_type(check, index, record, timestamp);
+	}
+	if (a->chain && fb_chain_validate(a->chain, &check->place, index, record, &rejection))
+		return refuse_by_validator(check, index, &rejection);
+	return 0;
+}
+
+static int check_record(void *arg, int32_t index, const struct kw_record *record)
+{
+	struct check *check = arg;
+	struct fb_records_facts *facts = check->facts;
+	int64_t timestamp = fb_record_time(check->batch, record);
+
+	if (timestamp > facts->maxTimestamp || (timestamp == facts->maxTimestamp && !facts->hasMax)) {
+		facts->maxTimestamp = timestamp;
+		facts->hasMax = true;
+		facts->indexOfMax = index;
+		facts->deltaOfMax = record->offsetDelta;
+	}
+	if (index == 0)
+		facts->firstDelta = record->offsetDelta;
+	if (record->offsetDelta != index)
+		facts->odd = true;
+	return judge(check, index, record, timestamp);
+}
+
+/* ---- the batch ---- */
+
+static void put_text(struct kw_buf *out, const char *text)
+{
+	kw_put(out, text, strlen(text));
+}
+
+static void put_number(struct kw_buf *out, int32_t n)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", n);
+	put_text(out, text);
+}
+
+/* Kafka's message about all refused records, which shows the first few. NULL: out of memory. */
+static const char *summary(const struct check *check)
+{
+	struct kw_buf out = {0};
+	const char *message;
+
+	put_text(&out, "One or more records have been rejected due to ");
+	put_number(&out, check->n);
+	put_text(&out, " record errors in total, and only showing the first three errors at most: [");
+	for (int32_t i = 0; i < check->n && i < SHOWN; i++) {
+		put_text(&out, i ? ", RecordError(batchIndex=" : "RecordError(batchIndex=");
+		put_number(&out, check->errors[i].batchIndex);
+		put_text(&out, ", message='");
+		put_text(&out, check->errors[i].batchIndexErrorMessage.s);
+		put_text(&out, "')");
+	}
+	put_text(&out, "]");
+	message = out.failed ? NULL : kw_strndup(check->arena, (const char *)out.p, out.n);
+	kw_buf_fini(&out);
+	return message;
+}
+
+static bool refuse_records(const struct check *check, struct fb_verdict *v)
+{
+	const char *message = check->timestamps ? "One or more records have been rejected due to invalid timestamp"
+						: summary(check);
+
+	if (!message)
+		return fb_refuse_batch(check->a, FB_R_NO_MEMORY, "out of memory", v);
+	v->errorMessage = message;
+	v->recordErrors = check->errors;
+	v->nrecordErrors = check->n;
+	return fb_refuse_batch(check->a, check->timestamps ? FB_R_TIMESTAMPS : FB_R_RECORDS, message, v);
+}
+
+bool fb_check_records(const struct fb_append *a, const struct kw_batch *batch, bool partial, struct kw_arena *arena,
+		      struct fb_records_facts *facts, struct fb_verdict *v)
+{
+	struct check check = {
+		.a = a, .batch = batch, .arena = arena, .facts = facts, .partial = partial,
+		.place = {a->topic, a->partition, batch->attributes & KW_A_CODEC, batch->baseTimestamp},
+	};
+	struct kw_walk_opts opts = fb_walk_opts(a, partial);
+	struct kt_err err = {0};
+	enum kw_walk why;
+
+	*facts = (struct fb_records_facts){.maxTimestamp = NO_TIMESTAMP};
+	if (kw_batch_walk(batch, &opts, check_record, &check, &why, &err) == 0)
+		return check.n == 0 || refuse_records(&check, v);
+	if (why == KW_WALK_STOPPED)
+		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
+	return fb_refuse_batch(a, kw_walk_code(why) == INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE,
+			 kw_strndup(arena, err.text, strlen(err.text)), v);
+}

@@ -1,0 +1,139 @@
+/* Stages E and F: is it one batch of magic 2, and can its producer id be read. */
+#include <inttypes.h>
+
+#include "fakebroker/log/next_batch.h"
+#include "fakebroker/log/verdict.h"
+
+enum {
+	UNKNOWN_SERVER_ERROR = -1,
+	CORRUPT_MESSAGE = 2,
+	INVALID_PRODUCER_ID_MAPPING = 49,
+	UNSUPPORTED_COMPRESSION_TYPE = 76,
+	INVALID_RECORD = 87,
+};
+enum { ZSTD_SINCE = 7 };
+
+static bool refuse(struct fb_verdict *v, int16_t code, const char *reason)
+{
+	v->errorCode = code;
+	v->reason = reason;
+	return false;
+}
+
+/* A failure of the whole request is not about this batch, so the verdict then does not tell of it either. */
+static bool refuse_whole(struct fb_verdict *v, bool *whole, const char *reason)
+{
+	*whole = true;
+	v->records = 0;
+	v->codec = -1;
+	return refuse(v, UNKNOWN_SERVER_ERROR, reason);
+}
+
+static int codec_of(const struct kw_slice *batch)
+{
+	return kw_rd16(batch->p + KW_B_ATTRIBUTES) & KW_A_CODEC;
+}
+
+/* For those who watch what arrives; nothing is judged by it. */
+static void describe(const struct kw_slice *batch, struct fb_verdict *v)
+{
+	int32_t count;
+
+	if (batch->n < KW_B_RECORDS)
+		return;
+	count = (int32_t)kw_rd32(batch->p + KW_B_COUNT);
+	v->records = count > 0 ? count : 0;
+	v->codec = codec_of(batch);
+}
+
+/* The first batch, alone among its kind. */
+static bool judge_first(int version, const struct kw_slice *batch, struct kw_arena *arena, struct fb_verdict *v, bool *whole)
+{
+	if (batch->p[KW_B_MAGIC] != 2)
+		return refuse(v, INVALID_RECORD, kw_sprintf(arena, "Produce requests with version %d are only allowed to contain "
+							    "record batches with magic version 2", version));
+	describe(batch, v);
+	if (version >= ZSTD_SINCE)
+		return true;
+	if (!kw_codec_name(codec_of(batch)))
+		return refuse_whole(v, whole, kw_sprintf(arena, "Unknown compression type id: %d", codec_of(batch)));
+	if (codec_of(batch) == KW_ZSTD)
+		return refuse(v, UNSUPPORTED_COMPRESSION_TYPE, kw_sprintf(arena, "Produce requests with version %d are not "
+									  "allowed to use ZStandard compression", version));
+	return true;
+}
+
+/* What follows the first batch: it may be anything that is not a batch, unless its first bytes are wrong for one. */
+static bool judge_rest(int version, struct kw_slice *rest, struct kw_arena *arena, struct fb_verdict *v, bool *whole)
+{
+	const char *message = NULL;
+	struct kw_slice second;
+
+	switch (fb_next_batch(rest, arena, &second, &message)) {
+	case FB_NEXT_BATCH:
+		return refuse(v, INVALID_RECORD, kw_sprintf(arena, "Produce requests with version %d are only allowed to contain "
+							    "exactly one record batch per partition", version));
+	case FB_NEXT_NONE:
+		return true;
+	case FB_NEXT_CORRUPT:
+		return refuse(v, CORRUPT_MESSAGE, message);
+	case FB_NEXT_OVERFLOW:
+		break;
+	}
+	return refuse_whole(v, whole, message);
+}
+
+/* What stage F reads of the header: the producer id, and of a transactional producer epoch and sequence too. */
+static bool judge_size(const struct kw_slice *batch, struct fb_verdict *v, bool *whole)
+{
+	size_t need = KW_B_PRODUCER_EPOCH;
+
+	if (batch->n >= need && (int64_t)kw_rd64(batch->p + KW_B_PRODUCER_ID) >= 0 &&
+	    kw_rd16(batch->p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL)
+		need = KW_B_COUNT;
+	return batch->n >= need || refuse_whole(v, whole, "the batch ends before its producer id, epoch and sequence");
+}
+
+bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct fb_verdict *v,
+		      bool *whole)
+{
+	struct kw_slice rest = {records->p, records->n > 0 ? (size_t)records->n : 0};
+	const char *message = NULL;
+	struct kw_slice batch;
+
+	if (records->n < 0)
+		return refuse(v, INVALID_RECORD, "records are null");
+	switch (fb_next_batch(&rest, arena, &batch, &message)) {
+	case FB_NEXT_BATCH:
+		break;
+	case FB_NEXT_NONE:
+		return refuse(v, INVALID_RECORD, kw_sprintf(arena, "Produce requests with version %d must have at least one "
+							    "record batch per partition", version));
+	case FB_NEXT_CORRUPT:
+		return refuse(v, CORRUPT_MESSAGE, message);
+	case FB_NEXT_OVERFLOW:
+		return refuse_whole(v, whole, message);
+	}
+	return judge_first(version, &batch, arena, v, whole) && judge_rest(version, &rest, arena, v, whole) &&
+	       judge_size(&batch, v, whole);
+}
+
+bool fb_verdict_one_producer(const struct kw_records *records, struct fb_first_producer *first, struct fb_verdict *v)
+{
+	struct kw_batch batch;
+
+	if (records->n < 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0)
+		return true;
+	if (batch.magic != 2 || batch.producerId < 0 || !(batch.attributes & KW_A_TRANSACTIONAL))
+		return true;
+	if (!first->seen) {
+		*first = (struct fb_first_producer){true, batch.producerId, batch.producerEpoch};
+		return true;
+	}
+	if (first->producerId == batch.producerId && first->producerEpoch == batch.producerEpoch)
+		return true;
+	fb_verdict_init(v);
+	v->errorCode = INVALID_PRODUCER_ID_MAPPING;
+	v->errorMessage = v->reason = "Transactional records contained more than one producer ID";
+	return false;
+}

@@ -1,0 +1,108 @@
+/* fakebroker: a scriptable Kafka cluster in one process. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/control/rules.h"
+#include "fakebroker/start.h"
+
+static int exit_of(const struct kt_err *err)
+{
+	return err->code == KT_ENOMEM || err->code == KT_ESYS ? KT_EXIT_ENGINE : KT_EXIT_USAGE;
+}
+
+/* Written beside the file and renamed, so that a reader sees all of it or nothing. */
+static int write_port_file(const char *file, const char *bootstrap, const char *controller, const char *control,
+			   struct kt_err *err)
+{
+	char part[4096];
+	json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "bootstrap", bootstrap, "controller", controller, "control", control,
+				 "pid", (int)getpid());
+	int failed;
+
+	snprintf(part, sizeof part, "%s.part", file);
+	failed = !json || json_dump_file(json, part, JSON_COMPACT) < 0 || rename(part, file) < 0;
+	json_decref(json);
+	return failed ? kt_fail(err, KT_EFILE, "%s cannot be written", file) : 0;
+}
+
+static int announce(const struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	const struct fb_node *node = fb_cluster_node(process->cluster, FB_CONTROLLER_ID);
+	char *bootstrap = fb_bootstrap(process->cluster);
+	char controller[300];
+	int code = 0;
+
+	if (!bootstrap)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	snprintf(controller, sizeof controller, "%s:%d", node->host, node->port);
+	if (settings->port_file)
+		code = write_port_file(settings->port_file, bootstrap, controller, process->cluster->control_url, err);
+	if (!code) {
+		printf("ready bootstrap=%s controller=%s control=%s\n", bootstrap, controller, process->cluster->control_url);
+		fflush(stdout);
+	}
+	free(bootstrap);
+	return code;
+}
+
+/* All threads inherit the mask; the main thread waits for the two. */
+static void block_signals(sigset_t *set)
+{
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+}
+
+static int judge_expectations(struct fb_cluster *cluster)
+{
+	char text[4096];
+
+	if (fb_rules_unmet(cluster->rules, text, sizeof text) == 0)
+		return KT_EXIT_OK;
+	fprintf(stderr, "fakebroker: expectations not met: %s\n", text);
+	return KT_EXIT_VERDICT;
+}
+
+static int run(const struct fb_settings *settings)
+{
+	struct fb_broker_process process;
+	struct kt_err err = {0};
+	int status = KT_EXIT_OK, got;
+	sigset_t set;
+
+	block_signals(&set);
+	if (fb_start(&process, settings, &err) < 0)
+		goto fail;
+	if (settings->check) {
+		printf("ok\n");
+		goto out;
+	}
+	if (fb_serve(&process, &err) < 0 || announce(&process, settings, &err) < 0)
+		goto fail;
+	sigwait(&set, &got);
+	fb_log_line(KASSAY_INFO, "signal %d: shutting down", got);
+	status = judge_expectations(process.cluster);
+	goto out;
+fail:
+	kt_complain("fakebroker", &err);
+	status = exit_of(&err);
+out:
+	fb_stop(&process);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct fb_settings settings;
+	int status;
+
+	if (!fb_settings_read(&settings, argc, argv, &status))
+		return status;
+	fb_log_level((enum kassay_level)settings.log_level);
+	return settings.list != FB_LIST_NONE ? fb_list(&settings) : run(&settings);
+}

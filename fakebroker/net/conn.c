@@ -1,0 +1,495 @@
+/* One connection: frames in, answers out. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "fakebroker/net/loop.h"
+
+enum {
+	FIRST_CAP = 256 * 1024,     /* address space at first; pages are taken as bytes come */
+	QUEUE_MAX = 4 * 1024 * 1024, /* unsent bytes beyond which no further request is taken */
+	READS = 16,                 /* reads in a row before other connections get a turn */
+	IOVS = 512,
+};
+
+static void feed(struct fb_conn *conn, const uint8_t *p, size_t n);
+
+/* ---- end ---- */
+
+static void out_free(struct fb_out *out)
+{
+	for (size_t i = 0; i < out->nframes; i++)
+		fb_frame_unref(out->frames[i]);
+	free(out->frames);
+	free(out->iov);
+	kw_buf_fini(&out->buf);
+	free(out);
+}
+
+static void set_waiting(struct fb_conn *conn, bool waiting)
+{
+	if (conn->waiting != waiting)
+		atomic_fetch_add(&conn->loop->waiting, waiting ? 1 : -1);
+	conn->waiting = waiting;
+}
+
+static void release(struct fb_conn *conn)
+{
+	struct fb_server *server = conn->loop->server;
+
+	if (conn->readable)
+		event_free(conn->readable);
+	if (conn->writable)
+		event_free(conn->writable);
+	if (conn->timer)
+		event_free(conn->timer);
+	while (conn->out) {
+		struct fb_out *out = conn->out;
+
+		conn->out = out->next;
+		out_free(out);
+	}
+	fb_frame_unref(conn->frame);
+	free(conn->backlog);
+	close(conn->fd);
+	atomic_fetch_sub(&server->connections, 1);
+	free(conn);
+}
+
+void fb_conn_close(struct fb_conn *conn)
+{
+	struct fb_server *server = conn->loop->server;
+
+	if (!conn->dead) {
+		conn->dead = true;
+		set_waiting(conn, false);
+		if (conn->busy && conn->state)
+			server->ops.drop(server->ops.arg, conn->state);
+		conn->state = NULL;
+		if (conn->prev) {
+			*conn->prev = conn->next;
+			if (conn->next)
+				conn->next->prev = conn->prev;
+			conn->prev = NULL;
+		}
+	}
+	if (conn->depth == 0)
+		release(conn);
+}
+
+/* Pairs of these surround whatever may close the connection while its caller still uses it. */
+static void enter(struct fb_conn *conn)
+{
+	conn->depth++;
+}
+
+static void leave(struct fb_conn *conn)
+{
+	if (--conn->depth == 0 && conn->dead)
+		release(conn);
+}
+
+/* ---- out ---- */
+
+static size_t gather(const struct fb_conn *conn, struct iovec *iov)
+{
+	size_t n = 0;
+
+	for (const struct fb_out *out = conn->out; out && n < IOVS; out = out->next)
+		for (size_t i = out->at; i < out->niov && n < IOVS; i++)
+			iov[n++] = out->iov[i];
+	return n;
+}
+
+static void written(struct fb_conn *conn, size_t n)
+{
+	conn->queued -= n;
+	while (conn->out) {
+		struct fb_out *out = conn->out;
+
+		for (; out->at < out->niov && n >= out->iov[out->at].iov_len; out->at++)
+			n -= out->iov[out->at].iov_len;
+		if (out->at < out->niov) {
+			out->iov[out->at].iov_base = (char *)out->iov[out->at].iov_base + n;
+			out->iov[out->at].iov_len -= n;
+			return;
+		}
+		conn->out = out->next;
+		if (!conn->out)
+			conn->out_tail = &conn->out;
+		out_free(out);
+	}
+}
+
+/* Writes what the socket takes; asks to be called again for the rest. */
+static void flush(struct fb_conn *conn)
+{
+	struct iovec iov[IOVS];
+
+	while (conn->out && !conn->dead) {
+		ssize_t n = writev(conn->fd, iov, (int)gather(conn, iov));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			event_add(conn->writable, NULL);
+			return;
+		}
+		if (n < 0) {
+			fb_conn_close(conn);
+			return;
+		}
+		written(conn, (size_t)n);
+	}
+	if (conn->closing && !conn->dead)
+		fb_conn_close(conn);
+}
+
+void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes)
+{
+	struct fb_out *out = calloc(1, sizeof *out);
+	size_t niov = kw_buf_iov(buf, NULL, 0);
+
+	if (out) {
+		out->buf = *buf;
+		out->iov = calloc(niov ? niov : 1, sizeof *out->iov);
+		out->frames = calloc(nframes ? nframes : 1, sizeof *out->frames);
+	}
+	if (!out || !out->iov || !out->frames) {
+		for (size_t i = 0; i < nframes; i++)
+			fb_frame_unref(frames[i]);
+		if (out)
+			out_free(out);
+		else
+			kw_buf_fini(buf);
+		conn->closing = true;
+		return;
+	}
+	out->niov = niov;
+	kw_buf_iov(&out->buf, out->iov, niov);
+	out->nframes = nframes;
+	if (nframes)
+		memcpy(out->frames, frames, nframes * sizeof *frames);
+	conn->queued += kw_buf_len(&out->buf);
+	*conn->out_tail = out;
+	conn->out_tail = &out->next;
+	kw_buf_init(buf, buf->max);
+}
+
+/* ---- requests ---- */
+
+static bool paused(const struct fb_conn *conn)
+{
+	return conn->dead || conn->closing || conn->busy || conn->queued > QUEUE_MAX;
+}
+
+static void apply(struct fb_conn *conn, enum fb_outcome outcome)
+{
+	if (conn->dead)
+		return;
+	conn->busy = outcome == FB_WAIT;
+	if (!conn->busy) {
+		conn->state = NULL;
+		conn->sleeping = false;
+		set_waiting(conn, false);
+		event_del(conn->timer);
+	}
+	if (outcome == FB_CLOSE)
+		conn->closing = true;
+}
+
+static void deliver(struct fb_conn *conn)
+{
+	struct fb_server *server = conn->loop->server;
+	struct fb_frame *frame = conn->frame;
+
+	conn->frame = NULL;
+	conn->nsize = 0;
+	conn->received_ns = fb_now_ns();
+	apply(conn, server->ops.handle(server->ops.arg, conn, frame, &conn->state));
+}
+
+/* What was read before the connection paused goes in first. */
+static void resume(struct fb_conn *conn)
+{
+	uint8_t *backlog = conn->backlog;
+	size_t n = conn->nbacklog;
+
+	if (paused(conn))
+		return;
+	conn->backlog = NULL;
+	conn->nbacklog = 0;
+	if (backlog)
+		feed(conn, backlog, n);
+	free(backlog);
+	if (!paused(conn))
+		event_add(conn->readable, NULL);
+}
+
+void fb_conn_retry(struct fb_conn *conn, bool expired)
+{
+	struct fb_server *server = conn->loop->server;
+
+	if (!conn->busy || (conn->sleeping && !expired))
+		return;
+	enter(conn);
+	apply(conn, server->ops.again(server->ops.arg, conn, conn->state, expired));
+	resume(conn);
+	flush(conn);
+	leave(conn);
+}
+
+/* ---- in ---- */
+
+static void bad_size(struct fb_conn *conn)
+{
+	conn->closing = true;
+}
+
+/* Takes size bytes and body bytes out of [p, p+n); returns how many it took. */
+static size_t take(struct fb_conn *conn, const uint8_t *p, size_t n)
+{
+	size_t k;
+
+	if (!conn->frame) {
+		k = n < 4 - conn->nsize ? n : 4 - conn->nsize;
+		memcpy(conn->size + conn->nsize, p, k);
+		conn->nsize += (unsigned)k;
+		if (conn->nsize < 4)
+			return k;
+		conn->want = (int32_t)kw_rd32(conn->size);
+		if (conn->want < 0 || conn->want > conn->loop->server->opts.max_frame) {
+			bad_size(conn);
+			return n;
+		}
+		conn->frame = fb_frame_new(conn->want < FIRST_CAP ? (size_t)conn->want : FIRST_CAP);
+		if (!conn->frame)
+			bad_size(conn);
+		return conn->frame ? k : n;
+	}
+	k = (size_t)conn->want - conn->frame->n;
+	k = n < k ? n : k;
+	if (conn->frame->n + k > conn->frame->cap &&
+	    fb_frame_grow(conn->frame, conn->frame->n + k) < 0) {
+		bad_size(conn);
+		return n;
+	}
+	memcpy(conn->frame->p + conn->frame->n, p, k);
+	conn->frame->n += k;
+	return k;
+}
+
+static bool complete(const struct fb_conn *conn)
+{
+	return conn->frame && conn->frame->n == (size_t)conn->want;
+}
+
+static void feed(struct fb_conn *conn, const uint8_t *p, size_t n)
+{
+	while (!paused(conn)) {
+		if (complete(conn)) {
+			deliver(conn);
+			continue;
+		}
+		if (n == 0)
+			return;
+		size_t k = take(conn, p, n);
+		p += k;
+		n -= k;
+	}
+	if (n == 0 || conn->dead || conn->closing)
+		return;
+	conn->backlog = malloc(n);
+	if (!conn->backlog) {
+		conn->closing = true;
+		return;
+	}
+	memcpy(conn->backlog, p, n);
+	conn->nbacklog = n;
+}
+
+/* Room at the end of the frame being read; grows it to double while it is incomplete. */
+static size_t room(struct fb_conn *conn, struct iovec *iov)
+{
+	struct fb_frame *frame = conn->frame;
+	size_t want = (size_t)conn->want, cap;
+
+	if (!frame || frame->n == want)
+		return 0;
+	if (frame->n == frame->cap) {
+		cap = frame->cap * 2 < want ? frame->cap * 2 : want;
+		if (fb_frame_grow(frame, cap) < 0)
+			return 0;
+	}
+	*iov = (struct iovec){frame->p + frame->n, (frame->cap < want ? frame->cap : want) - frame->n};
+	return iov->iov_len;
+}
+
+/* False when there is nothing more to read now. */
+static bool read_some(struct fb_conn *conn)
+{
+	struct iovec iov[2];
+	size_t direct = room(conn, &iov[0]), spare = FB_SPILL;
+	int niov = direct ? 1 : 0;
+	ssize_t n;
+
+	/* Bytes beyond a part of a frame would have to be copied behind it; beyond a whole one they belong to the next. */
+	if (!direct || conn->frame->n + direct == (size_t)conn->want)
+		iov[niov++] = (struct iovec){conn->loop->spill, spare};
+	n = readv(conn->fd, iov, niov);
+	if (n < 0)
+		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (fb_conn_close(conn), false));
+	if (n == 0) {
+		conn->closing = true;
+		return false;
+	}
+	if (direct) {
+		size_t k = (size_t)n < direct ? (size_t)n : direct;
+
+		conn->frame->n += k;
+		feed(conn, conn->loop->spill, (size_t)n - k);
+	} else {
+		feed(conn, conn->loop->spill, (size_t)n);
+	}
+	return true;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct fb_conn *conn = arg;
+
+	(void)fd;
+	(void)what;
+	enter(conn);
+	for (int i = 0; i < READS && !paused(conn); i++)
+		if (!read_some(conn))
+			break;
+	flush(conn);
+	if (paused(conn) && !conn->dead)
+		event_del(conn->readable);
+	leave(conn);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct fb_conn *conn = arg;
+
+	(void)fd;
+	(void)what;
+	enter(conn);
+	flush(conn);
+	resume(conn);
+	flush(conn);
+	leave(conn);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	fb_conn_retry(arg, true);
+}
+
+static void set_timer(struct fb_conn *conn, int64_t ms)
+{
+	struct timeval tv = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
+
+	event_add(conn->timer, &tv);
+}
+
+void fb_conn_wait(struct fb_conn *conn, int64_t ms)
+{
+	conn->sleeping = false;
+	set_waiting(conn, true);
+	set_timer(conn, ms);
+}
+
+void fb_conn_sleep(struct fb_conn *conn, int64_t ms)
+{
+	conn->sleeping = true;
+	set_waiting(conn, false);
+	set_timer(conn, ms);
+}
+
+/* ---- life ---- */
+
+static void set_peer(struct fb_conn *conn, const struct sockaddr *peer)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)peer;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)peer;
+
+	if (peer->sa_family == AF_INET) {
+		inet_ntop(AF_INET, &v4->sin_addr, conn->address, sizeof conn->address);
+		conn->port = ntohs(v4->sin_port);
+	} else if (peer->sa_family == AF_INET6) {
+		inet_ntop(AF_INET6, &v6->sin6_addr, conn->address, sizeof conn->address);
+		conn->port = ntohs(v6->sin6_port);
+	}
+}
+
+struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struct sockaddr *peer)
+{
+	struct fb_conn *conn = calloc(1, sizeof *conn);
+	int on = 1;
+
+	if (!conn) {
+		close(fd);
+		return NULL;
+	}
+	conn->loop = loop;
+	conn->tag = tag;
+	conn->fd = fd;
+	conn->id = atomic_fetch_add(&loop->server->next_id, 1) + 1;
+	conn->out_tail = &conn->out;
+	set_peer(conn, peer);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	atomic_fetch_add(&loop->server->connections, 1);
+	return conn;
+}
+
+void fb_conn_adopt(struct fb_conn *conn)
+{
+	struct fb_loop *loop = conn->loop;
+
+	conn->readable = event_new(loop->base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
+	conn->writable = event_new(loop->base, conn->fd, EV_WRITE, on_writable, conn);
+	conn->timer = evtimer_new(loop->base, on_timer, conn);
+	conn->next = loop->conns;
+	conn->prev = &loop->conns;
+	if (conn->next)
+		conn->next->prev = &conn->next;
+	loop->conns = conn;
+	if (!conn->readable || !conn->writable || !conn->timer)
+		fb_conn_close(conn);
+	else
+		event_add(conn->readable, NULL);
+}
+
+void *fb_conn_tag(const struct fb_conn *conn)
+{
+	return conn->tag;
+}
+
+uint64_t fb_conn_id(const struct fb_conn *conn)
+{
+	return conn->id;
+}
+
+const char *fb_conn_address(const struct fb_conn *conn)
+{
+	return conn->address;
+}
+
+int fb_conn_port(const struct fb_conn *conn)
+{
+	return conn->port;
+}
+
+int64_t fb_conn_received_ns(const struct fb_conn *conn)
+{
+	return conn->received_ns;
+}

@@ -1,0 +1,94 @@
+/* Inside net/: an event loop and its connections. */
+#ifndef KASSAY_FAKEBROKER_NET_LOOP_H
+#define KASSAY_FAKEBROKER_NET_LOOP_H
+
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "fakebroker/net/server.h"
+
+enum { FB_SPILL = 64 * 1024 };
+
+/* An answer on its way out. */
+struct fb_out {
+	struct fb_out *next;
+	struct kw_buf buf;
+	struct fb_frame **frames;
+	size_t nframes;
+	struct iovec *iov;         /* the content; [at, niov) is not written yet */
+	size_t at, niov;
+};
+
+struct fb_loop {
+	struct fb_server *server;
+	struct event_base *base;
+	struct event *wake;        /* activated from other threads */
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock;      /* guards accepted */
+	struct fb_conn *accepted;  /* handed over by the accepting loop */
+	struct fb_conn *conns;
+	atomic_int waiting;        /* connections whose request waits for a poke */
+	atomic_bool poked;
+	uint8_t spill[FB_SPILL];   /* what comes after the frame being read */
+};
+
+struct fb_conn {
+	struct fb_conn *next, **prev;
+	struct fb_loop *loop;
+	void *tag;
+	uint64_t id;
+	int fd;
+	char address[64];
+	int port;
+	struct event *readable, *writable, *timer;
+
+	uint8_t size[4];
+	unsigned nsize;            /* bytes of the size field that are there */
+	int32_t want;              /* bytes of the frame being read */
+	struct fb_frame *frame;    /* being read, or NULL */
+	uint8_t *backlog;          /* read while a request waits */
+	size_t nbacklog;
+	int64_t received_ns;
+
+	bool busy;                 /* a request waits: nothing is read */
+	bool sleeping;             /* ... for its time only */
+	bool waiting;              /* counted in loop->waiting */
+	bool closing;              /* when what is queued is written */
+	bool dead;                 /* to be freed when the stack has unwound */
+	int depth;                 /* calls on the stack that still use it */
+	void *state;
+
+	struct fb_out *out, **out_tail;
+	size_t queued;             /* bytes not written yet */
+};
+
+struct fb_listener {
+	struct fb_listener *next;
+	struct fb_server *server;
+	struct evconnlistener *evl;
+	void *tag;
+};
+
+struct fb_server {
+	struct fb_server_opts opts;
+	struct fb_server_ops ops;
+	struct fb_loop *loops;
+	struct fb_listener *listeners;
+	atomic_uint next_loop;
+	atomic_ullong next_id;
+	atomic_int connections;
+	atomic_bool stopping;
+};
+
+/* Takes the socket. NULL: it was closed. The loop that it names adopts it by fb_conn_adopt(). */
+struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struct sockaddr *peer);
+/* On the conn's own loop: starts to read. */
+void fb_conn_adopt(struct fb_conn *conn);
+void fb_conn_close(struct fb_conn *conn);
+/* The waiting request is tried again. */
+void fb_conn_retry(struct fb_conn *conn, bool expired);
+
+#endif

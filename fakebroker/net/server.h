@@ -1,0 +1,78 @@
+/* Sockets of the broker: event loops, listeners, connections.
+ *
+ * A connection belongs to one loop for its life. Its requests are handled one at a time and answered in order, as
+ * Kafka does by muting the channel: while one waits (a fetch, a delay) the next stays unread. What a frame means is
+ * not known here: the server hands whole frames to its handler.
+ *
+ * Memory follows what arrives, never what is announced: a frame's buffer starts small and doubles as bytes come.
+ */
+#ifndef KASSAY_FAKEBROKER_NET_SERVER_H
+#define KASSAY_FAKEBROKER_NET_SERVER_H
+
+#include "fakebroker/log/frame.h"
+#include "lib/text/err.h"
+#include "lib/wire/buf.h"
+
+struct fb_server;
+struct fb_conn;
+
+/* What the handler says about a frame. */
+enum fb_outcome {
+	FB_REPLY,        /* the answer was given by fb_conn_send() */
+	FB_SILENT,       /* no answer (acks=0) */
+	FB_CLOSE,        /* close the connection, without an answer */
+	FB_WAIT,         /* try again by `again` at the latest after fb_conn_wait()'s time, or when poked */
+};
+
+struct fb_server_ops {
+	/* A whole frame, without its size field; frame->n bytes. The handler owns the reference. *state starts as NULL and
+	 * is the handler's; with FB_WAIT it is passed to again() later. */
+	enum fb_outcome (*handle)(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state);
+	/* A waiting request once more; expired: its time is over, FB_WAIT is not allowed unless a new time is set. */
+	enum fb_outcome (*again)(void *arg, struct fb_conn *conn, void *state, bool expired);
+	/* The connection ends while a request waits. */
+	void (*drop)(void *arg, void *state);
+	void *arg;
+};
+
+struct fb_server_opts {
+	int threads;               /* loops, 1..64 */
+	int32_t max_frame;         /* socket.request.max.bytes: larger ones close the connection, as in Kafka */
+	int max_connections;       /* further ones are closed at once; 0 = 10000 */
+};
+
+int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops *ops, struct fb_server **out,
+		  struct kt_err *err);
+/* Opens a listener on host and port (0 = any); *bound gets the port. tag is kept for the connections: fb_conn_tag(). KT_ENET
+ * names address and reason. Only before fb_server_start. */
+int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err);
+int fb_server_start(struct fb_server *server, struct kt_err *err);
+/* Stops accepting, closes all connections, joins the threads. */
+void fb_server_stop(struct fb_server *server);
+void fb_server_free(struct fb_server *server);
+/* Something changed that a waiting request may wait for. From any thread; cheap when nothing waits. */
+void fb_server_poke(struct fb_server *server);
+/* Connections open now. */
+int fb_server_connections(const struct fb_server *server);
+
+/* ---- for the handler, on the connection's loop ---- */
+
+void *fb_conn_tag(const struct fb_conn *conn);
+/* Counts from 1; unique in the process. */
+uint64_t fb_conn_id(const struct fb_conn *conn);
+/* The client's address without port, and its port. */
+const char *fb_conn_address(const struct fb_conn *conn);
+int fb_conn_port(const struct fb_conn *conn);
+/* When the last byte of the frame at hand came, by fb_now_ns(). */
+int64_t fb_conn_received_ns(const struct fb_conn *conn);
+/* Takes the content of buf (a whole frame, size field included) and one reference of each frame that its runs lie in. */
+void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes);
+/* How long the request at hand may wait: ms from now. */
+void fb_conn_wait(struct fb_conn *conn, int64_t ms);
+/* The wait is a plain delay: pokes do not wake it. */
+void fb_conn_sleep(struct fb_conn *conn, int64_t ms);
+
+/* Monotonic nanoseconds. */
+int64_t fb_now_ns(void);
+
+#endif

@@ -1,0 +1,71 @@
+/* A request while it is handled, and the table of the APIs that are served. */
+#ifndef KASSAY_FAKEBROKER_REQUEST_H
+#define KASSAY_FAKEBROKER_REQUEST_H
+
+#include "fakebroker/cluster/cluster.h"
+
+struct fb_request;
+typedef enum fb_outcome fb_handler(struct fb_request *req);
+
+#define X(key, name, min, max, adv, listeners, handler) fb_handler handler;
+#include "fakebroker/apis.def"
+#undef X
+
+enum { FB_ON_BROKER = 1, FB_ON_CONTROLLER = 2 };
+
+/* A row of apis.def. */
+struct fb_api {
+	int16_t key;
+	int16_t min, max;            /* versions served */
+	int16_t advertised_min;      /* what ApiVersions says; lower than min only for Produce, as in Kafka */
+	uint8_t listeners;           /* FB_ON_BROKER | FB_ON_CONTROLLER */
+	fb_handler *handler;
+};
+
+/* NULL if it is not served. */
+const struct fb_api *fb_api_find(int api_key);
+/* index counts from 0; NULL past the end. */
+const struct fb_api *fb_api_at(size_t index);
+
+struct fb_request {
+	struct fb_cluster *cluster;
+	struct fb_conn *conn;
+	struct fb_node *node;        /* whose listener it came to */
+	struct fb_frame *frame;
+	const struct fb_api *api;
+	int version;
+	const struct kw_RequestHeader *header;
+	const void *body;            /* struct kw_<Api>Request */
+	void *response;              /* struct kw_<Api>Response, at its defaults when the handler is called */
+	struct kw_arena arena;
+	bool expired;                /* the time of fb_conn_wait() is over */
+	int16_t forced;              /* a rule wants this error code: answer with it everywhere and change nothing */
+	int64_t started_ns;
+	/* Frames that the response refers to; one reference each goes to the connection. */
+	struct fb_frame **frames;
+	size_t nframes, capframes;
+	/* What observers are told per partition; filled by Produce and Fetch. */
+	struct kassay_partition *partitions;
+	int32_t npartitions;
+	uint64_t id;                 /* counts the node's requests */
+	int16_t header_version_override; /* -1, or the version to answer in (ApiVersions for a version it does not know) */
+	bool waited;                 /* the handler has asked to wait */
+	bool delayed;                /* a rule's delay is over */
+};
+
+/* Remembers frames until the response is sent; takes the references. 0 or KT_ENOMEM (references dropped). */
+int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_t n);
+/* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. */
+struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
+/* Shows the request to observers that want it before the append (LinkedIn's second callback). */
+void fb_request_observe_produce(struct fb_request *req);
+/* n elements of an array in the response, at their defaults. */
+#define FB_RESPONSE_ARRAY(req, array, st, count) \
+	((array).v = kw_new_array(&(st), (count), &(req)->arena), (array).n = (array).v ? (count) : 0, (array).v != NULL)
+
+/* fb_server_ops.handle and friends. */
+enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state);
+enum fb_outcome fb_dispatch_again(void *arg, struct fb_conn *conn, void *state, bool expired);
+void fb_dispatch_drop(void *arg, void *state);
+
+#endif

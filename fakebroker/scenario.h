@@ -1,0 +1,23 @@
+/* The scenario file: what only a fake has (nodes, rules, topics to begin with), and configuration with Kafka's words. */
+#ifndef KASSAY_FAKEBROKER_SCENARIO_H
+#define KASSAY_FAKEBROKER_SCENARIO_H
+
+#include "fakebroker/cluster/cluster.h"
+#include "lib/text/json.h"
+
+/* What must be known before there is a cluster. */
+struct fb_scenario {
+	struct kt_json doc;
+	int nodes;                     /* at least 1 */
+	const char *metadataVersion;   /* or NULL */
+};
+
+/* Reads the file and the two things; fini may be called whatever the outcome. */
+int fb_scenario_load(struct fb_scenario *scenario, const char *file, struct kt_err *err);
+void fb_scenario_fini(struct fb_scenario *scenario);
+/* Definitions, static configuration, racks: before the brokers join. */
+int fb_scenario_configure(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err);
+/* Topics and rules: after they joined. */
+int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err);
+
+#endif

@@ -1,0 +1,239 @@
+#include "fakebroker/start.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fakebroker/control/recorder.h"
+#include "fakebroker/control/rules.h"
+#include "fakebroker/hooks/plugin.h"
+#include "lib/text/props.h"
+
+enum { RECORDED_REQUESTS = 10000, RECORDED_BYTES = 64 * 1024 * 1024 };
+
+/* ---- static configuration ---- */
+
+static int set(struct fb_cluster *cluster, int32_t node, const char *name, size_t n, const char *value,
+	       struct kt_err *err)
+{
+	return fb_configs_set_static(cluster->configs, node, (struct kw_str){name, (int32_t)n}, kw_str(value), err);
+}
+
+static int set_properties(struct fb_cluster *cluster, const char *file, struct kt_err *err)
+{
+	struct kt_props props;
+	int code = kt_props_load(&props, file, err);
+
+	for (size_t i = 0; !code && i < props.n; i++) {
+		code = set(cluster, FB_ALL_NODES, props.v[i].name, strlen(props.v[i].name), props.v[i].value, err);
+		if (code && err) {
+			err->line = props.v[i].line;
+			snprintf(err->file, sizeof err->file, "%s", file);
+		}
+	}
+	kt_props_fini(&props);
+	return code;
+}
+
+/* NAME=VALUE */
+static int set_option(struct fb_cluster *cluster, const char *option, int32_t node, const char *text,
+		      struct kt_err *err)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || equals == text)
+		return kt_fail(err, KT_EUSAGE, "%s %s: NAME=VALUE is expected", option, text);
+	return set(cluster, node, text, (size_t)(equals - text), equals + 1, err);
+}
+
+/* ID:NAME=VALUE */
+static int set_node_option(struct fb_cluster *cluster, const char *text, struct kt_err *err)
+{
+	char *end;
+	long id = strtol(text, &end, 10);
+
+	if (end == text || *end != ':')
+		return kt_fail(err, KT_EUSAGE, "--node-set %s: ID:NAME=VALUE is expected", text);
+	if (!fb_cluster_node(cluster, (int32_t)id) || id == FB_CONTROLLER_ID)
+		return kt_fail(err, KT_ERANGE, "--node-set %s: there is no broker %ld; ids are 1..%d", text, id,
+			       (int)cluster->nnodes - 1);
+	return set_option(cluster, "--node-set", (int32_t)id, end + 1, err);
+}
+
+/* Weakest first: scenario, --properties, --set, --node-set. */
+static int configure(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	struct fb_cluster *cluster = process->cluster;
+	int code = settings->scenario ? fb_scenario_configure(&process->scenario, cluster, err) : 0;
+
+	if (!code && settings->properties)
+		code = set_properties(cluster, settings->properties, err);
+	for (size_t i = 0; !code && i < settings->set.n; i++)
+		code = set_option(cluster, "--set", FB_ALL_NODES, settings->set.v[i], err);
+	for (size_t i = 0; !code && i < settings->node_set.n; i++)
+		code = set_node_option(cluster, settings->node_set.v[i], err);
+	return code;
+}
+
+/* ---- ports ---- */
+
+static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	static const struct fb_server_ops dispatch = {fb_dispatch, fb_dispatch_again, fb_dispatch_drop, NULL};
+	struct fb_cluster *cluster = process->cluster;
+	struct fb_server_ops ops = dispatch;
+	struct fb_server_opts opts = {
+		.threads = settings->threads,
+		.max_frame = (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, "socket.request.max.bytes",
+						      104857600),
+	};
+	int code;
+
+	ops.arg = cluster;
+	code = fb_server_new(&opts, &ops, &process->server, err);
+	cluster->server = process->server;
+	for (size_t i = 0; !code && i < cluster->nnodes; i++) {
+		struct fb_node *node = &cluster->nodes[i];
+		int port = node->controller ? settings->controller_port : settings->port ? settings->port + (int)i : 0;
+
+		if (port > 65535)
+			return kt_fail(err, KT_ERANGE, "--port %d leaves no port for broker %d", settings->port, node->id);
+		snprintf(node->host, sizeof node->host, "%s", settings->advertise);
+		code = fb_server_listen(process->server, settings->host, port, node, &node->port, err);
+	}
+	return code;
+}
+
+static int open_control(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	char url[300];
+	int code = fb_control_start(process->cluster, settings->host, settings->control_port, &process->control,
+				    &process->control_port, err);
+
+	if (code)
+		return code;
+	snprintf(url, sizeof url, "http://%s:%d", settings->advertise, process->control_port);
+	process->cluster->control_url = strdup(url);
+	return set(process->cluster, FB_ALL_NODES, "kit.control.url", strlen("kit.control.url"), url, err);
+}
+
+/* ---- the whole ---- */
+
+static int make_cluster(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	const struct fb_release *release = fb_release_find("4.4");
+	const char *version = settings->metadata_version;
+	int16_t level = release->level;
+	int nodes = settings->nodes;
+	int code;
+
+	if (settings->scenario) {
+		code = fb_scenario_load(&process->scenario, settings->scenario, err);
+		if (code)
+			return code;
+		if (!version)
+			version = process->scenario.metadataVersion;
+		if (!nodes)
+			nodes = process->scenario.nodes;
+		if (nodes < process->scenario.nodes)
+			return kt_fail(err, KT_ERANGE, "--nodes %d, but %s has %d nodes", nodes, settings->scenario,
+				       process->scenario.nodes);
+	}
+	if (version) {
+		level = fb_level_find(version);
+		if (level < release->supported[FB_METADATA_VERSION].min || level > release->supported[FB_METADATA_VERSION].max)
+			return kt_fail(err, KT_ERANGE, "there is no metadata.version %s in release %s (levels %d-%d)", version,
+				       release->name, release->supported[FB_METADATA_VERSION].min,
+				       release->supported[FB_METADATA_VERSION].max);
+	}
+	return fb_cluster_new(release, level, nodes ? nodes : 1, &process->cluster, err);
+}
+
+static int add_hooks(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	struct fb_cluster *cluster = process->cluster;
+
+	process->plugins = calloc(settings->plugins.n + 1, sizeof *process->plugins);
+	cluster->rules = fb_rules_new((uint64_t)settings->seed);
+	cluster->recorder = fb_recorder_new(RECORDED_REQUESTS, RECORDED_BYTES);
+	if (!process->plugins || !cluster->rules || !cluster->recorder)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	for (size_t i = 0; i < settings->plugins.n; i++) {
+		int code = fb_plugin_check(settings->plugins.v[i], err);
+
+		if (code)
+			return code;
+		process->plugins[i] = settings->plugins.v[i];
+	}
+	cluster->plugins = process->plugins;
+	cluster->seed = (uint64_t)settings->seed;
+	return 0;
+}
+
+/* Without ports, for --check: addresses that nobody will be told. */
+static void pretend_ports(struct fb_cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->nnodes; i++) {
+		snprintf(cluster->nodes[i].host, sizeof cluster->nodes[i].host, "127.0.0.1");
+		cluster->nodes[i].port = 1;
+	}
+}
+
+int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	int code;
+
+	memset(process, 0, sizeof *process);
+	code = make_cluster(process, settings, err);
+	if (!code)
+		code = add_hooks(process, settings, err);
+	if (!code)
+		code = configure(process, settings, err);
+	if (!code && settings->check)
+		pretend_ports(process->cluster);
+	else if (!code)
+		code = open_ports(process, settings, err);
+	if (!code && !settings->check)
+		code = open_control(process, settings, err);
+	if (!code)
+		code = fb_cluster_join(process->cluster, err);
+	if (!code && settings->scenario)
+		code = fb_scenario_populate(&process->scenario, process->cluster, err);
+	return code;
+}
+
+int fb_serve(struct fb_broker_process *process, struct kt_err *err)
+{
+	return fb_server_start(process->server, err);
+}
+
+void fb_stop(struct fb_broker_process *process)
+{
+	fb_control_stop(process->control);
+	fb_server_free(process->server);
+	if (process->cluster) {
+		fb_cluster_close_observers(process->cluster);
+		fb_rules_free(process->cluster->rules);
+		fb_recorder_free(process->cluster->recorder);
+	}
+	fb_cluster_free(process->cluster);
+	fb_scenario_fini(&process->scenario);
+	free(process->plugins);
+}
+
+char *fb_bootstrap(const struct fb_cluster *cluster)
+{
+	struct kw_buf buf;
+	char *text;
+
+	kw_buf_init(&buf, 0);
+	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
+		char one[300];
+
+		snprintf(one, sizeof one, "%s%s:%d", i ? "," : "", cluster->nodes[i].host, cluster->nodes[i].port);
+		kw_put(&buf, one, strlen(one));
+	}
+	kw_put_u8(&buf, '\0');
+	text = buf.failed ? NULL : strdup((char *)buf.p);
+	kw_buf_fini(&buf);
+	return text;
+}

@@ -1,0 +1,27 @@
+/* From settings to a running cluster, and back. */
+#ifndef KASSAY_FAKEBROKER_START_H
+#define KASSAY_FAKEBROKER_START_H
+
+#include "fakebroker/control/control.h"
+#include "fakebroker/scenario.h"
+#include "fakebroker/settings.h"
+
+struct fb_broker_process {
+	struct fb_scenario scenario;
+	struct fb_cluster *cluster;
+	struct fb_server *server;
+	struct fb_control *control;
+	const char **plugins;          /* NULL-terminated */
+	int control_port;
+};
+
+/* Loads and checks everything; opens the ports unless settings->check. fb_stop() may be called whatever the outcome. */
+int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
+/* Serves: starts the threads. */
+int fb_serve(struct fb_broker_process *process, struct kt_err *err);
+void fb_stop(struct fb_broker_process *process);
+
+/* "127.0.0.1:9092,127.0.0.1:9093" in a new string for free(), NULL without memory. */
+char *fb_bootstrap(const struct fb_cluster *cluster);
+
+#endif

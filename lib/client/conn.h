@@ -1,0 +1,27 @@
+/* A connection from inside: conn.c moves its bytes, call.c knows what they mean. */
+#ifndef KASSAY_CLIENT_CONN_H
+#define KASSAY_CLIENT_CONN_H
+
+#include "lib/client/client.h"
+#include "lib/wire/arena.h"
+#include "lib/wire/buf.h"
+
+struct kw_ApiVersionsResponse;
+
+struct kc_conn {
+	int fd;
+	enum kc_fate fate;
+	int fate_errno;              /* of KC_RESET */
+	char peer[300];              /* "host:port" */
+	char *client_id;             /* or NULL */
+	int32_t correlation;         /* of the next request */
+
+	uint8_t *in;                 /* what has arrived; [taken, arrived) is still to be read */
+	size_t incap, taken, arrived;
+	struct kw_buf out;           /* of kc_call, kept for its memory */
+
+	struct kw_arena arena;       /* of versions */
+	const struct kw_ApiVersionsResponse *versions;
+};
+
+#endif

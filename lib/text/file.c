@@ -1,0 +1,55 @@
+#include "lib/text/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 16384 };
+
+/* Reads f to its end into a buffer that grows with what arrives. */
+static int read_all(FILE *f, size_t max, char **text, size_t *n, struct kt_err *err)
+{
+	size_t cap = 0, got;
+	char *grown;
+
+	do {
+		if (*n + 1 >= cap) {
+			cap = cap ? cap * 2 : FIRST;
+			grown = realloc(*text, cap);
+			if (!grown)
+				return kt_fail(err, KT_ENOMEM, "out of memory at %zu bytes", *n);
+			*text = grown;
+		}
+		got = fread(*text + *n, 1, cap - 1 - *n, f);
+		*n += got;
+		if (*n > max)
+			return kt_fail(err, KT_ELIMIT, "larger than the limit of %zu bytes", max);
+	} while (got > 0);
+	if (ferror(f))
+		return kt_fail(err, KT_EFILE, "cannot be read: %s", strerror(errno));
+	(*text)[*n] = '\0';
+	return 0;
+}
+
+int kt_file_read(const char *file, size_t max, char **text, size_t *n, struct kt_err *err)
+{
+	FILE *f = fopen(file, "rb");
+	int rc;
+
+	*text = NULL;
+	*n = 0;
+	if (f)
+		rc = read_all(f, max, text, n, err);
+	else
+		rc = kt_fail(err, KT_EFILE, "cannot be opened: %s", strerror(errno));
+	if (f)
+		fclose(f);
+	if (rc < 0) {
+		free(*text);
+		*text = NULL;
+		if (err)
+			snprintf(err->file, sizeof err->file, "%s", file);
+	}
+	return rc;
+}

@@ -1,0 +1,11 @@
+/* Whole files. */
+#ifndef KASSAY_TEXT_FILE_H
+#define KASSAY_TEXT_FILE_H
+
+#include "lib/text/err.h"
+
+/* Reads all of a file or pipe of at most max bytes. *text, which the caller frees, gets a NUL after its n bytes.
+ * Errors: KT_EFILE, KT_ELIMIT, KT_ENOMEM, with err->file set; *text is NULL then. */
+int kt_file_read(const char *file, size_t max, char **text, size_t *n, struct kt_err *err);
+
+#endif

@@ -1,0 +1,93 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "lib/text/err.h"
+
+static char line[1024];
+
+static void the_first_failure_wins(void **state)
+{
+	struct kt_err err = {0};
+
+	(void)state;
+	assert_int_equal(kt_fail(&err, KT_ERANGE, "port %d", 70000), KT_ERANGE);
+	assert_int_equal(kt_fail(&err, KT_ENOMEM, "later"), KT_ENOMEM);
+	assert_int_equal(err.code, KT_ERANGE);
+	assert_string_equal(err.text, "port 70000");
+	assert_int_equal(kt_fail(NULL, KT_ENET, "nobody listens"), KT_ENET);
+}
+
+static void one_line_says_what_is_known(void **state)
+{
+	struct kt_err err = {.code = KT_ETYPE};
+
+	(void)state;
+	assert_string_equal(kt_err_line(&err, line, sizeof line), "wrong type");
+	strcpy(err.text, "not a number");
+	strcpy(err.path, "$.id");
+	assert_string_equal(kt_err_line(&err, line, sizeof line), "$.id: not a number");
+	err.line = 12;
+	assert_string_equal(kt_err_line(&err, line, sizeof line), "line 12: $.id: not a number");
+	strcpy(err.file, "a.json");
+	assert_string_equal(kt_err_line(&err, line, sizeof line), "a.json:12: $.id: not a number");
+	err.line = 0;
+	assert_string_equal(kt_err_line(&err, line, sizeof line), "a.json: $.id: not a number");
+	err.has_offset = 1;
+	err.offset = 17;
+	assert_string_equal(kt_err_line(&err, line, sizeof line), "a.json: $.id: not a number (at byte 17)");
+}
+
+static void quoted_input_cannot_drive_a_terminal(void **state)
+{
+	struct kt_err err = {0};
+
+	(void)state;
+	kt_fail(&err, KT_EUNKNOWN, "unknown \"%s\"", "\x1b[2Jgr\xc3\xbc\xc3\x9f\n\x7f\xc2\x9b");
+	assert_string_equal(err.text, "unknown \"?[2Jgr\xc3\xbc\xc3\x9f????\"");
+}
+
+static void a_cut_off_character_is_dropped(void **state)
+{
+	char two[] = "ab\xc3", three[] = "ab\xe2\x82", four[] = "ab\xf0\x9f\x98", whole[] = "ab\xe2\x82\xac";
+	char stray[] = "\x80\x80", empty[] = "";
+
+	(void)state;
+	kt_clean(two);
+	kt_clean(three);
+	kt_clean(four);
+	kt_clean(whole);
+	kt_clean(stray);
+	kt_clean(empty);
+	assert_string_equal(two, "ab");
+	assert_string_equal(three, "ab");
+	assert_string_equal(four, "ab");
+	assert_string_equal(whole, "ab\xe2\x82\xac");
+	assert_string_equal(stray, "\x80\x80");
+	assert_string_equal(empty, "");
+}
+
+static void every_code_has_its_text(void **state)
+{
+	(void)state;
+	assert_string_equal(kt_strerror(KT_OK), "ok");
+	assert_string_equal(kt_strerror(KT_ENOMEM), "out of memory");
+	assert_string_equal(kt_strerror(KT_ESYS), "system call failed");
+	assert_string_equal(kt_strerror(1), "unknown error");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_failure_wins),
+		cmocka_unit_test(one_line_says_what_is_known),
+		cmocka_unit_test(quoted_input_cannot_drive_a_terminal),
+		cmocka_unit_test(a_cut_off_character_is_dropped),
+		cmocka_unit_test(every_code_has_its_text),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+#include "lib/wire/batch.h"
+
+const struct kw_batch_spec kw_batch_spec_default = {
+	.partitionLeaderEpoch = -1,
+	.maxTimestamp = -2,
+	.producerId = -1,
+	.producerEpoch = -1,
+	.baseSequence = -1,
+};
+
+static void read_header(struct kw_batch *batch)
+{
+	const uint8_t *p = batch->p;
+
+	batch->partitionLeaderEpoch = (int32_t)kw_rd32(p + KW_B_LEADER_EPOCH);
+	batch->magic = (int8_t)p[KW_B_MAGIC];
+	batch->crc = kw_rd32(p + KW_B_CRC);
+	batch->attributes = (int16_t)kw_rd16(p + KW_B_ATTRIBUTES);
+	batch->lastOffsetDelta = (int32_t)kw_rd32(p + KW_B_LAST_OFFSET_DELTA);
+	batch->baseTimestamp = (int64_t)kw_rd64(p + KW_B_BASE_TIMESTAMP);
+	batch->maxTimestamp = (int64_t)kw_rd64(p + KW_B_MAX_TIMESTAMP);
+	batch->producerId = (int64_t)kw_rd64(p + KW_B_PRODUCER_ID);
+	batch->producerEpoch = (int16_t)kw_rd16(p + KW_B_PRODUCER_EPOCH);
+	batch->baseSequence = (int32_t)kw_rd32(p + KW_B_BASE_SEQUENCE);
+	batch->count = (int32_t)kw_rd32(p + KW_B_COUNT);
+}
+
+int kw_batch_parse(const uint8_t *p, size_t n, struct kw_batch *batch, struct kt_err *err)
+{
+	*batch = (struct kw_batch){.p = p};
+	if (n < KW_B_LOG_OVERHEAD)
+		return kt_fail(err, KT_ETRUNC, "%zu bytes do not hold the length of a batch", n);
+	batch->baseOffset = (int64_t)kw_rd64(p + KW_B_BASE_OFFSET);
+	batch->length = (int32_t)kw_rd32(p + KW_B_LENGTH);
+	if (batch->length < KW_B_MIN_LEGACY)
+		return kt_fail(err, KT_ECORRUPT, "Record size %d is less than the minimum record overhead (%d)",
+			       batch->length, KW_B_MIN_LEGACY);
+	batch->size = (size_t)batch->length + KW_B_LOG_OVERHEAD;
+	if (batch->size > n)
+		return kt_fail(err, KT_ETRUNC, "%zu bytes of a batch of %zu", n, batch->size);
+	if (batch->size < KW_B_RECORDS)
+		return kt_fail(err, KT_ECORRUPT,
+			       "Record batch is corrupt (the size %zu is smaller than the minimum allowed overhead %d)",
+			       batch->size, KW_B_RECORDS);
+	read_header(batch);
+	return 0;
+}
+
+static size_t varlong_size(int64_t v)
+{
+	uint64_t raw = (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
+	size_t n = 1;
+
+	while (raw >>= 7)
+		n++;
+	return n;
+}
+
+/* Size of a run with its length. */
+static size_t run_size(int32_t n)
+{
+	return varlong_size(n < 0 ? -1 : n) + (n < 0 ? 0 : (size_t)n);
+}
+
+static void put_run(struct kw_buf *out, const void *p, int32_t n)
+{
+	kw_put_varint(out, n < 0 ? -1 : n);
+	if (n > 0)
+		kw_put(out, p, (size_t)n);
+}
+
+void kw_record_put(struct kw_buf *out, const struct kw_record *record)
+{
+	size_t size = 1 + varlong_size(record->timestampDelta) + varlong_size(record->offsetDelta) +
+		      run_size(record->key.n) + run_size(record->value.n) + varlong_size(record->nheaders);
+
+	for (int32_t i = 0; i < record->nheaders; i++)
+		size += run_size(record->headers[i].key.n) + run_size(record->headers[i].value.n);
+	if (size > INT32_MAX) {
+		out->failed = true;
+		return;
+	}
+	kw_put_varint(out, (int32_t)size);
+	kw_put_u8(out, (uint8_t)record->attributes);
+	kw_put_varlong(out, record->timestampDelta);
+	kw_put_varint(out, record->offsetDelta);
+	put_run(out, record->key.p, record->key.n);
+	put_run(out, record->value.p, record->value.n);
+	kw_put_varint(out, record->nheaders);
+	for (int32_t i = 0; i < record->nheaders; i++) {
+		put_run(out, record->headers[i].key.s, record->headers[i].key.n);
+		put_run(out, record->headers[i].value.p, record->headers[i].value.n);
+	}
+}
+
+static int put_records(int codec, const struct kw_record *records, int32_t n, struct kw_buf *out, struct kt_err *err)
+{
+	struct kw_buf plain;
+	int code = 0;
+
+	if (codec == KW_NONE) {
+		for (int32_t i = 0; i < n; i++)
+			kw_record_put(out, &records[i]);
+		return 0;
+	}
+	kw_buf_init(&plain, 0);
+	for (int32_t i = 0; i < n; i++)
+		kw_record_put(&plain, &records[i]);
+	if (plain.failed)
+		out->failed = true;
+	else
+		code = kw_compress(codec, plain.p, plain.n, out, err);
+	kw_buf_fini(&plain);
+	return code;
+}
+
+static int64_t max_timestamp(const struct kw_batch_spec *spec, const struct kw_record *records, int32_t n)
+{
+	int64_t max = n > 0 ? INT64_MIN : 0;
+
+	if (spec->maxTimestamp != -2)
+		return spec->maxTimestamp;
+	for (int32_t i = 0; i < n; i++)
+		if (records[i].timestampDelta > max)
+			max = records[i].timestampDelta;
+	return (int64_t)((uint64_t)spec->baseTimestamp + (uint64_t)max);
+}
+
+static void write_header(uint8_t *p, size_t size, const struct kw_batch_spec *spec, const struct kw_record *records,
+			 int32_t n)
+{
+	kw_wr64(p + KW_B_BASE_OFFSET, (uint64_t)spec->baseOffset);
+	kw_wr32(p + KW_B_LENGTH, (uint32_t)(size - KW_B_LOG_OVERHEAD));
+	kw_wr32(p + KW_B_LEADER_EPOCH, (uint32_t)spec->partitionLeaderEpoch);
+	p[KW_B_MAGIC] = 2;
+	kw_wr16(p + KW_B_ATTRIBUTES, (uint16_t)spec->attributes);
+	kw_wr32(p + KW_B_LAST_OFFSET_DELTA, (uint32_t)(n > 0 ? records[n - 1].offsetDelta : -1));
+	kw_wr64(p + KW_B_BASE_TIMESTAMP, (uint64_t)spec->baseTimestamp);
+	kw_wr64(p + KW_B_MAX_TIMESTAMP, (uint64_t)max_timestamp(spec, records, n));
+	kw_wr64(p + KW_B_PRODUCER_ID, (uint64_t)spec->producerId);
+	kw_wr16(p + KW_B_PRODUCER_EPOCH, (uint16_t)spec->producerEpoch);
+	kw_wr32(p + KW_B_BASE_SEQUENCE, (uint32_t)spec->baseSequence);
+	kw_wr32(p + KW_B_COUNT, (uint32_t)n);
+	kw_wr32(p + KW_B_CRC, kw_batch_crc(p, size));
+}
+
+int kw_batch_build(const struct kw_batch_spec *spec, const struct kw_record *records, int32_t n, struct kw_buf *out,
+		   struct kt_err *err)
+{
+	size_t start = out->n;
+	int code;
+
+	if (kw_buf_room(out, KW_B_RECORDS))
+		out->n += KW_B_RECORDS;
+	code = put_records(spec->attributes & KW_A_CODEC, records, n, out, err);
+	if (code == 0 && (out->failed || out->n - start - KW_B_LOG_OVERHEAD > INT32_MAX))
+		code = kt_fail(err, KT_ELIMIT, "batch of %d records is too large", n);
+	if (code)
+		out->n = start;
+	else
+		write_header(out->p + start, out->n - start, spec, records, n);
+	return code;
+}

@@ -1,0 +1,89 @@
+#include "lib/wire/batch.h"
+#include "lib/wire/codec.h"
+
+uint8_t *kw_sink_room(struct kw_sink *sink, size_t want)
+{
+	uint8_t *room = kw_buf_room(sink->out, want);
+
+	if (!room)
+		kt_fail(sink->err, KT_ENOMEM, "no memory for %zu inflated bytes more", want);
+	return room;
+}
+
+int kw_sink_add(struct kw_sink *sink, size_t n)
+{
+	size_t left = sink->max - kw_sink_len(sink);
+
+	if (n > left) {
+		sink->out->n += left;
+		return kt_fail(sink->err, KT_ELIMIT, "more than %zu inflated bytes", sink->max);
+	}
+	sink->out->n += n;
+	return 0;
+}
+
+static int none_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+{
+	kw_put(out, p, n);
+	return out->failed ? kt_fail(err, KT_ENOMEM, "no memory for %zu bytes more", n) : 0;
+}
+
+static int none_inflate(const uint8_t *p, size_t n, struct kw_sink *sink)
+{
+	size_t left = sink->max - kw_sink_len(sink);
+	int code = none_deflate(p, n < left ? n : left, sink->out, sink->err);
+
+	return code || n <= left ? code : kt_fail(sink->err, KT_ELIMIT, "more than %zu bytes", sink->max);
+}
+
+static const struct {
+	const char *name;
+	int (*deflate)(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
+	int (*inflate)(const uint8_t *p, size_t n, struct kw_sink *sink);
+} codecs[] = {
+	[KW_NONE] = {"none", none_deflate, none_inflate},
+	[KW_GZIP] = {"gzip", kw_gzip_deflate, kw_gzip_inflate},
+	[KW_SNAPPY] = {"snappy", kw_snappy_deflate, kw_snappy_inflate},
+	[KW_LZ4] = {"lz4", kw_lz4_deflate, kw_lz4_inflate},
+	[KW_ZSTD] = {"zstd", kw_zstd_deflate, kw_zstd_inflate},
+};
+
+enum { NCODECS = sizeof codecs / sizeof codecs[0] };
+
+const char *kw_codec_name(int codec)
+{
+	return codec >= 0 && codec < NCODECS ? codecs[codec].name : NULL;
+}
+
+int kw_codec_find(const char *name)
+{
+	for (int codec = 0; codec < NCODECS; codec++)
+		if (strcmp(codecs[codec].name, name) == 0)
+			return codec;
+	return -1;
+}
+
+/* What both directions refuse. A batch's length field bounds all input. */
+static int check(int codec, size_t n, struct kt_err *err)
+{
+	if (!kw_codec_name(codec))
+		return kt_fail(err, KT_EUNKNOWN, "Unknown compression type id: %d", codec);
+	if (n > INT32_MAX)
+		return kt_fail(err, KT_ELIMIT, "%zu bytes are more than a batch can hold", n);
+	return 0;
+}
+
+int kw_compress(int codec, const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+{
+	int code = check(codec, n, err);
+
+	return code ? code : codecs[codec].deflate(p, n, out, err);
+}
+
+int kw_decompress(int codec, const uint8_t *p, size_t n, size_t max, struct kw_buf *out, struct kt_err *err)
+{
+	struct kw_sink sink = {.out = out, .start = out->n, .max = max, .err = err};
+	int code = check(codec, n, err);
+
+	return code ? code : codecs[codec].inflate(p, n, &sink);
+}

@@ -1,0 +1,338 @@
+/* Every message in every version: random struct -> bytes -> struct -> bytes, -> JSON -> bytes; every truncation fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "kw_messages.h"
+#include "lib/wire/plan.h"
+
+static uint64_t seed = 88172645463325252u;
+
+static uint32_t rnd(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed >> 32) % n;
+}
+
+static void fill_struct(const struct kw_struct *st, int version, void *out, struct kw_arena *arena);
+
+static void fill_run(struct kw_bytes *out, bool nullable, bool text, struct kw_arena *arena)
+{
+	uint32_t n = rnd(12);
+	uint8_t *p = kw_alloc(arena, n + 1);
+
+	for (uint32_t i = 0; i < n; i++)
+		p[i] = text ? (uint8_t)('a' + rnd(26)) : (uint8_t)rnd(256);
+	*out = nullable && rnd(4) == 0 ? (struct kw_bytes){NULL, -1} : (struct kw_bytes){p, (int32_t)n};
+}
+
+static void fill_value(const struct kw_field *field, int version, bool nullable, char *at, struct kw_arena *arena)
+{
+	double real = (double)rnd(1000) / 8;
+	struct kw_bytes run;
+
+	switch ((enum kw_type)field->type) {
+	case KW_BOOL: *(bool *)at = rnd(2); break;
+	case KW_INT8: *(uint8_t *)at = (uint8_t)rnd(256); break;
+	case KW_INT16:
+	case KW_UINT16: *(uint16_t *)(void *)at = (uint16_t)rnd(65536); break;
+	case KW_INT32:
+	case KW_UINT32: *(uint32_t *)(void *)at = rnd(UINT32_MAX); break;
+	case KW_INT64: *(int64_t *)(void *)at = (int64_t)((uint64_t)rnd(UINT32_MAX) << 31 ^ rnd(UINT32_MAX)); break;
+	case KW_FLOAT64: memcpy(at, &real, 8); break;
+	case KW_UUID:
+		for (int i = 0; i < 16; i++)
+			((uint8_t *)at)[i] = (uint8_t)rnd(256);
+		break;
+	case KW_STRING:
+	case KW_BYTES: fill_run((struct kw_bytes *)(void *)at, nullable, field->type == KW_STRING, arena); break;
+	case KW_RECORDS:
+		fill_run(&run, nullable, false, arena);
+		*(struct kw_records *)(void *)at = (struct kw_records){.p = run.p, .n = run.n};
+		break;
+	case KW_STRUCT: fill_struct(field->sub, version, at, arena); break;
+	}
+}
+
+static void fill_field(const struct kw_field *field, int version, char *out, struct kw_arena *arena)
+{
+	bool nullable = kw_in(field->nullable, version);
+	char *at = out + field->offset;
+
+	if (field->flags & KW_F_ARRAY) {
+		struct kw_arr *arr = (struct kw_arr *)(void *)at;
+		int32_t n = nullable && rnd(4) == 0 ? -1 : (int32_t)rnd(3);
+
+		arr->n = n;
+		arr->v = kw_alloc(arena, (size_t)(n > 0 ? n : 0) * kw_type_size(field));
+		for (int32_t i = 0; i < n; i++)
+			fill_value(field, version, false, (char *)arr->v + (size_t)i * kw_type_size(field), arena);
+	} else if (kw_is_pointer(field)) {
+		void *sub = nullable && rnd(3) == 0 ? NULL : kw_alloc(arena, field->sub->size);
+
+		*(void **)(void *)at = sub;
+		if (sub)
+			fill_struct(field->sub, version, sub, arena);
+	} else {
+		fill_value(field, version, nullable, at, arena);
+	}
+}
+
+static void fill_struct(const struct kw_struct *st, int version, void *out, struct kw_arena *arena)
+{
+	kw_set_defaults(st, out);
+	for (uint32_t i = 0; i < st->nfields; i++)
+		if (kw_in(st->fields[i].versions, version))
+			fill_field(&st->fields[i], version, out, arena);
+}
+
+static void encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf)
+{
+	struct kt_err err = {0};
+	char line[600];
+
+	kw_buf_init(buf, 0);
+	if (kw_encode(msg, version, in, buf, &err) < 0)
+		fail_msg("%s v%d: %s", msg->name, version, kt_err_line(&err, line, sizeof line));
+}
+
+static void assert_same(const struct kw_msg *msg, int version, const struct kw_buf *a, const struct kw_buf *b)
+{
+	if (a->n != b->n || (a->n && memcmp(a->p, b->p, a->n) != 0))
+		fail_msg("%s v%d: bytes differ after a round trip", msg->name, version);
+}
+
+static void round_trip(const struct kw_msg *msg, int version)
+{
+	struct kw_arena arena;
+	struct kw_buf first, again, from_json;
+	struct kt_err err = {0};
+	void *in, *out;
+	json_t *json;
+	size_t used;
+
+	kw_arena_init(&arena, 0);
+	in = kw_alloc(&arena, msg->root->size);
+	fill_struct(msg->root, version, in, &arena);
+	encode(msg, version, in, &first);
+	assert_int_equal(kw_decode(msg, version, first.p, first.n, &arena, &out, &used, &err), 0);
+	assert_int_equal(used, first.n);
+	encode(msg, version, out, &again);
+	assert_same(msg, version, &first, &again);
+
+	json = kw_to_json(msg, version, in, &err);
+	assert_non_null(json);
+	if (kw_from_json(msg, version, json, &arena, &out, &err) < 0)
+		fail_msg("%s v%d from JSON: %s: %s", msg->name, version, err.path, err.text);
+	encode(msg, version, out, &from_json);
+	assert_same(msg, version, &first, &from_json);
+
+	for (size_t n = 0; n < first.n; n++) {
+		uint8_t *cut = malloc(n + 1);   /* its own allocation, so that a sanitizer sees an over-read */
+		int code;
+
+		memcpy(cut, first.p, n);
+		err = (struct kt_err){0};
+		code = kw_decode(msg, version, cut, n, &arena, &out, &used, &err);
+		if (code == 0)
+			fail_msg("%s v%d decodes from %zu of %zu bytes", msg->name, version, n, first.n);
+		assert_true(err.has_offset && err.offset <= n);
+		free(cut);
+	}
+	json_decref(json);
+	kw_buf_fini(&first);
+	kw_buf_fini(&again);
+	kw_buf_fini(&from_json);
+	kw_arena_fini(&arena);
+}
+
+static void all_messages_round_trip(void **state)
+{
+	size_t versions = 0;
+
+	(void)state;
+	for (size_t i = 0; i < kw_msg_count(); i++) {
+		const struct kw_msg *msg = kw_msg_at(i);
+
+		for (int v = msg->versions.min; v <= msg->versions.max; v++, versions++)
+			for (int k = 0; k < 3; k++)
+				round_trip(msg, v);
+	}
+	assert_true(versions > 800);
+}
+
+/* ---- bytes that are fixed by Kafka ---- */
+
+static void decode_error_names_the_field(void **state)
+{
+	/* MetadataRequest v1: array of 1, a string of 500 bytes that is not there */
+	static const uint8_t bytes[] = {0, 0, 0, 1, 0x01, 0xf4, 'a'};
+	struct kw_arena arena;
+	struct kt_err err = {0};
+	void *out;
+
+	(void)state;
+	kw_arena_init(&arena, 0);
+	assert_int_equal(kw_decode(&kw_msg_MetadataRequest, 1, bytes, sizeof bytes, &arena, &out, NULL, &err), KT_ETRUNC);
+	assert_string_equal(err.path, "topics[0].name");
+	assert_int_equal(err.offset, 6);
+	kw_arena_fini(&arena);
+}
+
+static void odd_values_are_read_as_kafka_reads_them(void **state)
+{
+	static const uint8_t minus_two[] = {0xff, 0xff, 0xff, 0xfe};                /* array length -2 is null */
+	static const uint8_t overlong[] = {0x81, 0x80, 0x00, 7, 1, 0};              /* 81 80 00 is 1: empty; bool 7; tag count 0 */
+	static const uint8_t twice[] = {0x01, 1, 0, 2, 5, 1, 9, 5, 1, 8};           /* tag 5 twice */
+	const struct kw_MetadataRequest *req;
+	struct kw_arena arena;
+	void *out;
+
+	(void)state;
+	kw_arena_init(&arena, 0);
+	assert_int_equal(kw_decode(&kw_msg_MetadataRequest, 1, minus_two, 4, &arena, &out, NULL, NULL), 0);
+	req = out;
+	assert_int_equal(req->topics.n, -1);
+	assert_int_equal(kw_decode(&kw_msg_MetadataRequest, 12, overlong, sizeof overlong, &arena, &out, NULL, NULL), 0);
+	req = out;
+	assert_int_equal(req->topics.n, 0);
+	assert_true(req->allowAutoTopicCreation);
+	assert_int_equal(kw_decode(&kw_msg_MetadataRequest, 12, twice, sizeof twice, &arena, &out, NULL, NULL), 0);
+	req = out;
+	assert_int_equal(req->unknownTags.n, 2);
+	kw_arena_fini(&arena);
+}
+
+static void lengths_do_not_allocate_what_is_not_there(void **state)
+{
+	static const uint8_t huge[] = {0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0};
+	struct kw_arena arena;
+	struct kt_err err = {0};
+	void *out;
+
+	(void)state;
+	kw_arena_init(&arena, 0);
+	assert_int_equal(kw_decode(&kw_msg_MetadataRequest, 1, huge, sizeof huge, &arena, &out, NULL, &err), KT_ECORRUPT);
+	assert_string_equal(err.path, "topics");
+	assert_true(arena.used < 4096);
+	kw_arena_fini(&arena);
+}
+
+static void a_field_that_a_version_lacks_is_an_error(void **state)
+{
+	struct kw_arena arena;
+	struct kw_buf buf;
+	struct kt_err err = {0};
+	struct kw_ProduceRequest *req;
+
+	(void)state;
+	kw_arena_init(&arena, 0);
+	kw_buf_init(&buf, 0);
+	req = kw_new(&kw_msg_ProduceRequest, &arena);
+	assert_int_equal(req->transactionalId.n, -1);
+	req->topicData.v = kw_new_array(&kw_ProduceRequest_TopicProduceData_struct, 1, &arena);
+	req->topicData.n = 1;
+	req->topicData.v[0].partitionData.v = kw_new_array(&kw_ProduceRequest_PartitionProduceData_struct, 1, &arena);
+	req->topicData.v[0].partitionData.n = 1;
+	req->transactionalId = kw_str("t");
+	assert_int_equal(kw_encode(&kw_msg_ProduceRequest, 2, req, &buf, &err), KT_EVERSION);
+	assert_string_equal(err.path, "transactionalId");
+	kw_buf_fini(&buf);
+	kw_arena_fini(&arena);
+}
+
+static void static_configs_travel_under_tag_0(void **state)
+{
+	struct kw_arena arena;
+	struct kw_buf v4, v5;
+	struct kw_BrokerRegistrationRequest *req;
+	struct kt_err err = {0};
+	void *out;
+
+	(void)state;
+	kw_arena_init(&arena, 0);
+	kw_buf_init(&v4, 0);
+	kw_buf_init(&v5, 0);
+	req = kw_new(&kw_msg_BrokerRegistrationRequest, &arena);
+	req->rack = KW_NULL_STR;
+	assert_int_equal(kw_encode(&kw_msg_BrokerRegistrationRequest, 4, req, &v4, &err), 0);
+	req->staticConfigs.v = kw_new_array(&kw_BrokerRegistrationRequest_BrokerStaticConfig_struct, 1, &arena);
+	req->staticConfigs.n = 1;
+	req->staticConfigs.v[0].name = kw_str("a");
+	req->staticConfigs.v[0].value = KW_NULL_STR;
+	req->staticConfigs.v[0].isSensitive = true;
+	assert_int_equal(kw_encode(&kw_msg_BrokerRegistrationRequest, 5, req, &v5, &err), 0);
+	/* the same bytes, then one tagged field: tag 0, size 6: array of 1 {"a", null, true, no tags} */
+	assert_int_equal(v5.n, v4.n + 8);
+	assert_memory_equal(v5.p, v4.p, v4.n - 1);
+	assert_memory_equal(v5.p + v4.n - 1, "\x01\x00\x06\x02\x02" "a" "\x00\x01\x00", 9);
+	assert_int_equal(kw_decode(&kw_msg_BrokerRegistrationRequest, 5, v5.p, v5.n, &arena, &out, NULL, &err), 0);
+	assert_int_equal(((struct kw_BrokerRegistrationRequest *)out)->staticConfigs.v[0].value.n, -1);
+	err = (struct kt_err){0};
+	assert_int_equal(kw_encode(&kw_msg_BrokerRegistrationRequest, 4, req, &v4, &err), KT_EVERSION);
+	kw_buf_fini(&v4);
+	kw_buf_fini(&v5);
+	kw_arena_fini(&arena);
+}
+
+static void headers(void **state)
+{
+	(void)state;
+	assert_int_equal(kw_request_header_version(0, 8), 1);
+	assert_int_equal(kw_request_header_version(0, 9), 2);
+	assert_int_equal(kw_response_header_version(0, 9), 1);
+	assert_int_equal(kw_response_header_version(18, 4), 0);
+	assert_int_equal(kw_request_header_version(18, 3), 2);
+	assert_int_equal(kw_request_header_version(7, 0), 0);
+	assert_int_equal(kw_api_key("Produce"), 0);
+	assert_string_equal(kw_api_name(74), "ListConfigResources");
+	assert_int_equal(kw_api_key("ListClientMetricsResources"), 74);
+	assert_string_equal(kw_error_name(87), "INVALID_RECORD");
+}
+
+static void a_span_for_every_field(void **state)
+{
+	struct kw_arena arena;
+	struct kw_buf buf;
+	struct kw_map map = {.arena = &arena};
+	struct kw_MetadataRequest *req;
+	struct kt_err err = {0};
+
+	(void)state;
+	kw_arena_init(&arena, 0);
+	kw_buf_init(&buf, 0);
+	req = kw_new(&kw_msg_MetadataRequest, &arena);
+	req->topics.v = kw_new_array(&kw_MetadataRequest_MetadataRequestTopic_struct, 1, &arena);
+	req->topics.n = 1;
+	req->topics.v[0].name = kw_str("abc");
+	assert_int_equal(kw_encode_map(&kw_msg_MetadataRequest, 1, req, &buf, &map, &err), 0);
+	assert_int_equal(map.n, 3);
+	assert_string_equal(map.v[0].path, "topics");
+	assert_int_equal(map.v[0].len_end, 4);
+	assert_string_equal(map.v[2].path, "topics[0].name");
+	assert_int_equal(map.v[2].start, 4);
+	assert_int_equal(map.v[2].len_end, 6);
+	assert_int_equal(map.v[2].end, 9);
+	kw_buf_fini(&buf);
+	kw_arena_fini(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_messages_round_trip),
+		cmocka_unit_test(decode_error_names_the_field),
+		cmocka_unit_test(odd_values_are_read_as_kafka_reads_them),
+		cmocka_unit_test(lengths_do_not_allocate_what_is_not_there),
+		cmocka_unit_test(a_field_that_a_version_lacks_is_an_error),
+		cmocka_unit_test(static_configs_travel_under_tag_0),
+		cmocka_unit_test(headers),
+		cmocka_unit_test(a_span_for_every_field),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+#include "loadgen/cluster.h"
+
+#include <string.h>
+
+#include "loadgen/clock.h"
+#include "loadgen/rdclient.h"
+
+#define CALL_MS 10000
+
+int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err)
+{
+	rd_kafka_conf_t *conf = lg_rd_conf(plan->bootstrap, &plan->properties, NULL, err);
+
+	*rk = conf ? lg_rd_new(RD_KAFKA_PRODUCER, conf, err) : NULL;
+	return *rk ? 0 : err->code;
+}
+
+static int fail(const char *what, const char *topic, rd_kafka_resp_err_t code, const char *text, struct kt_err *err)
+{
+	return kt_fail(err, code < -1 ? KT_ENET : KT_EUNKNOWN, "%s %s: %s (%s)", what, topic,
+		       text && text[0] ? text : rd_kafka_err2str(code), rd_kafka_err2name(code));
+}
+
+int lg_cluster_partitions(rd_kafka_t *rk, const char *topic, int32_t *n, struct kt_err *err)
+{
+	rd_kafka_topic_t *rkt = rd_kafka_topic_new(rk, topic, NULL);
+	const struct rd_kafka_metadata *metadata;
+	rd_kafka_resp_err_t code;
+
+	*n = 0;
+	if (!rkt)
+		return kt_fail(err, KT_EUSAGE, "librdkafka refuses the topic name \"%s\"", topic);
+	code = rd_kafka_metadata(rk, 0, rkt, &metadata, CALL_MS);
+	rd_kafka_topic_destroy(rkt);
+	if (code)
+		return fail("no metadata of topic", topic, code, NULL, err);
+	if (metadata->topic_cnt == 1 && metadata->topics[0].err == 0)
+		*n = metadata->topics[0].partition_cnt;
+	else
+		code = metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+	rd_kafka_metadata_destroy(metadata);
+	return *n > 0 ? 0 : fail("no metadata of topic", topic, code, NULL, err);
+}
+
+static rd_kafka_NewTopic_t *new_topic(const struct lg_topic *topic, struct kt_err *err)
+{
+	char text[256];
+	rd_kafka_NewTopic_t *request = rd_kafka_NewTopic_new(topic->name, topic->partitions,
+							     topic->replication_factor, text, sizeof text);
+
+	if (!request) {
+		kt_fail(err, KT_EUSAGE, "topic %s: %s", topic->name, text);
+		return NULL;
+	}
+	for (int i = 0; i < topic->configs.n; i++)
+		rd_kafka_NewTopic_set_config(request, topic->configs.v[i].name, topic->configs.v[i].value);
+	return request;
+}
+
+static int judge_creation(const struct lg_topic *topic, rd_kafka_event_t *event, bool *created, struct kt_err *err)
+{
+	const rd_kafka_topic_result_t **results;
+	rd_kafka_resp_err_t code = event ? rd_kafka_event_error(event) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+	const char *text = event ? rd_kafka_event_error_string(event) : NULL;
+	size_t n = 0;
+
+	if (code == 0) {
+		results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &n);
+		code = n == 1 ? rd_kafka_topic_result_error(results[0]) : RD_KAFKA_RESP_ERR__BAD_MSG;
+		text = n == 1 ? rd_kafka_topic_result_error_string(results[0]) : NULL;
+	}
+	*created = code == 0;
+	return code == 0 || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS ?
+	       0 : fail("cannot create topic", topic->name, code, text, err);
+}
+
+/* A broker answers CreateTopics before every broker's metadata shows the topic. */
+static int await_topic(rd_kafka_t *rk, const char *topic, struct kt_err *err)
+{
+	int64_t deadline = lg_now() + CALL_MS * LG_MS;
+
+	for (;;) {
+		struct kt_err now = {0};
+		int32_t n;
+
+		if (lg_cluster_partitions(rk, topic, &n, &now) == 0)
+			return 0;
+		if (lg_now() >= deadline || lg_stopped()) {
+			*err = now;
+			return now.code;
+		}
+		lg_pause(20 * LG_MS);
+	}
+}
+
+int lg_cluster_create(rd_kafka_t *rk, const struct lg_topic *topic, bool *created, struct kt_err *err)
+{
+	rd_kafka_NewTopic_t *request = new_topic(topic, err);
+	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
+	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+	rd_kafka_event_t *event = NULL;
+	char text[128];
+	int rc = err->code;
+
+	*created = false;
+	if (!request)
+		goto out;
+	rd_kafka_AdminOptions_set_request_timeout(options, CALL_MS, text, sizeof text);
+	rd_kafka_CreateTopics(rk, &request, 1, options, queue);
+	event = rd_kafka_queue_poll(queue, CALL_MS + 1000);
+	rc = judge_creation(topic, event, created, err);
+	if (rc == 0)
+		rc = await_topic(rk, topic->name, err);
+out:
+	if (event)
+		rd_kafka_event_destroy(event);
+	if (request)
+		rd_kafka_NewTopic_destroy(request);
+	rd_kafka_AdminOptions_destroy(options);
+	rd_kafka_queue_destroy(queue);
+	return rc;
+}
+
+static bool passes_soon(rd_kafka_resp_err_t code)
+{
+	return code == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION || code == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
+	       code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+/* The leader of a new partition may not know yet that it is one. */
+int lg_cluster_range(rd_kafka_t *rk, const char *topic, int32_t partition, struct lg_range *range,
+		     struct kt_err *err)
+{
+	int64_t deadline = lg_now() + CALL_MS * LG_MS;
+	rd_kafka_resp_err_t code;
+
+	while ((code = rd_kafka_query_watermark_offsets(rk, topic, partition, &range->begin, &range->end, CALL_MS)) &&
+	       passes_soon(code) && lg_now() < deadline && !lg_stopped())
+		lg_pause(20 * LG_MS);
+	return code ? fail("no offsets of topic", topic, code, NULL, err) : 0;
+}

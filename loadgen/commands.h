@@ -1,0 +1,18 @@
+/* The sub-commands: each gets its name and what follows it, and returns the program's exit code. */
+#ifndef KASSAY_LOADGEN_COMMANDS_H
+#define KASSAY_LOADGEN_COMMANDS_H
+
+#include "loadgen/run.h"
+
+int lg_cmd_produce(int argc, char **argv);
+int lg_cmd_fetch(int argc, char **argv);
+int lg_cmd_run(int argc, char **argv);
+
+/* Runs a plan, prints the report, writes result.json to out if not NULL. */
+int lg_execute(const char *program, const struct lg_plan *plan, const char *out, bool tell_steps);
+/* Makes the directory for results unless it is there or path is NULL. KT_EFILE. */
+int lg_make_directory(const char *path, struct kt_err *err);
+/* Exit code of an error that kept a run from starting. */
+int lg_exit_of(const struct kt_err *err);
+
+#endif

@@ -1,0 +1,522 @@
+/* The engine that speaks the protocol itself: one arrival is one Produce request with one batch for one partition, encoded
+ * before it is due and written to the partition's leader at its intended time, whatever is still without an answer there
+ * (up to inFlight requests per connection). Nothing is ever sent twice.
+ *
+ * One thread. The due order of the requests is kept over all connections: when the one that is due cannot go out, because
+ * its connection has no room, the later ones wait too, and all show it as schedule lag.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "loadgen/clock.h"
+#include "loadgen/dial.h"
+#include "loadgen/parcel.h"
+
+enum { API_PRODUCE = 0, VERSION_MIN = 9, VERSION_MAX = 12 };   /* from version 13 on topics are named by id */
+enum { AHEAD = 64, LANES = 64 };
+
+#define AHEAD_NS (100 * LG_MS)     /* nothing is encoded earlier than this before it is due */
+#define DIAL_MS 10000
+#define ANSWER_MS 30000
+#define BACKOFF (100 * LG_MS)
+#define STOP_WAIT (5 * LG_SECOND)
+
+/* The connection to one broker. */
+struct lane {
+	int32_t node;
+	char host[256];
+	int port;
+	struct kc_conn *conn;
+	int version;
+	int64_t retry_at;              /* not before this time */
+	struct lg_parcel *flights;     /* ring of inFlight */
+	int head, n;
+};
+
+struct wire {
+	struct lg_load *load;
+	struct lg_packer packer;
+	struct lg_schedule schedule;   /* in batches */
+	int64_t records_left, index;
+	int64_t next_at;               /* of the arrival after those in `ahead`, ns from the start; -1 = none */
+	bool planned_all;
+	struct lg_parcel ahead[AHEAD]; /* ring of encoded parcels that are not sent yet */
+	int ahead_head, nahead;
+	struct lane lanes[LANES];
+	int nlanes;
+	int32_t *leaders;              /* lane of each partition, -1 = none */
+	bool stale;                    /* the leaders must be asked for again */
+	int64_t refresh_at;
+	struct kw_buf frame;
+	struct kw_arena arena;
+	struct kt_err fatal;
+};
+
+/* ---- routes ---- */
+
+static struct lane *lane_of(struct wire *wire, const struct kw_MetadataResponse_MetadataResponseBroker *broker)
+{
+	struct lane *lane = NULL;
+
+	for (int i = 0; i < wire->nlanes; i++)
+		if (wire->lanes[i].node == broker->nodeId)
+			lane = &wire->lanes[i];
+	if (!lane) {
+		if (wire->nlanes == LANES)
+			return NULL;
+		lane = &wire->lanes[wire->nlanes];
+		lane->flights = calloc((size_t)wire->load->phase->in_flight, sizeof *lane->flights);
+		if (!lane->flights)
+			return NULL;
+		lane->node = broker->nodeId;
+		wire->nlanes++;
+	}
+	snprintf(lane->host, sizeof lane->host, "%.*s", broker->host.n, broker->host.s);
+	lane->port = broker->port;
+	return lane;
+}
+
+static int take_metadata(struct wire *wire, const struct kw_MetadataResponse *metadata, struct kt_err *err)
+{
+	const struct kw_MetadataResponse_MetadataResponseTopic *topic = metadata->topics.v;
+
+	if (metadata->topics.n != 1 || topic->errorCode)
+		return kt_fail(err, KT_EUNKNOWN, "no metadata of topic %s: %s", wire->load->phase->topic,
+			       metadata->topics.n == 1 ? kw_error_name(topic->errorCode) : "not in the answer");
+	for (int32_t p = 0; p < wire->load->npartitions; p++)
+		wire->leaders[p] = -1;
+	for (int32_t b = 0; b < metadata->brokers.n; b++) {
+		struct lane *lane = lane_of(wire, &metadata->brokers.v[b]);
+
+		for (int32_t p = 0; lane && p < topic->partitions.n; p++)
+			if (topic->partitions.v[p].leaderId == lane->node && topic->partitions.v[p].partitionIndex >= 0 &&
+			    topic->partitions.v[p].partitionIndex < wire->load->npartitions)
+				wire->leaders[topic->partitions.v[p].partitionIndex] = (int32_t)(lane - wire->lanes);
+	}
+	return 0;
+}
+
+static int refresh_routes(struct wire *wire, struct kt_err *err)
+{
+	int64_t deadline = kc_now_ms() + DIAL_MS;
+	struct kw_MetadataResponse *metadata;
+	struct kc_conn *conn;
+	int rc = lg_dial(wire->load->plan->bootstrap, deadline, &conn, err);
+
+	if (rc)
+		return rc;
+	kw_arena_reset(&wire->arena);
+	rc = lg_metadata(conn, wire->load->phase->topic, deadline, &wire->arena, &metadata, err);
+	kc_free(conn);
+	if (rc == 0)
+		rc = take_metadata(wire, metadata, err);
+	wire->stale = rc != 0;
+	return rc;
+}
+
+static int open_lane(struct lane *lane, struct kt_err *err)
+{
+	int rc = lg_dial_host(lane->host, lane->port, kc_now_ms() + DIAL_MS, &lane->conn, err);
+
+	if (rc)
+		return rc;
+	lane->version = kc_version(lane->conn, API_PRODUCE, VERSION_MAX);
+	if (lane->version < VERSION_MIN) {
+		kc_free(lane->conn);
+		lane->conn = NULL;
+		return kt_fail(err, KT_EVERSION, "broker %d does not offer Produce version %d or later", (int)lane->node,
+			       VERSION_MIN);
+	}
+	return 0;
+}
+
+/* Gives up what is in flight; the connection is opened again when it is needed. */
+static void drop_lane(struct wire *wire, struct lane *lane, bool expected, const char *why)
+{
+	if (lane->n > 0)
+		wire->load->guarantee.ordered = false;   /* what was in flight may still arrive behind what comes next */
+	for (; lane->n > 0; lane->n--) {
+		lg_parcel_give_up(&lane->flights[lane->head], wire->load, expected, why);
+		lane->head = (lane->head + 1) % wire->load->phase->in_flight;
+	}
+	kc_free(lane->conn);
+	lane->conn = NULL;
+	lane->retry_at = lg_now() + BACKOFF;
+	wire->stale = true;
+}
+
+/* ---- encoding ahead ---- */
+
+/* Finds out when the next arrival is due. */
+static void look_ahead(struct wire *wire)
+{
+	double seconds = wire->load->phase->rate.seconds;
+
+	wire->next_at = wire->records_left > 0 ? lg_schedule_next(&wire->schedule) : -1;
+	if (!lg_schedule_paced(&wire->schedule) && seconds > 0 &&
+	    lg_now() >= wire->load->started + (int64_t)(seconds * 1e9))
+		wire->next_at = -1;
+	wire->planned_all = wire->next_at < 0;
+}
+
+/* Encodes the next arrival if there is room and it is near enough. */
+static bool plan_next(struct wire *wire)
+{
+	const struct lg_phase *phase = wire->load->phase;
+	struct lg_parcel *parcel = &wire->ahead[(wire->ahead_head + wire->nahead) % AHEAD];
+	int32_t spread = lg_spread(&phase->shape, wire->load->npartitions), n = phase->batch;
+	int64_t intended = wire->load->started + wire->next_at, now = lg_now();
+
+	if (wire->planned_all || wire->nahead == AHEAD || intended - now > AHEAD_NS)
+		return false;
+	if (!lg_schedule_paced(&wire->schedule))
+		intended = now;
+	if (n > wire->records_left)
+		n = (int32_t)wire->records_left;
+	if (lg_pack(&wire->packer, (int32_t)(wire->index % spread), n,
+		    lg_illegal_pick(&phase->illegal, lg_random_unit(&wire->packer.random)), intended, parcel,
+		    &wire->fatal))
+		return false;
+	wire->index++;
+	wire->nahead++;
+	wire->records_left -= n;
+	look_ahead(wire);
+	return true;
+}
+
+/* ---- sending ---- */
+
+static int encode_request(struct wire *wire, struct lane *lane, struct lg_parcel *parcel, struct kt_err *err)
+{
+	struct kw_ProduceRequest_PartitionProduceData partition = {
+		.index = parcel->partition, .records = {.p = parcel->batch.p, .n = (int32_t)parcel->batch.n},
+	};
+	struct kw_ProduceRequest_TopicProduceData topic = {
+		.name = kw_str(wire->load->phase->topic), .partitionData = {&partition, 1},
+	};
+	struct kw_ProduceRequest request = {
+		.transactionalId = KW_NULL_STR, .acks = (int16_t)wire->load->phase->acks, .timeoutMs = ANSWER_MS,
+		.topicData = {&topic, 1},
+	};
+
+	kw_buf_clear(&wire->frame);
+	return kc_encode(lane->conn, API_PRODUCE, lane->version, &request, &wire->frame, &parcel->correlation, err);
+}
+
+static void count_sent(struct wire *wire, const struct lg_parcel *parcel)
+{
+	struct lg_load *load = wire->load;
+
+	load->last_sent = parcel->sent;
+	lg_meter_sent(&load->meter, parcel->intended, parcel->sent);
+	load->counters.sent += parcel->n;
+	load->counters.operations++;
+	load->counters.bytes += parcel->value_bytes;
+}
+
+/* With acks=0 there is no answer: written is all that can be known. */
+static void settle_unanswered(struct wire *wire, const struct lg_parcel *parcel)
+{
+	struct lg_answer answer = {.expected = true};
+
+	lg_parcel_settle(parcel, wire->load, &answer, lg_now());
+}
+
+static void write_parcel(struct wire *wire, struct lane *lane, struct lg_parcel *parcel)
+{
+	char text[600];
+	struct kt_err err = {0};
+	int rc = encode_request(wire, lane, parcel, &err);
+	struct lg_parcel *flight;
+
+	if (rc) {
+		wire->fatal = err;
+		return;
+	}
+	parcel->sent = lg_now();
+	if (!lg_schedule_paced(&wire->schedule))
+		parcel->intended = parcel->sent;
+	count_sent(wire, parcel);
+	rc = kc_write(lane->conn, wire->frame.p, wire->frame.n, kc_now_ms() + ANSWER_MS, &err);
+	kw_buf_clear(&parcel->batch);
+	if (rc == 0 && wire->load->phase->acks == 0) {
+		settle_unanswered(wire, parcel);
+		return;
+	}
+	flight = &lane->flights[(lane->head + lane->n++) % wire->load->phase->in_flight];
+	*flight = *parcel;
+	flight->batch = (struct kw_buf){0};
+	if (rc) {
+		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
+		drop_lane(wire, lane, false, text);
+	}
+}
+
+/* The lane that the parcel can go to now; NULL if it has to wait. */
+static struct lane *ready_lane(struct wire *wire, const struct lg_parcel *parcel)
+{
+	int64_t now = lg_now();
+	struct lane *lane;
+	struct kt_err err = {0};
+	char text[600];
+
+	if (wire->stale && now >= wire->refresh_at) {
+		wire->refresh_at = now + BACKOFF;
+		if (refresh_routes(wire, &err))
+			lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
+	}
+	if (wire->leaders[parcel->partition] < 0) {
+		wire->stale = true;
+		return NULL;
+	}
+	lane = &wire->lanes[wire->leaders[parcel->partition]];
+	if (!lane->conn && now >= lane->retry_at && open_lane(lane, &err)) {
+		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
+		lane->retry_at = lg_now() + BACKOFF;
+		wire->stale = true;
+	}
+	return lane->conn && lane->n < wire->load->phase->in_flight ? lane : NULL;
+}
+
+/* Sends the first encoded parcel if it is due and can go out. A parcel that no broker takes within the time that an
+ * answer may take has failed. */
+static bool send_due(struct wire *wire)
+{
+	struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
+	struct lane *lane;
+
+	if (wire->nahead == 0 || lg_now() < parcel->intended)
+		return false;
+	lane = ready_lane(wire, parcel);
+	if (!lane && lg_now() - parcel->intended < ANSWER_MS * LG_MS) {
+		wire->load->counters.held += parcel->sent == 0;
+		parcel->sent = -1;      /* held back: counted once */
+		return false;
+	}
+	if (lane) {
+		write_parcel(wire, lane, parcel);
+	} else {
+		lg_parcel_give_up(parcel, wire->load, false, "no leader could be reached");
+		kw_buf_clear(&parcel->batch);
+	}
+	wire->ahead_head = (wire->ahead_head + 1) % AHEAD;
+	wire->nahead--;
+	return true;
+}
+
+/* ---- answers ---- */
+
+static const struct kw_ProduceResponse_PartitionProduceResponse *partition_of(const struct kw_ProduceResponse *response,
+									       const struct lg_parcel *parcel)
+{
+	if (response->responses.n != 1 || response->responses.v[0].partitionResponses.n != 1 ||
+	    response->responses.v[0].partitionResponses.v[0].index != parcel->partition)
+		return NULL;
+	return &response->responses.v[0].partitionResponses.v[0];
+}
+
+static bool means_other_leader(int code)
+{
+	enum { UNKNOWN_TOPIC_OR_PARTITION = 3, LEADER_NOT_AVAILABLE = 5, NOT_LEADER_OR_FOLLOWER = 6 };
+
+	return code == UNKNOWN_TOPIC_OR_PARTITION || code == LEADER_NOT_AVAILABLE || code == NOT_LEADER_OR_FOLLOWER;
+}
+
+static int take_answer(struct wire *wire, struct lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
+{
+	const struct kw_ProduceResponse_PartitionProduceResponse *partition;
+	const struct lg_parcel *parcel = &lane->flights[lane->head];
+	int64_t now = lg_now();
+	int32_t correlation;
+	struct lg_answer answer;
+	void *response;
+	int rc;
+
+	kw_arena_reset(&wire->arena);
+	rc = kc_decode(API_PRODUCE, lane->version, p, n, &wire->arena, &correlation, &response, err);
+	if (rc)
+		return rc;
+	if (lane->n == 0 || correlation != parcel->correlation)
+		return kt_fail(err, KT_ECORRUPT, "an answer with correlation id %d that no request waits for",
+			       (int)correlation);
+	partition = partition_of(response, parcel);
+	if (!partition)
+		return kt_fail(err, KT_ECORRUPT, "an answer that is not about the partition of its request");
+	lg_parcel_judge(parcel, partition, &answer);
+	lg_parcel_settle(parcel, wire->load, &answer, now);
+	wire->stale = wire->stale || means_other_leader(answer.code);
+	lane->head = (lane->head + 1) % wire->load->phase->in_flight;
+	lane->n--;
+	return 0;
+}
+
+/* Takes all answers that have arrived. */
+static void read_lane(struct wire *wire, struct lane *lane)
+{
+	const uint8_t *p;
+	size_t n;
+	char text[600];
+	struct kt_err err = {0};
+	int rc;
+
+	do {
+		rc = kc_read_frame(lane->conn, kc_now_ms(), &p, &n, &err);
+		if (rc == 0)
+			rc = take_answer(wire, lane, p, n, &err);
+	} while (rc == 0 && kc_has_frame(lane->conn));
+	if (rc == KT_ETIMEOUT &&
+	    (lane->n == 0 || lg_now() - lane->flights[lane->head].sent < ANSWER_MS * LG_MS))
+		return;
+	if (rc) {
+		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
+		drop_lane(wire, lane, false, text);
+	}
+}
+
+/* Waits until something can be read or until the given time, and reads it. */
+static void wait_and_read(struct wire *wire, int64_t until)
+{
+	struct pollfd fds[LANES];
+	struct lane *lanes[LANES];
+	nfds_t n = 0;
+	int64_t wait = until - lg_now();
+	struct timespec ts;
+
+	for (int i = 0; i < wire->nlanes; i++) {
+		if (!wire->lanes[i].conn)
+			continue;
+		lanes[n] = &wire->lanes[i];
+		fds[n++] = (struct pollfd){.fd = kc_fd(wire->lanes[i].conn), .events = POLLIN};
+	}
+	if (wait < 0)
+		wait = 0;
+	ts = (struct timespec){.tv_sec = wait / LG_SECOND, .tv_nsec = wait % LG_SECOND};
+	if (ppoll(fds, n, &ts, NULL) < 0)
+		return;
+	for (nfds_t i = 0; i < n; i++) {
+		const struct lane *lane = lanes[i];
+
+		if (fds[i].revents || (lane->n > 0 && lg_now() - lane->flights[lane->head].sent > ANSWER_MS * LG_MS))
+			read_lane(wire, lanes[i]);
+	}
+}
+
+/* ---- the loop ---- */
+
+static int in_flight(const struct wire *wire)
+{
+	int n = 0;
+
+	for (int i = 0; i < wire->nlanes; i++)
+		n += wire->lanes[i].n;
+	return n;
+}
+
+static int64_t next_wake(const struct wire *wire)
+{
+	const struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
+	int64_t now = lg_now(), wake = now + 50 * LG_MS;
+
+	if (!wire->planned_all && wire->nahead < AHEAD && wire->load->started + wire->next_at - AHEAD_NS < wake)
+		wake = wire->load->started + wire->next_at - AHEAD_NS;
+	if (wire->nahead > 0 && parcel->sent < 0)      /* held back: an answer makes room, or the backoff ends */
+		return now + LG_MS;
+	return wire->nahead > 0 && parcel->intended < wake ? parcel->intended : wake;
+}
+
+static void run_load(struct wire *wire)
+{
+	look_ahead(wire);
+	while (!lg_stopped() && !wire->fatal.code && (!wire->planned_all || wire->nahead > 0 || in_flight(wire) > 0)) {
+		/* one at a time, so that no encoding delays what becomes due meanwhile */
+		bool busy = send_due(wire) || plan_next(wire);
+
+		wait_and_read(wire, busy ? 0 : next_wake(wire));
+	}
+	wire->load->complete = !lg_stopped() && !wire->fatal.code;
+}
+
+/* After the user stopped the run: a short while for what is in flight. */
+static void wind_down(struct wire *wire)
+{
+	int64_t end = lg_now() + STOP_WAIT;
+
+	while (in_flight(wire) > 0 && lg_now() < end && !wire->fatal.code)
+		wait_and_read(wire, lg_now() + 10 * LG_MS);
+	for (int i = 0; i < wire->nlanes; i++)
+		drop_lane(wire, &wire->lanes[i], true, "the run was stopped");
+	for (; wire->nahead > 0; wire->nahead--) {
+		struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
+
+		for (int32_t i = 0; i < parcel->n; i++)
+			lg_load_settle(wire->load, parcel->partition, parcel->first + i, LG_NOT_SENT);
+		wire->ahead_head = (wire->ahead_head + 1) % AHEAD;
+	}
+}
+
+static int start(struct wire *wire, struct kt_err *err)
+{
+	struct lg_load *load = wire->load;
+	struct lg_plan_rate rate = load->phase->rate;
+	int rc;
+
+	wire->records_left = rate.count > 0 ? rate.count : INT64_MAX;
+	rate.from /= load->phase->batch;
+	rate.to /= load->phase->batch;
+	rate.count = (rate.count + load->phase->batch - 1) / load->phase->batch;
+	rc = lg_schedule_init(&wire->schedule, &rate, load->plan->seed + load->number, err);
+	if (rc == 0)
+		rc = lg_packer_init(&wire->packer, load, err);
+	wire->leaders = calloc((size_t)load->npartitions, sizeof *wire->leaders);
+	if (rc == 0 && !wire->leaders)
+		rc = kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)load->npartitions);
+	if (rc == 0)
+		rc = refresh_routes(wire, err);
+	for (int i = 0; i < wire->nlanes && rc == 0; i++)
+		rc = open_lane(&wire->lanes[i], err);
+	return rc;
+}
+
+static void fini(struct wire *wire)
+{
+	for (int i = 0; i < wire->nlanes; i++) {
+		kc_free(wire->lanes[i].conn);
+		free(wire->lanes[i].flights);
+	}
+	for (int i = 0; i < AHEAD; i++)
+		kw_buf_fini(&wire->ahead[i].batch);
+	free(wire->leaders);
+	lg_packer_fini(&wire->packer);
+	kw_buf_fini(&wire->frame);
+	kw_arena_fini(&wire->arena);
+	free(wire);
+}
+
+int lg_wire_run(struct lg_load *load, struct kt_err *err)
+{
+	struct wire *wire = calloc(1, sizeof *wire);
+	int rc;
+
+	if (!wire)
+		return kt_fail(err, KT_ENOMEM, "no memory for the engine");
+	wire->load = load;
+	kw_arena_init(&wire->arena, 64 << 20);
+	kw_buf_init(&wire->frame, 0);
+	for (int i = 0; i < AHEAD; i++)
+		kw_buf_init(&wire->ahead[i].batch, 0);
+	load->guarantee = (struct lg_guarantee){.kept = load->phase->acks != 0, .once = true, .ordered = true};
+	load->records_per_request = load->phase->batch;
+	rc = start(wire, err);
+	if (rc == 0) {
+		lg_precise_timers();
+		load->started = lg_now();
+		run_load(wire);
+		wind_down(wire);
+		rc = wire->fatal.code;
+		if (rc && err->code == 0)
+			*err = wire->fatal;
+	}
+	fini(wire);
+	return rc;
+}

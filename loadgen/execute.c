@@ -1,0 +1,61 @@
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/text/opt.h"
+#include "loadgen/commands.h"
+#include "loadgen/report.h"
+
+int lg_exit_of(const struct kt_err *err)
+{
+	switch (err->code) {
+	case KT_ENET:
+	case KT_ETIMEOUT:
+	case KT_ECLOSED:
+	case KT_EUNKNOWN:
+	case KT_EVERSION:
+		return KT_EXIT_ENGINE;
+	default:
+		return KT_EXIT_USAGE;
+	}
+}
+
+int lg_make_directory(const char *path, struct kt_err *err)
+{
+	if (path && mkdir(path, 0777) && errno != EEXIST)
+		return kt_fail(err, KT_EFILE, "cannot make the directory %s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int write_result(const char *program, const struct lg_run *run, const char *out)
+{
+	struct kt_err err = {0};
+	json_t *result;
+
+	if (!out)
+		return 0;
+	result = lg_result_json(run);
+	if (lg_result_write(result, out, &err))
+		kt_complain(program, &err);
+	json_decref(result);
+	return err.code;
+}
+
+int lg_execute(const char *program, const struct lg_plan *plan, const char *out, bool tell_steps)
+{
+	const struct lg_run_opts opts = {.out = out, .progress = isatty(STDERR_FILENO), .tell_steps = tell_steps};
+	struct kt_err err = {0};
+	struct lg_run run = {0};
+	int status;
+
+	if (lg_make_directory(out, &err) || lg_run(&run, plan, &opts, &err)) {
+		kt_complain(program, &err);
+		status = lg_exit_of(&err);
+	} else {
+		lg_report(&run, stdout);
+		status = write_result(program, &run, out) ? KT_EXIT_USAGE : lg_run_exit(&run);
+	}
+	lg_run_fini(&run);
+	return status;
+}

@@ -1,0 +1,26 @@
+#include "lib/text/opt.h"
+#include "loadgen/clock.h"
+#include "loadgen/commands.h"
+
+int main(int argc, char **argv)
+{
+	static const struct kt_command commands[] = {
+		{"produce", "send records at a set rate, verify them", lg_cmd_produce},
+		{"fetch", "read a topic and check what the load generator wrote there", lg_cmd_fetch},
+		{"run", "run a scenario: phases of load, and changes of the cluster beside them", lg_cmd_run},
+		{0},
+	};
+	static const struct kt_cli cli = {
+		.program = "loadgen",
+		.args = "COMMAND ...",
+		.about = "Loads a Kafka cluster at a set rate, counts latencies from the time that each record was meant to be "
+			 "sent, and verifies every record: lost, duplicated, reordered, corrupt, refused.",
+		.commands = commands,
+		.examples = "loadgen produce --bootstrap-server 127.0.0.1:9092 --topic t --rate 1000 --duration 10\n"
+			    "loadgen fetch --bootstrap-server 127.0.0.1:9092 --topic t\n"
+			    "loadgen run scenario.json --out out/run",
+	};
+
+	lg_stop_on_signals();
+	return kt_cli_run(&cli, argc, argv);
+}
