@@ -11,12 +11,14 @@ struct registration {
 	const struct fb_register_view *request;
 	struct kw_arena *arena;
 	struct fb_register_answer *answer;
+	bool nomem;
 };
 
 static bool refuse(struct registration *r, int16_t code, const char *reason)
 {
 	r->answer->errorCode = code;
-	r->answer->reason = reason ? reason : "out of memory";
+	r->answer->reason = reason;
+	r->nomem = !reason;
 	return false;
 }
 
@@ -238,20 +240,21 @@ static bool check_statics(struct registration *r)
 		"metadata.version %d makes these configurations illegal: %s", level, reason ? reason : ""));
 }
 
-void fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
-		       struct kw_arena *arena, struct fb_register_answer *answer)
+int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
+		      struct kw_arena *arena, struct fb_register_answer *answer)
 {
 	static bool (*const checks[])(struct registration *r) = {
 		check_cluster, check_duplicate, check_zk, check_directories, check_listeners, check_features, check_statics};
-	struct registration r = {cluster, request, arena, answer};
+	struct registration r = {.cluster = cluster, .request = request, .arena = arena, .answer = answer};
 
 	*answer = (struct fb_register_answer){0};
 	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
 		if (checks[i](&r))
 			continue;
 		answer->amends = answer->keepsStatics = false;
-		return;
+		break;
 	}
+	return r.nomem ? KT_ENOMEM : 0;
 }
 
 int16_t fb_register_record_version(int16_t level, bool reported, int64_t staticLevel)

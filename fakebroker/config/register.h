@@ -41,9 +41,9 @@ struct fb_register_answer {
 	bool keepsStatics;           /* the cluster's level knows static configurations: remember the reported ones */
 };
 
-/* Checks a request. When memory is exhausted, that is its answer, too (UNKNOWN_SERVER_ERROR). */
-void fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
-		       struct kw_arena *arena, struct fb_register_answer *answer);
+/* Checks a request. 0 or KT_ENOMEM. */
+int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
+		      struct kw_arena *arena, struct fb_register_answer *answer);
 
 /* The version of the RegisterBrokerRecord that the controller writes at a level: Kafka's 1 to 4, or 5 when the broker
  * reported static configurations and the level knows them. staticLevel is kit.static.configs.level. */
