@@ -128,12 +128,17 @@ struct fb_configdef *fb_configdefs_insert(struct fb_configdefs *defs, const stru
 	return copy;
 }
 
+struct fb_configdef *fb_configdefs_own(struct fb_configdefs *defs, const struct fb_configdef *def)
+{
+	return defs->sorted[lower_bound(defs, def->scope, kw_str(def->name))];
+}
+
 /* Gives the built-in keys their rules. */
 static int add_rules(struct fb_configdefs *defs)
 {
 	for (size_t i = 0; i < NRULES; i++) {
 		const struct fb_configdef *found = fb_configdef_find(defs, rules[i].scope, kw_str(rules[i].name));
-		struct fb_configdef *def = defs->sorted[lower_bound(defs, found->scope, kw_str(found->name))];
+		struct fb_configdef *def = fb_configdefs_own(defs, found);
 		struct fb_mv_rule *mv = kw_alloc(&defs->arena, (def->nmv + 1) * sizeof *mv);
 
 		if (!mv)
