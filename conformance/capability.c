@@ -45,7 +45,7 @@ bool cf_need_api(const char *need, int *api, int *version)
 	at = strchrnul(need, '@');
 	snprintf(name, sizeof name, "%.*s", (int)(at - need - 4), need + 4);
 	*api = kw_api_key(name);
-	*version = *at ? atoi(at + 1) : -1;
+	*version = *at ? (int)strtol(at + 1, NULL, 10) : -1;
 	return *api >= 0;
 }
 

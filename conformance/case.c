@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conformance/capability.h"
+#include "conformance/vars.h"
 #include "lib/text/near.h"
 #include "lib/wire/message.h"
 
@@ -59,6 +60,11 @@ static int read_requirements(struct cf_case *cas, struct kt_obj *obj, const stru
 	struct kt_arr arr;
 	const char *id;
 
+	if (!reg) {
+		kt_obj_any(obj, "requirements");
+		return 0;
+	}
+	kt_obj_need(obj, "requirements", NULL);
 	if (!kt_obj_array(obj, "requirements", &arr))
 		return obj->err->code;
 	cas->requirements = calloc(arr.n + 1, sizeof *cas->requirements);
@@ -165,7 +171,7 @@ static int read_case(struct cf_case *cas, struct kt_obj *obj, const struct cf_re
 {
 	struct kt_arr steps, cleanup;
 
-	kt_obj_need(obj, "id", "title", "requirements", "steps", NULL);
+	kt_obj_need(obj, "id", "title", "steps", NULL);
 	if (read_id(cas, obj) || read_requirements(cas, obj, reg) || read_needs(cas, obj) || read_versions(cas, obj) ||
 	    read_topics(cas, obj) || read_levels(cas, obj))
 		return obj->err->code;
@@ -181,19 +187,32 @@ static int read_case(struct cf_case *cas, struct kt_obj *obj, const struct cf_re
 	return kt_obj_done(obj);
 }
 
-int cf_case_load(const char *file, const struct cf_register *reg, struct cf_case **out, struct kt_err *err)
+static int check_variables(const struct cf_case *cas, struct kt_err *err)
+{
+	struct kt_err found = {0};
+	char path[sizeof found.path];
+
+	if (cf_vars_check(cas->doc.root, &found) == 0)
+		return 0;
+	snprintf(path, sizeof path, "$%.250s", found.path);
+	return kt_json_fail(&cas->doc, path, err, found.code, "%s", found.text);
+}
+
+/* text is NULL for a file. */
+static int load(const char *name, const char *text, const struct cf_register *reg, struct cf_case **out, struct kt_err *err)
 {
 	struct cf_case *cas = calloc(1, sizeof *cas);
 	struct kt_obj obj;
 
 	*out = NULL;
-	if (!cas || !(cas->file = strdup(file))) {
+	if (!cas || !(cas->file = strdup(name))) {
 		cf_case_free(cas);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
-	if (kt_json_load(&cas->doc, file, err) == 0) {
+	if ((text ? kt_json_parse(&cas->doc, name, text, strlen(text), err) : kt_json_load(&cas->doc, name, err)) == 0) {
 		kt_obj_root(&obj, &cas->doc, err);
-		read_case(cas, &obj, reg);
+		if (read_case(cas, &obj, reg) == 0)
+			check_variables(cas, err);
 	}
 	if (err->code) {
 		cf_case_free(cas);
@@ -201,6 +220,16 @@ int cf_case_load(const char *file, const struct cf_register *reg, struct cf_case
 	}
 	*out = cas;
 	return 0;
+}
+
+int cf_case_load(const char *file, const struct cf_register *reg, struct cf_case **out, struct kt_err *err)
+{
+	return load(file, NULL, reg, out, err);
+}
+
+int cf_case_parse(const char *name, const char *text, struct cf_case **out, struct kt_err *err)
+{
+	return load(name, text, NULL, out, err);
 }
 
 void cf_case_free(struct cf_case *cas)

@@ -43,8 +43,10 @@ struct cf_suite {
 	size_t ninstances;
 };
 
-/* One case from a file. Errors carry file, line and path. */
+/* One case from a file. Errors carry file, line and path. With reg == NULL its requirements are not looked up. */
 int cf_case_load(const char *file, const struct cf_register *reg, struct cf_case **out, struct kt_err *err);
+/* One from text, for cases that are made up; it proves no requirement. */
+int cf_case_parse(const char *name, const char *text, struct cf_case **out, struct kt_err *err);
 void cf_case_free(struct cf_case *cas);
 /* Appends the instances of a case to a growing array. */
 int cf_case_instances(const struct cf_case *cas, struct cf_instance **v, size_t *n);

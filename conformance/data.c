@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <libgen.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,7 @@ static bool is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-__attribute__((format(printf, 3, 4)))
-static bool join(char *out, size_t size, const char *fmt, ...)
+bool cf_path(char *out, size_t size, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -27,7 +25,10 @@ static bool join(char *out, size_t size, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(out, size, fmt, ap);
 	va_end(ap);
-	return n >= 0 && (size_t)n < size;
+	if (n >= 0 && (size_t)n < size)
+		return true;
+	out[0] = '\0';
+	return false;
 }
 
 /* fixtures/ is beside conformance/ in a source tree, and part of the same directory once installed. */
@@ -35,10 +36,10 @@ static bool settle(struct cf_data *data, const char *dir)
 {
 	char cases[PATH_MAX];
 
-	if (!join(cases, sizeof cases, "%s/cases", dir) || !is_dir(cases) || !join(data->dir, sizeof data->dir, "%s", dir))
+	if (!cf_path(cases, sizeof cases, "%s/cases", dir) || !is_dir(cases) || !cf_path(data->dir, sizeof data->dir, "%s", dir))
 		return false;
-	if (!join(data->fixtures, sizeof data->fixtures, "%s/../fixtures", dir) || !is_dir(data->fixtures))
-		join(data->fixtures, sizeof data->fixtures, "%s", dir);
+	if (!cf_path(data->fixtures, sizeof data->fixtures, "%s/../fixtures", dir) || !is_dir(data->fixtures))
+		cf_path(data->fixtures, sizeof data->fixtures, "%s", dir);
 	return true;
 }
 
@@ -48,7 +49,7 @@ static bool settle_beside(struct cf_data *data, const char *program)
 	char dir[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (join(dir, sizeof dir, "%s/%s", program, places[i]) && settle(data, dir))
+		if (cf_path(dir, sizeof dir, "%s/%s", program, places[i]) && settle(data, dir))
 			return true;
 	return false;
 }
@@ -101,7 +102,7 @@ static int walk(struct cf_files *files, const char *dir, struct kt_err *err)
 
 		if (e->d_name[0] == '.')
 			continue;
-		if (!join(path, sizeof path, "%s/%s", dir, e->d_name))
+		if (!cf_path(path, sizeof path, "%s/%s", dir, e->d_name))
 			rc = kt_fail(err, KT_EFILE, "%s: a path is too long", dir);
 		else if (is_dir(path))
 			rc = walk(files, path, err);

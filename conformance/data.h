@@ -3,6 +3,7 @@
 #define KASSAY_CONFORMANCE_DATA_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/text/err.h"
@@ -16,6 +17,9 @@ struct cf_data {
  * built in (../conformance beside it), else PREFIX/share/kassay of the PREFIX/bin it was installed in. KT_EFILE when no
  * such place has a directory `cases`. */
 int cf_data_find(struct cf_data *data, const char *option, struct kt_err *err);
+
+/* printf of a path; false, and "" in out, which no file has as its name, when it does not fit. */
+bool cf_path(char *out, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 struct cf_files {
 	char **v;                  /* paths, sorted */

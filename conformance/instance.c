@@ -145,11 +145,16 @@ static bool has_all(const struct cf_instance *instance, const struct cf_target *
 {
 	const struct cf_case *cas = instance->cas;
 	struct missing_name missing = {.names = target->profile->names};
-	char why[500];
+	char why[500], need[80];
 
 	for (size_t i = 0; i < cas->nneeds; i++)
 		if (!cf_target_has(target, cas->needs[i], why, sizeof why))
 			return *j = unsupported(why), false;
+	if (instance->version >= 0) {
+		snprintf(need, sizeof need, "api:%s@%d", kw_api_name(cas->api), instance->version);
+		if (!cf_target_has(target, need, why, sizeof why))
+			return *j = unsupported(why), false;
+	}
 	if (cas->min_level >= 0 && (target->level < cas->min_level || target->level > cas->max_level)) {
 		snprintf(why, sizeof why, "metadata.version is %d, the case needs %d to %d", target->level, cas->min_level,
 			 cas->max_level);

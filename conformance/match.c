@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/vars.h"
 #include "lib/text/near.h"
 #include "lib/wire/message.h"
 
@@ -26,10 +27,8 @@ const char *cf_brief(json_t *json, char *buf, size_t size)
 		return buf;
 	}
 	text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
-	if (!text)
-		snprintf(buf, size, "?");
-	else if (strlen(text) < size)
-		strcpy(buf, text);
+	if (!text || strlen(text) < size)
+		snprintf(buf, size, "%s", text ? text : "?");
 	else
 		snprintf(buf, size, "%.*s...", (int)size - 4, text);
 	free(text);
@@ -59,8 +58,8 @@ static bool below(struct cf_mismatch *why, const char *step)
 
 	if (!why)
 		return false;
-	strcpy(rest, why->path);
-	snprintf(why->path, sizeof why->path, "%s%s%s", step, rest[0] && rest[0] != '[' ? "." : "", rest);
+	memcpy(rest, why->path, sizeof rest);
+	snprintf(why->path, sizeof why->path, "%.90s%s%.100s", step, rest[0] && rest[0] != '[' ? "." : "", rest);
 	return false;
 }
 
@@ -403,14 +402,6 @@ static bool is_variable(json_t *json)
 	return json_is_string(json) && json_string_value(json)[0] == '$' && json_string_value(json)[1] != '$';
 }
 
-static void under(struct kt_err *err, const char *step)
-{
-	char rest[sizeof err->path];
-
-	strcpy(rest, err->path);
-	snprintf(err->path, sizeof err->path, "%s%s", step, rest);
-}
-
 static int unknown_operator(const char *word, struct kt_err *err)
 {
 	struct kt_near near;
@@ -425,7 +416,6 @@ static int unknown_operator(const char *word, struct kt_err *err)
 
 static int check_members(json_t *pattern, struct kt_err *err)
 {
-	char step[120];
 	const char *name;
 	json_t *sub;
 
@@ -434,8 +424,7 @@ static int check_members(json_t *pattern, struct kt_err *err)
 					: cf_pattern_check(sub, err);
 
 		if (rc) {
-			snprintf(step, sizeof step, ".%s", name);
-			under(err, step);
+			cf_err_under(err, ".%s", name);
 			return rc;
 		}
 	}
@@ -447,7 +436,6 @@ int cf_pattern_check(json_t *pattern, struct kt_err *err)
 	json_t *operand = NULL;
 	const char *word = operator_word(pattern, &operand);
 	const struct operator *op = find_operator(pattern, &operand);
-	char step[40];
 	size_t i;
 	json_t *sub;
 
@@ -456,8 +444,7 @@ int cf_pattern_check(json_t *pattern, struct kt_err *err)
 	if (op) {
 		if (is_variable(operand) || op->check(operand, err) == 0)
 			return 0;
-		snprintf(step, sizeof step, ".%s", word);
-		under(err, step);
+		cf_err_under(err, ".%s", word);
 		return err->code;
 	}
 	if (json_is_object(pattern))
@@ -465,8 +452,7 @@ int cf_pattern_check(json_t *pattern, struct kt_err *err)
 	json_array_foreach(pattern, i, sub) {
 		if (cf_pattern_check(sub, err) == 0)
 			continue;
-		snprintf(step, sizeof step, "[%zu]", i);
-		under(err, step);
+		cf_err_under(err, "[%zu]", i);
 		return err->code;
 	}
 	return 0;

@@ -164,7 +164,7 @@ static bool topic_takes(struct cf_link *link, const char *prefix, const char *na
 			json_pack("{s:[{s:s, s:i, s:i, s:[], s:[{s:s, s:s}]}], s:i, s:b}", "topics", "name", topic,
 				  "numPartitions", 1, "replicationFactor", 1, "assignments", "configs", "name", name,
 				  "value", value, "timeoutMs", 5000, "validateOnly", 1), &created, &err)) {
-		snprintf(answer, size, "CreateTopics: %s", err.text);
+		snprintf(answer, size, "CreateTopics: %.300s", err.text);
 	} else {
 		ok = json_integer_value(cf_at(created, "topics[0].errorCode")) == 0;
 		snprintf(answer, size, "CreateTopics with %s answered %s", name,

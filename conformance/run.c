@@ -147,14 +147,13 @@ static int take_answer(struct cf_link *link, int api, int version, int32_t sent,
 	return 0;
 }
 
-int cf_run_exchange(struct cf_run *run, struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
+int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
 		    struct cf_outcome *out, struct kt_err *err)
 {
 	struct kt_err why = {0};
 	struct kw_buf frame;
 	int32_t sent;
 
-	(void)run;
 	out->evidence = json_pack("{s:s, s:i, s:O}", "api", kw_api_name(api), "version", version, "request", body);
 	kw_buf_init(&frame, 0);
 	if (cf_link_encode(link, api, version, body, tags, &frame, &sent, err))

@@ -35,7 +35,7 @@ int cf_run_version(struct cf_run *run, struct cf_link *link, int api, json_t *ar
 
 /* Sends a request with a JSON body, which is taken, and reads the answer unless silent. What the target does, closing or
  * not answering included, is an outcome; an error is what the kit could not do. tags may be NULL. */
-int cf_run_exchange(struct cf_run *run, struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
+int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
 		    struct cf_outcome *out, struct kt_err *err);
 
 /* Sets a variable; value is taken. */

@@ -17,18 +17,15 @@ static void pause_ms(int ms)
 
 static json_t *config_rows(json_t *configs, json_t *vars, struct kt_err *err)
 {
-	json_t *rows = json_array(), *value;
+	json_t *expanded = configs ? cf_expand(configs, vars, err) : json_object(), *rows, *value;
 	const char *name;
 
-	json_object_foreach(configs, name, value) {
-		json_t *expanded = cf_expand(value, vars, err);
-
-		if (!expanded) {
-			json_decref(rows);
-			return NULL;
-		}
-		json_array_append_new(rows, json_pack("{s:s, s:o}", "name", name, "value", expanded));
-	}
+	if (!expanded)
+		return NULL;
+	rows = json_array();
+	json_object_foreach(expanded, name, value)
+		json_array_append_new(rows, json_pack("{s:s, s:O}", "name", name, "value", value));
+	json_decref(expanded);
 	return rows;
 }
 

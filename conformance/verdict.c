@@ -7,7 +7,7 @@ static const struct {
 	int exits;
 	enum cf_tap tap;
 } rows[CF_NVERDICTS] = {
-#define CF_X(sym, word, exits, tap, meaning) {word, meaning, exits, tap},
+#define CF_X(sym, word, exits, tap, meaning) {word, meaning, KT_EXIT_##exits, CF_TAP_##tap},
 	CF_VERDICTS(CF_X)
 #undef CF_X
 };
@@ -44,7 +44,7 @@ bool cf_verdict_judged(enum cf_verdict verdict)
 
 int cf_exit_code(const int counts[CF_NVERDICTS])
 {
-	static const int order[] = {CF_EXIT_ENGINE, CF_EXIT_FAILED, CF_EXIT_INCOMPLETE};
+	static const int order[] = {KT_EXIT_ENGINE, KT_EXIT_VERDICT, KT_EXIT_INCOMPLETE};
 	int judged = 0;
 
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -54,5 +54,5 @@ int cf_exit_code(const int counts[CF_NVERDICTS])
 	for (int v = 0; v < CF_NVERDICTS; v++)
 		if (cf_verdict_judged((enum cf_verdict)v))
 			judged += counts[v];
-	return judged > 0 ? CF_EXIT_OK : CF_EXIT_INCOMPLETE;
+	return judged > 0 ? KT_EXIT_OK : KT_EXIT_INCOMPLETE;
 }

@@ -4,17 +4,19 @@
 
 #include <stdbool.h>
 
-/* X(symbol, word, exit code that it asks for, TAP, meaning) */
-#define CF_VERDICTS(X)                                                                                        \
-	X(PASS, "pass", 0, CF_TAP_OK, "answered as required")                                                 \
-	X(PASS_LENIENT, "pass-lenient", 0, CF_TAP_OK, "answered in a way that is allowed but not the right one") \
-	X(FAIL, "fail", 1, CF_TAP_NOT_OK, "answered otherwise than required")                                 \
-	X(XFAIL, "xfail", 0, CF_TAP_TODO, "failed as the profile expects")                                    \
-	X(XPASS, "xpass", 1, CF_TAP_NOT_OK, "passed although the profile expects a failure")                  \
-	X(UNSUPPORTED, "unsupported", 0, CF_TAP_SKIP, "needs what the target does not have")                  \
-	X(DISABLED, "disabled", 0, CF_TAP_SKIP, "left out by the user")                                       \
-	X(INCONCLUSIVE, "inconclusive", 4, CF_TAP_NOT_OK, "could not be brought to its question")             \
-	X(ERROR, "error", 3, CF_TAP_NOT_OK, "could not be run because of a fault in the kit or the case")
+#include "lib/text/opt.h"
+
+/* X(symbol, word, enum kt_exit that it asks for, enum cf_tap, meaning) */
+#define CF_VERDICTS(X)                                                                                     \
+	X(PASS, "pass", OK, OK, "answered as required")                                                    \
+	X(PASS_LENIENT, "pass-lenient", OK, OK, "answered in a way that is allowed but not the right one") \
+	X(FAIL, "fail", VERDICT, NOT_OK, "answered otherwise than required")                               \
+	X(XFAIL, "xfail", OK, TODO, "failed as the profile expects")                                       \
+	X(XPASS, "xpass", VERDICT, NOT_OK, "passed although the profile expects a failure")                \
+	X(UNSUPPORTED, "unsupported", OK, SKIP, "needs what the target does not have")                     \
+	X(DISABLED, "disabled", OK, SKIP, "left out by the user")                                          \
+	X(INCONCLUSIVE, "inconclusive", INCOMPLETE, NOT_OK, "could not be brought to its question")        \
+	X(ERROR, "error", ENGINE, NOT_OK, "could not be run because of a fault in the kit or the case")
 
 enum cf_tap { CF_TAP_OK, CF_TAP_NOT_OK, CF_TAP_TODO, CF_TAP_SKIP };
 
@@ -24,8 +26,6 @@ enum cf_verdict {
 #undef CF_X
 	CF_NVERDICTS
 };
-
-enum { CF_EXIT_OK = 0, CF_EXIT_FAILED = 1, CF_EXIT_USAGE = 2, CF_EXIT_ENGINE = 3, CF_EXIT_INCOMPLETE = 4 };
 
 const char *cf_verdict_word(enum cf_verdict verdict);
 const char *cf_verdict_meaning(enum cf_verdict verdict);

@@ -93,7 +93,7 @@ int cf_verb_alter(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 	version = cf_run_version(run, link, INCREMENTAL_ALTER_CONFIGS, args, -1, err);
 	if (err->code)
 		return err->code;
-	if (cf_run_exchange(run, link, INCREMENTAL_ALTER_CONFIGS, version,
+	if (cf_run_exchange(link, INCREMENTAL_ALTER_CONFIGS, version,
 			    json_pack("{s:[{s:i, s:s, s:o}], s:b}", "resources", "resourceType", type, "resourceName", name,
 				      "configs", alterations(args), "validateOnly",
 				      json_is_true(json_object_get(args, "validateOnly"))),
@@ -118,7 +118,7 @@ int cf_verb_describe(struct cf_run *run, json_t *args, struct cf_outcome *out, s
 	version = cf_run_version(run, link, DESCRIBE_CONFIGS, args, -1, err);
 	if (err->code)
 		return err->code;
-	if (cf_run_exchange(run, link, DESCRIBE_CONFIGS, version,
+	if (cf_run_exchange(link, DESCRIBE_CONFIGS, version,
 			    json_pack("{s:[{s:i, s:s, s:O}]}", "resources", "resourceType", type, "resourceName", name,
 				      "configurationKeys", keys ? keys : json_null()),
 			    NULL, false, out, err))

@@ -126,7 +126,7 @@ int cf_verb_fetch(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 	if (!link)
 		return err->code;
 	version = cf_run_version(run, link, FETCH, args, FETCH_BY_NAME, err);
-	if (err->code || cf_run_exchange(run, link, FETCH, version, fetch_body(args, version), NULL, false, out, err))
+	if (err->code || cf_run_exchange(link, FETCH, version, fetch_body(args, version), NULL, false, out, err))
 		return err->code;
 	snprintf(path, sizeof path, "responses[topic=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));
 	partition = cf_at(out->body, path);
@@ -149,7 +149,7 @@ int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out,
 	version = cf_run_version(run, link, LIST_OFFSETS, args, -1, err);
 	if (err->code)
 		return err->code;
-	if (cf_run_exchange(run, link, LIST_OFFSETS, version,
+	if (cf_run_exchange(link, LIST_OFFSETS, version,
 			    json_pack("{s:i, s:i, s:[{s:s, s:[{s:I, s:I}]}]}", "replicaId", -1, "isolationLevel", 0, "topics",
 				      "name", topic, "partitions", "partitionIndex", partition_arg(args), "timestamp",
 				      (json_int_t)LATEST_OFFSET),

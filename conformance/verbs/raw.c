@@ -35,7 +35,7 @@ static int bytes_of(json_t *args, struct kw_buf *buf, struct kt_err *err)
 	return err->code;
 }
 
-static int read_one(struct cf_link *link, json_t *answer, struct cf_outcome *out, struct kt_err *err)
+int cf_read_raw(struct cf_link *link, json_t *answer, struct cf_outcome *out, struct kt_err *err)
 {
 	const char *name = json_string_value(json_object_get(answer, "api"));
 	int api = name ? kw_api_key(name) : -1, version = (int)json_integer_value(json_object_get(answer, "version"));
@@ -94,7 +94,7 @@ int cf_verb_raw(struct cf_run *run, json_t *args, struct cf_outcome *out, struct
 		if (answers)
 			read_several(link, (int)json_integer_value(answers), out);
 		else
-			read_one(link, json_object_get(args, "answer"), out, err);
+			cf_read_raw(link, json_object_get(args, "answer"), out, err);
 	}
 out:
 	kw_buf_fini(&buf);

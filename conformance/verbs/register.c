@@ -122,7 +122,7 @@ int cf_verb_register(struct cf_run *run, json_t *args, struct cf_outcome *out, s
 	if (err->code)
 		return err->code;
 	body = request(run, args, version);
-	if (cf_run_exchange(run, link, BROKER_REGISTRATION, version, json_incref(body), json_object_get(args, "tags"), false, out,
+	if (cf_run_exchange(link, BROKER_REGISTRATION, version, json_incref(body), json_object_get(args, "tags"), false, out,
 			    err) == 0)
 		remember(run, json_object_get(body, "brokerId"), out->body);
 	json_decref(body);

@@ -27,7 +27,7 @@ int cf_verb_send(struct cf_run *run, json_t *args, struct cf_outcome *out, struc
 	if (!link)
 		return err->code;
 	version = cf_run_version(run, link, api, args, -1, err);
-	if (err->code || cf_run_exchange(run, link, api, version, json_incref(json_object_get(args, "body")),
+	if (err->code || cf_run_exchange(link, api, version, json_incref(json_object_get(args, "body")),
 					 json_object_get(args, "tags"), false, out, err))
 		return err->code;
 	if (at) {

@@ -9,6 +9,7 @@
 	X(produce, cf_verb_produce, true, "one partition's batches, right or wrong, in a Produce request")       \
 	X(send, cf_verb_send, true, "any request, its body as JSON")                                             \
 	X(raw, cf_verb_raw, true, "bytes as they are")                                                           \
+	X(frame, cf_verb_frame, true, "a recorded request under another topic's name")                           \
 	X(fetch, cf_verb_fetch, true, "one partition's records, decoded")                                        \
 	X(endOffset, cf_verb_end_offset, true, "the offset behind the last record: was anything appended?")      \
 	X(probe, cf_verb_probe, false, "a harmless request that must be answered")                               \
@@ -25,5 +26,8 @@ CF_VERBS(CF_X)
 #define CF_X(name, fn, need, help) extern const struct cf_arg cf_args_##name[];
 CF_VERBS(CF_X)
 #undef CF_X
+
+/* Reads one answer as {"api": NAME, "version": N} says, or not at all with NULL; what the peer does is an outcome. */
+int cf_read_raw(struct cf_link *link, json_t *answer, struct cf_outcome *out, struct kt_err *err);
 
 #endif

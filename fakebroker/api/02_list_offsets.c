@@ -8,7 +8,6 @@ static void look_up(struct fb_partition *partition, int64_t timestamp,
 {
 	struct fb_log *log = &partition->log;
 
-	out->leaderEpoch = partition->leaderEpoch;
 	switch (timestamp) {
 	case LATEST:
 		out->offset = log->logEndOffset;
@@ -24,10 +23,8 @@ static void look_up(struct fb_partition *partition, int64_t timestamp,
 		fb_log_max_time(log, &out->offset, &out->timestamp);
 		break;
 	default:
-		if (!fb_log_by_time(log, timestamp, &out->offset, &out->timestamp)) {
+		if (!fb_log_by_time(log, timestamp, &out->offset, &out->timestamp))
 			out->offset = out->timestamp = -1;
-			out->leaderEpoch = -1;
-		}
 	}
 }
 
@@ -52,6 +49,8 @@ static void answer(struct fb_request *req, struct kw_str name,
 		return;
 	pthread_mutex_lock(&partition->lock);
 	look_up(partition, want->timestamp, out);
+	if (req->version >= 4 && out->offset >= 0)
+		out->leaderEpoch = partition->leaderEpoch;
 	pthread_mutex_unlock(&partition->lock);
 }
 

@@ -52,7 +52,8 @@ enum fb_outcome fb_describe_cluster(struct fb_request *req)
 	bool ok;
 
 	response->errorMessage = KW_NULL_STR;
-	response->endpointType = own;
+	if (req->version >= 1)
+		response->endpointType = own;
 	response->errorCode = req->forced;
 	if (!req->forced && body->endpointType != BROKERS && body->endpointType != CONTROLLERS) {
 		response->errorCode = UNSUPPORTED_ENDPOINT_TYPE;

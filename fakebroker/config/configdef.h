@@ -71,13 +71,11 @@ enum fb_validator_kind {
 #undef FB_X
 };
 
-/* Bounds are numbers as Kafka prints them: whole ones are kept exact in lmin and lmax, which the types INT, SHORT,
- * LONG and LIST (number of entries) use; DOUBLE uses dmin and dmax. */
+/* INT, SHORT, LONG and LIST (number of entries) are held against lmin and lmax, DOUBLE against dmin and dmax. */
 struct fb_validator {
 	enum fb_validator_kind kind;
 	bool has_min, has_max;
 	bool empty_ok, null_ok;           /* LIST, LISTOF */
-	bool whole;                       /* the bounds were given as whole numbers: prints 1, not 1.0 */
 	int64_t lmin, lmax, other;
 	double dmin, dmax;
 	const char *const *names;         /* ONEOF, ONEOF_CASE, LISTOF: NULL-terminated, in the order of the message */
@@ -88,7 +86,7 @@ struct fb_validator {
 struct fb_mv_rule {
 	int16_t level;
 	struct fb_validator validator;
-	const char *message;              /* in place of the validator's own message; NULL for that */
+	const char *message;              /* instead of the validator's own; "{}" is the name of the level; NULL: none */
 };
 
 struct fb_configdef {
@@ -101,11 +99,11 @@ struct fb_configdef {
 	enum fb_dynamic dynamic;
 	bool sensitive;                   /* value is never shown; always true for PASSWORD */
 	bool internal;                    /* not listed by DescribeConfigs */
-	bool required;                    /* no default at all: a broker without it does not start */
 	struct fb_validator validator;
 	const char *synonym;              /* TOPIC, GROUP: the BROKER configuration behind it; NULL: none */
 	const struct fb_mv_rule *mv;      /* ascending levels */
 	size_t nmv;
+	size_t order;                     /* Kafka's order of definition, in which it finds errors; not by name */
 };
 
 /* A set of definitions. New: all built-in ones. NULL when memory is exhausted. */
@@ -113,7 +111,7 @@ struct fb_configdefs;
 struct fb_configdefs *fb_configdefs_new(void);
 void fb_configdefs_free(struct fb_configdefs *defs);
 
-/* The definition, or NULL. For BROKER, "listener.name.NAME.KEY" finds KEY, where KEY may be set per listener. */
+/* The definition, or NULL. For BROKER, "listener.name.NAME.KEY" finds KEY when nothing is defined by the full name. */
 const struct fb_configdef *fb_configdef_find(const struct fb_configdefs *defs, enum fb_scope scope, struct kw_str name);
 /* All definitions of a scope in the order of their names: prev NULL gives the first; NULL at the end. */
 const struct fb_configdef *fb_configdef_next(const struct fb_configdefs *defs, enum fb_scope scope,
@@ -132,8 +130,6 @@ bool fb_config_parse_check(const struct fb_configdef *def, struct kw_str value, 
 int64_t fb_config_long(const struct fb_configdef *def, struct kw_str value, int64_t fallback);
 double fb_config_double(const struct fb_configdef *def, struct kw_str value, double fallback);
 
-/* "TOPIC", "BROKER", ... for messages; "UNKNOWN" for any other number. */
-const char *fb_scope_name(int type);
 const char *fb_config_type_name(enum fb_config_type type);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Layers, strongest first: of a topic, group or client metrics subscription its own value, then the broker's value of
  * its synonym; of a broker its dynamic value, the dynamic cluster default, its static value (server.properties,
- * --set, --node-set), the default. Dynamic values change by applying changes, which have the shape of the metadata log's
- * ConfigRecord; a check only says which changes follow from a request.
+ * --set, --node-set), the default. Dynamic values change by applying changes, which have the shape of the metadata
+ * log's ConfigRecord; a check only says which changes follow from a request.
  *
  * Nothing here locks: the owner of the cluster state guards it.
  */
@@ -37,22 +37,23 @@ struct fb_static_config {
 };
 
 /* What the node reports when it registers (BrokerRegistration v5 StaticConfigs): its static values that differ from
- * the default, by name, known names only. The array lives in arena, the strings in configs. Returns the number. */
-size_t fb_configs_report(const struct fb_configs *configs, int32_t node, struct kw_arena *arena,
+ * the default, by name, known names only. The array lives in arena, the strings in configs. Returns the number,
+ * or KT_ENOMEM. */
+int fb_configs_report(const struct fb_configs *configs, int32_t node, struct kw_arena *arena,
 			 struct fb_static_config **reported);
 
 /* ---- dynamic values ---- */
 
 /* A ConfigRecord. */
 struct fb_change {
-	int8_t resourceType;         /* enum fb_scope */
+	int8_t resourceType;         /* enum fb_scope; BROKER_LOGGER: a node's state, which Kafka keeps out of its log */
 	struct kw_str resourceName;  /* BROKER: the id in decimal, "" = cluster default */
 	struct kw_str name;
 	struct kw_str value;         /* null deletes */
 };
 
-/* Applies changes one by one, whatever they are (a log is replayed, not checked). Strings are copied.
- * 0 or KT_ENOMEM. */
+/* Applies changes one by one, legal or not: a log is replayed, not checked. As in Kafka, topic configurations of names
+ * that are not known (any more) are skipped (SupportedConfigChecker, KAFKA-19851). Strings are copied. 0 or KT_ENOMEM. */
 int fb_configs_apply(struct fb_configs *configs, const struct fb_change *changes, size_t n);
 /* Forgets all dynamic values of a resource (its topic was deleted). */
 void fb_configs_forget(struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName);
@@ -60,7 +61,8 @@ void fb_configs_forget(struct fb_configs *configs, enum fb_scope type, struct kw
 struct kw_str fb_configs_dynamic(const struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName,
 				 struct kw_str name);
 /* Calls each() for all dynamic values, ordered by type, resource and name, until it returns false. */
-void fb_configs_each(const struct fb_configs *configs, bool (*each)(void *arg, const struct fb_change *value), void *arg);
+void fb_configs_each(const struct fb_configs *configs, bool (*each)(void *arg, const struct fb_change *value),
+		     void *arg);
 
 /* ---- effective values ---- */
 
@@ -76,8 +78,10 @@ enum fb_source {
 	FB_SRC_GROUP = 8,
 };
 
-/* The value in force for a resource as node sees it; null if there is none. TOPIC and GROUP: resourceName may be null for
- * what a new one would get. BROKER: resourceName is ignored, node decides. *source may be NULL.
+/* The value in force for a resource as node sees it; null if there is none. TOPIC and GROUP: resourceName may be null
+ * for what a new one would get. BROKER: resourceName is ignored, node decides. source may be NULL.
+ * As in Kafka, a dynamic broker value that is read-only, does not parse or validate, or is set for all brokers though it
+ * must be set for each, has no effect.
  * The value may be kept in configs, in the definitions or (when converted, as log.retention.hours for retention.ms) in
  * arena; it is valid until the next change. */
 struct kw_str fb_configs_get(const struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName,

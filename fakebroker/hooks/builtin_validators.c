@@ -22,7 +22,7 @@ const struct kassay_validator_class *const fb_validators[] = {
 	NULL,
 };
 
-int fb_refuse(struct kassay_verdict *verdict, const char *fmt, ...)
+int fb_validator_refuse(struct kassay_verdict *verdict, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -20,7 +20,7 @@ typedef void fb_validator_close_fn(void *instance);
 #undef X
 
 /* Says why, in printf's way; the text should begin with the validator's name. Returns KASSAY_REFUSE. */
-int fb_refuse(struct kassay_verdict *verdict, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int fb_validator_refuse(struct kassay_verdict *verdict, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Zeroed memory for an instance, NULL with the reason in *why. */
 void *fb_validator_alloc(size_t size, struct kassay_text *why);
 

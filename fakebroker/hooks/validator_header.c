@@ -66,9 +66,9 @@ int fb_required_header(void *instance, const struct kassay_record *record, struc
 
 	for (name = self->names; *name; name += strlen(name) + 1) {
 		if (!find_header(record, name, &header))
-			return fb_refuse(verdict, "RequiredHeader: header '%s' is missing", name);
+			return fb_validator_refuse(verdict, "RequiredHeader: header '%s' is missing", name);
 		if (!self->empty && header.value.size <= 0)
-			return fb_refuse(verdict, "RequiredHeader: header '%s' is %s", name,
+			return fb_validator_refuse(verdict, "RequiredHeader: header '%s' is %s", name,
 					 header.value.size < 0 ? "null" : "empty");
 	}
 	return KASSAY_OK;
@@ -115,12 +115,12 @@ int fb_topic_tag(void *instance, const struct kassay_record *record, struct kass
 	if (!find_header(record, self->header, &header)) {
 		if (!self->required)
 			return KASSAY_OK;
-		return fb_refuse(verdict, "TopicTag: header '%s' is missing", self->header);
+		return fb_validator_refuse(verdict, "TopicTag: header '%s' is missing", self->header);
 	}
 	if (header.value.size == (int32_t)n && memcmp(header.value.data, record->topic, n) == 0)
 		return KASSAY_OK;
 	if (header.value.size < 0)
-		return fb_refuse(verdict, "TopicTag: header '%s' is null", self->header);
-	return fb_refuse(verdict, "TopicTag: header '%s' names topic '%.*s', the record was sent to '%s'", self->header,
+		return fb_validator_refuse(verdict, "TopicTag: header '%s' is null", self->header);
+	return fb_validator_refuse(verdict, "TopicTag: header '%s' names topic '%.*s', the record was sent to '%s'", self->header,
 			 (int)header.value.size, (const char *)header.value.data, record->topic);
 }

@@ -33,7 +33,7 @@ int fb_non_empty_value(void *instance, const struct kassay_record *record, struc
 
 	if (record->value.size > 0 || (record->value.size < 0 && self->tombstones))
 		return KASSAY_OK;
-	return fb_refuse(verdict, "NonEmptyValue: the value is %s", record->value.size < 0 ? "null" : "empty");
+	return fb_validator_refuse(verdict, "NonEmptyValue: the value is %s", record->value.size < 0 ? "null" : "empty");
 }
 
 /* ---- MaxRecordSize ---- */
@@ -68,6 +68,6 @@ int fb_max_record_size(void *instance, const struct kassay_record *record, struc
 
 	if (record->record_size <= self->bytes)
 		return KASSAY_OK;
-	return fb_refuse(verdict, "MaxRecordSize: the record has %d bytes, at most %lld are allowed",
+	return fb_validator_refuse(verdict, "MaxRecordSize: the record has %d bytes, at most %lld are allowed",
 			 (int)record->record_size, (long long)self->bytes);
 }

@@ -52,11 +52,11 @@ int fb_key_pattern(void *instance, const struct kassay_record *record, struct ka
 	regmatch_t range = {0, record->key.size};
 
 	if (record->key.size < 0)
-		return self->nulls ? KASSAY_OK : fb_refuse(verdict, "KeyPattern: the record has no key");
+		return self->nulls ? KASSAY_OK : fb_validator_refuse(verdict, "KeyPattern: the record has no key");
 	/* REG_STARTEND: the key is neither NUL-terminated nor free of NULs. An empty key may have no address. */
 	if (regexec(&self->regex, record->key.size ? (const char *)record->key.data : "", 1, &range, REG_STARTEND) == 0)
 		return KASSAY_OK;
-	return fb_refuse(verdict, "KeyPattern: the key does not match %s", self->pattern);
+	return fb_validator_refuse(verdict, "KeyPattern: the key does not match %s", self->pattern);
 }
 
 void fb_key_pattern_close(void *instance)
@@ -99,7 +99,7 @@ static int check_utf8(struct kassay_bytes bytes, const char *what, struct kassay
 
 	if (good == n)
 		return KASSAY_OK;
-	return fb_refuse(verdict, "Utf8: the %s is not UTF-8 (at byte %zu)", what, good);
+	return fb_validator_refuse(verdict, "Utf8: the %s is not UTF-8 (at byte %zu)", what, good);
 }
 
 int fb_utf8(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
@@ -156,10 +156,10 @@ static int check_json(const struct json_syntax *self, struct kassay_bytes bytes,
 	if (bytes.size < 0)
 		return KASSAY_OK;
 	if (bytes.size == 0)
-		return fb_refuse(verdict, "JsonSyntax: the %s is empty", what);
+		return fb_validator_refuse(verdict, "JsonSyntax: the %s is empty", what);
 	json = json_loadb((const char *)bytes.data, (size_t)bytes.size, self->flags, &error);
 	if (!json)
-		return fb_refuse(verdict, "JsonSyntax: the %s is not JSON: %s (at byte %d)", what, error.text,
+		return fb_validator_refuse(verdict, "JsonSyntax: the %s is not JSON: %s (at byte %d)", what, error.text,
 				 error.position);
 	json_decref(json);
 	return KASSAY_OK;

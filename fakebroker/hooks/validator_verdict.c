@@ -63,7 +63,7 @@ int fb_reject_all(void *instance, const struct kassay_record *record, struct kas
 
 	(void)record;
 	verdict->error = self->error;
-	return fb_refuse(verdict, "%s", self->text);
+	return fb_validator_refuse(verdict, "%s", self->text);
 }
 
 /* ---- RejectEvery, Failing: every nth ---- */
@@ -115,7 +115,7 @@ int fb_reject_every(void *instance, const struct kassay_record *record, struct k
 	(void)record;
 	if (number == 0)
 		return KASSAY_OK;
-	return fb_refuse(verdict, "RejectEvery: record %llu is one of every %llu", (unsigned long long)number,
+	return fb_validator_refuse(verdict, "RejectEvery: record %llu is one of every %llu", (unsigned long long)number,
 			 (unsigned long long)self->n);
 }
 

@@ -37,6 +37,7 @@ int kc_parse_address(const char *address, char *host, size_t size, int *port, st
 	const char *colon = memrchr(address, ':', n), *from = address, *to = colon;
 	bool bracketed = colon && colon - address >= 2 && address[0] == '[' && colon[-1] == ']';
 	char digits[8];
+	size_t ndigits;
 	int64_t number;
 
 	if (bracketed) {
@@ -44,11 +45,14 @@ int kc_parse_address(const char *address, char *host, size_t size, int *port, st
 		to--;
 	}
 	if (!colon || from == to || (!bracketed && memchr(from, ':', (size_t)(to - from))))
-		return kt_fail(err, KT_ESYNTAX, "\"%.*s\" is no address; write host:port or [::1]:port", (int)n, address);
+		return kt_fail(err, KT_ESYNTAX, "\"%.*s\" is no address; write host:port or [::1]:port", (int)n,
+			       address);
 	if ((size_t)(to - from) >= size)
 		return kt_fail(err, KT_ESYNTAX, "the host name in \"%.*s\" is too long", (int)n, address);
-	snprintf(digits, sizeof digits, "%.*s", (int)(address + n - colon - 1), colon + 1);
-	if (kt_parse_int(digits, 1, 65535, &number, NULL) < 0)
+	ndigits = (size_t)(address + n - colon - 1);
+	snprintf(digits, sizeof digits, "%.*s", (int)ndigits, colon + 1);
+	if (ndigits >= sizeof digits || !strchr("0123456789", *digits) ||
+	    kt_parse_int(digits, 1, 65535, &number, NULL) < 0)
 		return kt_fail(err, KT_ESYNTAX, "\"%.*s\" has no port from 1 to 65535", (int)n, address);
 	memcpy(host, from, (size_t)(to - from));
 	host[to - from] = '\0';
@@ -158,8 +162,8 @@ int kc_connect(const char *host, int port, const char *client_id, int64_t deadli
 	}
 	conn->fd = connect_any(list, deadline);
 	if (conn->fd < 0)
-		rc = kt_fail(err, conn->fd == -ETIMEDOUT ? KT_ETIMEOUT : KT_ENET, "cannot connect to %s: %s", conn->peer,
-			     strerror(-conn->fd));
+		rc = kt_fail(err, conn->fd == -ETIMEDOUT ? KT_ETIMEOUT : KT_ENET, "cannot connect to %s: %s",
+			     conn->peer, strerror(-conn->fd));
 	freeaddrinfo(list);
 out:
 	if (rc < 0)
@@ -205,6 +209,11 @@ static void end(struct kc_conn *conn, enum kc_fate fate, int fault)
 static size_t unread(const struct kc_conn *conn)
 {
 	return conn->arrived - conn->taken;
+}
+
+static int fail_memory(const struct kc_conn *conn, struct kt_err *err)
+{
+	return kt_fail(err, KT_ENOMEM, "out of memory with %zu bytes of %s unread", unread(conn), conn->peer);
 }
 
 static int fail_ended(const struct kc_conn *conn, const char *when, struct kt_err *err)
@@ -310,7 +319,7 @@ int kc_read_frame(struct kc_conn *conn, int64_t deadline, const uint8_t **p, siz
 		if (rc == KT_ETIMEOUT)
 			return kt_fail(err, rc, "no answer from %s in time", conn->peer);
 		if (rc < 0)
-			return kt_fail(err, rc, "out of memory after %zu bytes from %s", unread(conn), conn->peer);
+			return fail_memory(conn, err);
 	}
 	*n = (size_t)announced(conn);
 	*p = conn->in + conn->taken + SIZE_FIELD;
@@ -345,7 +354,7 @@ int kc_write(struct kc_conn *conn, const void *p, size_t n, int64_t deadline, st
 		if (ready == 0)
 			return kt_fail(err, KT_ETIMEOUT, "%s did not take all bytes in time", conn->peer);
 		if ((ready & POLLIN) && receive(conn) < 0)
-			return kt_fail(err, KT_ENOMEM, "out of memory after %zu bytes from %s", unread(conn), conn->peer);
+			return fail_memory(conn, err);
 	}
 	return 0;
 }

@@ -20,8 +20,7 @@ void kw_arena_init(struct kw_arena *arena, size_t limit);
 void kw_arena_fini(struct kw_arena *arena);
 /* Forgets all allocations but keeps the first chunk for reuse. */
 void kw_arena_reset(struct kw_arena *arena);
-/* NULL when memory or the limit is exhausted. kw_alloc(arena, 0) takes 16 bytes, so its result is never NULL for size 0
- * alone and never shared. */
+/* NULL when memory or the limit is exhausted. Size 0 takes 16 bytes: its result is as good and as unique as any. */
 void *kw_alloc(struct kw_arena *arena, size_t size);
 /* A copy of the n bytes at s with a NUL behind; NULL as above. */
 char *kw_strndup(struct kw_arena *arena, const char *s, size_t n);

@@ -329,10 +329,9 @@ static bool get_place(struct kt_obj *edit, const char *name, size_t n, size_t *a
 	return ok;
 }
 
-static void overwrite(struct building *batch, struct kt_obj *edit)
+static void overwrite(struct building *batch, struct kt_obj *edit, bool xor)
 {
 	struct kw_buf *bytes = &batch->bytes;
-	bool xor = kt_obj_any(edit, "xor");
 	struct kw_bytes with = {NULL, 0};
 	size_t at = 0;
 
@@ -349,13 +348,12 @@ static void overwrite(struct building *batch, struct kt_obj *edit)
 
 static void apply_edit(struct building *batch, struct kt_obj *edit)
 {
-	bool place = kt_obj_any(edit, "at");
-	bool with = kt_obj_any(edit, "hex") || kt_obj_any(edit, "xor");
+	bool place = kt_obj_any(edit, "at"), hex = kt_obj_any(edit, "hex"), xor = kt_obj_any(edit, "xor");
 	bool truncate = kt_obj_any(edit, "truncate"), append = kt_obj_any(edit, "append");
 
 	if (kt_obj_done(edit))
 		return;
-	if (json_object_size(edit->json) != (place ? 2 : 1) || place != with)
+	if (place + truncate + append != 1 || place != hex + xor)
 		kt_obj_fail(edit, NULL, KT_ETYPE,
 			    "must be \"at\" with \"hex\" or \"xor\", or \"truncate\", or \"append\"");
 	else if (truncate)
@@ -363,7 +361,7 @@ static void apply_edit(struct building *batch, struct kt_obj *edit)
 	else if (append)
 		put_bytes(batch, edit, "append", &batch->bytes);
 	else
-		overwrite(batch, edit);
+		overwrite(batch, edit, xor);
 }
 
 static void apply_edits(struct building *batch, struct kt_obj *obj)

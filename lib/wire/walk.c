@@ -116,10 +116,9 @@ static int read_run(struct walk *walk, struct area *area, int32_t n, struct kw_b
 {
 	size_t left = (size_t)(area->end - area->p);
 
-	if (n < 0) {
-		*out = (struct kw_bytes){NULL, -1};
+	*out = (struct kw_bytes){NULL, -1};
+	if (n < 0)
 		return 0;
-	}
 	if ((size_t)n > left) {
 		if (!walk->skip || area->fault)
 			return malformed(walk, area, true);

@@ -1,5 +1,5 @@
-/* A peer for tests: a thread that listens on a loopback port, accepts one connection after the other, and plays one list
- * of steps to each. What it read can be looked at once peer_join() has returned. */
+/* A peer for tests: a thread that listens on a loopback port, accepts one connection after the other, and plays one
+ * list of steps to each. What it read can be looked at once peer_join() has returned. */
 #ifndef KASSAY_CLIENT_TESTS_PEER_H
 #define KASSAY_CLIENT_TESTS_PEER_H
 
@@ -172,18 +172,25 @@ static void *peer_run(void *arg)
 	return NULL;
 }
 
-static void peer_start(struct peer *peer, const struct peer_step *const *scripts)
+/* Opens the port. */
+static void peer_listen(struct peer *peer)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof address;
 
-	*peer = (struct peer){.scripts = scripts};
+	*peer = (struct peer){0};
 	sem_init(&peer->go, 0, 0);
 	peer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(peer->fd, (struct sockaddr *)&address, sizeof address), 0);
 	assert_int_equal(listen(peer->fd, 8), 0);
 	assert_int_equal(getsockname(peer->fd, (struct sockaddr *)&address, &size), 0);
 	peer->port = ntohs(address.sin_port);
+}
+
+/* Serves the port that peer_listen() opened. */
+static void peer_start(struct peer *peer, const struct peer_step *const *scripts)
+{
+	peer->scripts = scripts;
 	assert_int_equal(pthread_create(&peer->thread, NULL, peer_run, peer), 0);
 }
 

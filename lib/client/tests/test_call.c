@@ -45,6 +45,7 @@ static void begin(const struct peer_step *script)
 	static const struct peer_step *scripts[2];
 
 	scripts[0] = script;
+	peer_listen(&peer);
 	peer_start(&peer, scripts);
 	err = (struct kt_err){0};
 	kw_arena_init(&arena, 0);

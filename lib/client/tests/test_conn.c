@@ -21,6 +21,7 @@ static void begin(const struct peer_step *script)
 	static const struct peer_step *scripts[2];
 
 	scripts[0] = script;
+	peer_listen(&peer);
 	peer_start(&peer, scripts);
 	err = (struct kt_err){0};
 	assert_int_equal(kc_connect("127.0.0.1", peer.port, "tester", kc_now_ms() + PATIENCE, &conn, &err), 0);
@@ -58,8 +59,8 @@ static void reads_addresses(void **state)
 		{"a:1,b:2", "a", 1}, {"[fe80::1%lo]:9", "fe80::1%lo", 9},
 	};
 	static const char *const bad[] = {
-		"", "host", "host:", ":9092", "host:0", "host:65536", "host:12x", "host:-1", "::1:9092", "[]:9092", "[::1]",
-		"host:99999999999", ",a:1", "host: 1",
+		"", "host", "host:", ":9092", "host:0", "host:65536", "host:12x", "host:-1", "host: 1",
+		"host:+1", "host:00000080", "host:99999999999", "::1:9092", "[]:9092", "[::1]", ",a:1",
 	};
 	char host[32];
 	int port;
@@ -84,6 +85,7 @@ static void a_closed_port_refuses(void **state)
 	char expected[128];
 
 	(void)state;
+	peer_listen(&peer);
 	peer_start(&peer, nobody);
 	peer_join(&peer);
 	peer_fini(&peer);
@@ -101,6 +103,7 @@ static void a_name_is_tried_with_all_its_addresses(void **state)
 	static const struct peer_step *const scripts[] = {script, NULL};
 
 	(void)state;
+	peer_listen(&peer);
 	peer_start(&peer, scripts);
 	err = (struct kt_err){0};
 	assert_int_equal(kc_connect("localhost", peer.port, NULL, INT64_MAX, &conn, &err), 0);

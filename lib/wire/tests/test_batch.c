@@ -9,16 +9,16 @@
 #include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
 
-/* The record set of a Produce request that an old sarama sent (sarama issue 1032): two records, and a last offset
+/* The record set of a Produce request that an old sarama sent (IBM/sarama#1032): two records, and a last offset
  * delta of 0. */
 static const char two_records[] =
-	"0000000000000000 00000041 00000000 02 52c268a4 0000 00000000 0000016176862535 ffffffffffffffff ffffffffffffffff"
-	"0000 00000000 00000002 0e000000010230 00 0e000002010231 00";
+	"0000000000000000 00000041 00000000 02 52c268a4 0000 00000000 0000016176862535 ffffffffffffffff"
+	"ffffffffffffffff 0000 00000000 00000002 0e000000010230 00 0e000002010231 00";
 
 /* One record with a null key and value "v". */
 static const char null_key[] =
-	"0000000000000000 00000039 ffffffff 02 d3f2ac75 0000 00000000 0000018bcfe56800 0000018bcfe56800 ffffffffffffffff"
-	"ffff ffffffff 00000001 0e000000010276 00";
+	"0000000000000000 00000039 ffffffff 02 d3f2ac75 0000 00000000 0000018bcfe56800 0000018bcfe56800"
+	"ffffffffffffffff ffff ffffffff 00000001 0e000000010276 00";
 
 static uint8_t bytes[512];
 
@@ -110,8 +110,10 @@ static void lengths_that_cannot_be(void **state)
 		{13, KT_ECORRUPT, "Record size 13 is less than the minimum record overhead (14)"},
 		{-1, KT_ECORRUPT, "Record size -1 is less than the minimum record overhead (14)"},
 		{INT32_MIN, KT_ECORRUPT, "Record size -2147483648 is less than the minimum record overhead (14)"},
-		{14, KT_ECORRUPT, "Record batch is corrupt (the size 26 is smaller than the minimum allowed overhead 61)"},
-		{48, KT_ECORRUPT, "Record batch is corrupt (the size 60 is smaller than the minimum allowed overhead 61)"},
+		{14, KT_ECORRUPT,
+		 "Record batch is corrupt (the size 26 is smaller than the minimum allowed overhead 61)"},
+		{48, KT_ECORRUPT,
+		 "Record batch is corrupt (the size 60 is smaller than the minimum allowed overhead 61)"},
 		{49, 0, ""},
 		{0x41 + 1, KT_ETRUNC, "77 bytes of a batch of 78"},
 		{INT32_MAX, KT_ETRUNC, "77 bytes of a batch of 2147483659"},

@@ -9,7 +9,7 @@
 
 static void numbers_are_big_endian(void **state)
 {
-	static const uint8_t want[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32};
+	static const char want[15] = "\x01\x23\x45\x67\x89\xab\xcd\xef\xfe\xdc\xba\x98\x76\x54\x32";
 	struct kw_buf buf;
 
 	(void)state;
@@ -171,7 +171,8 @@ static void varint_golden_bytes(void **state)
 	kw_put_uvarint(&buf, UINT32_MAX);
 	kw_put_uvarint(&buf, 300);
 	assert_int_equal(buf.n, 3 + 3 + 6 + 5 + 2);
-	assert_memory_equal(buf.p, "\x80\x80\x04\x80\x80\x0c\xa2\xd9\x9e\xea\x82\x68\xff\xff\xff\xff\x0f\xac\x02", buf.n);
+	assert_memory_equal(buf.p, "\x80\x80\x04\x80\x80\x0c\xa2\xd9\x9e\xea\x82\x68\xff\xff\xff\xff\x0f\xac\x02",
+			    buf.n);
 	kw_buf_fini(&buf);
 }
 

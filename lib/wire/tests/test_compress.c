@@ -203,7 +203,8 @@ static void output_maximum_is_an_error(void **state)
 /* A member with all optional header parts. */
 static void put_member(const uint8_t *p, size_t n)
 {
-	gz_header header = {.extra = (Bytef *)"ex\0tra", .extra_len = 6, .name = (Bytef *)"name", .comment = (Bytef *)"c", .hcrc = 1};
+	gz_header header = {.extra = (Bytef *)"ex\0tra", .extra_len = 6, .name = (Bytef *)"name",
+			    .comment = (Bytef *)"c", .hcrc = 1};
 	uint8_t *room = kw_buf_room(&packed, n + 200);
 	z_stream z = {0};
 

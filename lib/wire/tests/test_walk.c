@@ -95,6 +95,20 @@ struct verdict {
 #define EOF_AT(at, n) {"Incorrect declared batch size, premature EOF reached", at, KW_WALK_EARLY_EOF, n}
 #define REST_AT(at, n) {"Incorrect declared batch size, records still remaining in file", at, KW_WALK_TRAILING, n}
 #define BAD(text, at, n) {text, at, KW_WALK_BAD_RECORD, n}
+#define SIZE "Invalid record size: expected "
+#define NO_COUNT(count, at, n) BAD("Found invalid record count " #count " in magic v2 batch", at, n)
+#define VARINT(value, at, n) \
+	{"Varint is too long, the most significant bit in the 5th byte is set, converted value: " #value, at, \
+	 KW_WALK_BAD_VARINT, n}
+#define READ(want, got, at, n) BAD(SIZE "to read " #want " bytes in record payload, but instead read " #got, at, n)
+#define LEFT(want, left, at, n) \
+	BAD(SIZE #want " bytes in record payload, but instead the buffer has only " #left " remaining bytes.", at, n)
+#define SHORT(want, at, n) BAD(SIZE #want " bytes in record payload, but the record payload reached EOF.", at, n)
+#define SKIPPED(left, at, n) BAD("Reached end of input stream before skipping all bytes. Remaining bytes:" #left, at, n)
+#define NEGATIVE(count, at, n) BAD("Found invalid number of record headers " #count, at, n)
+#define HEADERS(count, at, n) \
+	BAD("Found invalid number of record headers. " #count " is larger than the remaining size of the buffer", at, n)
+#define NO_KEY(size, at, n) BAD("Invalid negative header key size " #size, at, n)
 
 /* Each row is what Apache Kafka 4.4.0 was seen to do, as far as a broker can be asked. */
 static const struct row {
@@ -105,88 +119,60 @@ static const struct row {
 } rows[] = {
 	{"three good records", OK OK OK, 3, {GOOD(3), GOOD(3), GOOD(3)}},
 	{"count is zero", OK, 0, {GOOD(0), GOOD(0), GOOD(0)}},
-	{"count is negative", OK, -1,
-	 {BAD("Found invalid record count -1 in magic v2 batch", 0, 0), GOOD(0), GOOD(0)}},
+	{"count is negative", OK, -1, {NO_COUNT(-1, 0, 0), NO_COUNT(-1, 0, 0), NO_COUNT(-1, 0, 0)}},
 	{"count too low", OK OK OK, 2, {REST_AT(18, 1), REST_AT(18, 1), REST_AT(18, 1)}},
 	{"count too high", OK OK OK, 4, {EOF_AT(27, 3), EOF_AT(27, 3), EOF_AT(27, 3)}},
 	{"count INT_MAX", OK, INT32_MAX, {EOF_AT(9, 1), EOF_AT(9, 1), EOF_AT(9, 1)}},
 	{"no data at all", "", 3, {EOF_AT(0, 0), EOF_AT(0, 0), EOF_AT(0, 0)}},
 	{"zero bytes behind the records", OK "000000", 1, {REST_AT(9, 0), REST_AT(9, 0), REST_AT(9, 0)}},
 	{"record attributes 0xff", "10 ff 00 00 026b 0276 00", 1, {GOOD(1), GOOD(1), GOOD(1)}},
-	{"length one short", "0e 00 00 00 026b 0276 00 " OK, 2,
-	 {BAD("Invalid record size: expected to read 7 bytes in record payload, but instead read 8", 0, 0), GOOD(2),
-	  STRUCTURE(8, 0)}},
-	{"length one long", "12 00 00 00 026b 0276 00 " OK, 2,
-	 {BAD("Invalid record size: expected to read 9 bytes in record payload, but instead read 8", 0, 0), GOOD(2),
-	  BAD("Invalid record size: expected to read 9 bytes in record payload, but instead read 8", 0, 0)}},
-	{"last length one long", OK "12 00 00 00 026b 0276 00", 2,
-	 {BAD("Invalid record size: expected 9 bytes in record payload, but instead the buffer has only 8 remaining bytes.",
-	      9, 1),
-	  GOOD(2),
-	  BAD("Invalid record size: expected 9 bytes in record payload, but the record payload reached EOF.", 9, 1)}},
+	{"length one short", "0e 00 00 00 026b 0276 00 " OK, 2, {READ(7, 8, 0, 0), GOOD(2), STRUCTURE(8, 0)}},
+	{"length one long", "12 00 00 00 026b 0276 00 " OK, 2, {READ(9, 8, 0, 0), GOOD(2), READ(9, 8, 0, 0)}},
+	{"last length one long", OK "12 00 00 00 026b 0276 00", 2, {LEFT(9, 8, 9, 1), GOOD(2), SHORT(9, 9, 1)}},
 	{"length 0, no body", "00", 1, {STRUCTURE(1, 0), STRUCTURE(1, 0), STRUCTURE(1, 0)}},
 	{"length -1", "01 00 00 00 026b 0276 00", 1,
-	 {BAD("Invalid record size: expected to read -1 bytes in record payload, but instead read 8", 0, 0),
-	  BAD("Invalid record size: -1 is negative.", 0, 0), BAD("Invalid record size: -1 is negative.", 0, 0)}},
+	 {READ(-1, 8, 0, 0), BAD("Invalid record size: -1 is negative.", 0, 0),
+	  BAD("Invalid record size: -1 is negative.", 0, 0)}},
 	{"length INT_MAX", "feffffff0f 00 00 00 026b 0276 00", 1,
-	 {BAD("Invalid record size: expected 2147483647 bytes in record payload, but instead the buffer has only 8 "
-	      "remaining bytes.", 0, 0),
+	 {LEFT(2147483647, 8, 0, 0),
 	  BAD("Invalid record size: 2147483647 exceeds the configured maximum record size of 2147483639.", 0, 0),
 	  BAD("Invalid record size: 2147483647 exceeds the configured maximum record size of 2147483639.", 0, 0)}},
 	{"length in five bytes", "9080808000 00 00 00 026b 0276 00", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"length in six bytes", "808080808000 00 00 00 026b 0276 00", 1,
-	 {{"Varint is too long, the most significant bit in the 5th byte is set, converted value: 0", 0,
-	   KW_WALK_BAD_VARINT, 0}, EOF_AT(0, 0), EOF_AT(0, 0)}},
-	{"length without end", OK "ffffffffff", 2,
-	 {{"Varint is too long, the most significant bit in the 5th byte is set, converted value: ffffffff", 9,
-	   KW_WALK_BAD_VARINT, 1}, EOF_AT(9, 1), EOF_AT(9, 1)}},
+	 {VARINT(0, 0, 0), EOF_AT(0, 0), EOF_AT(0, 0)}},
+	{"length without end", OK "ffffffffff", 2, {VARINT(ffffffff, 9, 1), EOF_AT(9, 1), EOF_AT(9, 1)}},
 	{"length cut", OK "ff", 2, {EOF_AT(9, 1), EOF_AT(9, 1), EOF_AT(9, 1)}},
 	{"timestamp delta of 11 bytes", "24 00 8080808080808080808000 00 026b 0276 00", 1,
 	 {STRUCTURE(2, 0), STRUCTURE(2, 0), STRUCTURE(2, 0)}},
 	{"timestamp delta of 10 bytes", "22 00 ffffffffffffffffff01 00 026b 0276 00", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"offset delta of 6 bytes", "1a 00 00 808080808000 026b 0276 00", 1,
 	 {STRUCTURE(3, 0), STRUCTURE(3, 0), STRUCTURE(3, 0)}},
-	{"key beyond the record", "10 00 00 00 c8016b 0276", 1,
-	 {STRUCTURE(6, 0), BAD("Reached end of input stream before skipping all bytes. Remaining bytes:97", 9, 0),
-	  STRUCTURE(6, 0)}},
+	{"key beyond the record", "10 00 00 00 c8016b 0276", 1, {STRUCTURE(6, 0), SKIPPED(97, 9, 0), STRUCTURE(6, 0)}},
 	{"value beyond the record", "10 00 00 00 026b c80176 00", 1,
-	 {STRUCTURE(8, 0), BAD("Reached end of input stream before skipping all bytes. Remaining bytes:98", 10, 0),
-	  STRUCTURE(8, 0)}},
+	 {STRUCTURE(8, 0), SKIPPED(98, 10, 0), STRUCTURE(8, 0)}},
 	{"key length -2", "0e 00 00 00 03 0276 00", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"value length -2", "0e 00 00 00 026b 03 00", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"null key and value", "0c 00 00 00 01 01 00", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"header count -1", "10 00 00 00 026b 0276 01", 1,
-	 {BAD("Found invalid number of record headers -1", 8, 0), BAD("Found invalid number of record headers -1", 8, 0),
-	  BAD("Found invalid number of record headers -1", 8, 0)}},
+	 {NEGATIVE(-1, 8, 0), NEGATIVE(-1, 8, 0), NEGATIVE(-1, 8, 0)}},
 	{"header count 5, none there", "10 00 00 00 026b 0276 0a", 1,
-	 {BAD("Found invalid number of record headers. 5 is larger than the remaining size of the buffer", 8, 0),
-	  STRUCTURE(9, 0),
-	  BAD("Found invalid number of record headers. 5 is larger than the remaining size of the buffer", 8, 0)}},
+	 {HEADERS(5, 8, 0), STRUCTURE(9, 0), HEADERS(5, 8, 0)}},
 	{"header count INT_MAX", "18 00 00 00 026b 0276 feffffff0f", 1,
-	 {BAD("Found invalid number of record headers. 2147483647 is larger than the remaining size of the buffer", 8, 0),
-	  STRUCTURE(13, 0),
-	  BAD("Found invalid number of record headers. 2147483647 is larger than the remaining size of the buffer", 8, 0)}},
+	 {HEADERS(2147483647, 8, 0), STRUCTURE(13, 0), HEADERS(2147483647, 8, 0)}},
 	{"a header", "18 00 00 00 026b 0276 02 0268 0277", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"header key length -1", "16 00 00 00 026b 0276 02 01 0277", 1,
-	 {BAD("Invalid negative header key size -1", 9, 0), BAD("Invalid negative header key size -1", 9, 0),
-	  BAD("Invalid negative header key size -1", 9, 0)}},
+	 {NO_KEY(-1, 9, 0), NO_KEY(-1, 9, 0), NO_KEY(-1, 9, 0)}},
 	{"header key empty", "16 00 00 00 026b 0276 02 00 0277", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"header key not UTF-8", "1a 00 00 00 026b 0276 02 04fffe 0277", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"header value null", "16 00 00 00 026b 0276 02 0268 01", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"header value length -2", "16 00 00 00 026b 0276 02 0268 03", 1, {GOOD(1), GOOD(1), GOOD(1)}},
 	{"header key beyond the record", "16 00 00 00 026b 0276 02 c80168", 1,
-	 {STRUCTURE(11, 0), BAD("Reached end of input stream before skipping all bytes. Remaining bytes:99", 12, 0),
-	  STRUCTURE(11, 0)}},
+	 {STRUCTURE(11, 0), SKIPPED(99, 12, 0), STRUCTURE(11, 0)}},
 	{"headers undercounted", "20 00 00 00 026b 0276 02 0268 0277 0268 0277", 1,
-	 {BAD("Invalid record size: expected to read 16 bytes in record payload, but instead read 12", 0, 0), REST_AT(13, 0),
-	  BAD("Invalid record size: expected to read 16 bytes in record payload, but instead read 12", 0, 0)}},
+	 {READ(16, 12, 0, 0), REST_AT(13, 0), READ(16, 12, 0, 0)}},
 	{"bytes behind the body", "16 00 00 00 026b 0276 00 000000", 1,
-	 {BAD("Invalid record size: expected to read 11 bytes in record payload, but instead read 8", 0, 0), REST_AT(9, 0),
-	  BAD("Invalid record size: expected to read 11 bytes in record payload, but instead read 8", 0, 0)}},
-	{"zstd under codec none", "28 b52ffd0458810000", 1,
-	 {BAD("Invalid record size: expected 20 bytes in record payload, but instead the buffer has only 8 remaining bytes.",
-	      0, 0), BAD("Reached end of input stream before skipping all bytes. Remaining bytes:41", 9, 0),
-	  BAD("Invalid record size: expected 20 bytes in record payload, but the record payload reached EOF.", 0, 0)}},
+	 {READ(11, 8, 0, 0), REST_AT(9, 0), READ(11, 8, 0, 0)}},
+	{"zstd under codec none", "28 b52ffd0458810000", 1, {LEFT(20, 8, 0, 0), SKIPPED(41, 9, 0), SHORT(20, 0, 0)}},
 };
 
 static void verdicts_are_those_of_kafka(void **state)
@@ -201,13 +187,11 @@ static void verdicts_are_those_of_kafka(void **state)
 			int code;
 
 			assert_true(n >= 0);
-			if (rows[i].count < 0 && mode != PLAIN)
-				continue;   /* a stream is not even opened then */
 			code = walk_area(mode, area, (size_t)n, rows[i].count);
-			if (why != want->why || strcmp(err.text, want->text) != 0 || (code && err.offset != (size_t)want->at) ||
-			    seen != want->seen)
-				fail_msg("%s, mode %d: %s at %zu after %d: %s", rows[i].name, (int)mode, kw_walk_name(why),
-					 err.offset, seen, err.text);
+			if (why != want->why || strcmp(err.text, want->text) != 0 || seen != want->seen ||
+			    err.offset != (size_t)want->at)
+				fail_msg("%s, mode %d: %s at %zu after %d: %s", rows[i].name, (int)mode,
+					 kw_walk_name(why), err.offset, seen, err.text);
 			assert_int_equal(code, want->why == KW_WALK_END ? 0 : KT_ECORRUPT);
 			assert_int_equal(err.has_offset, code ? 1 : 0);
 		}
@@ -437,14 +421,15 @@ static void empty_payload(void **state)
 	}
 }
 
-/* Twenty thousand bytes of records, gzipped. */
+/* Records of 18 bytes or a little more, gzipped. */
 static void pack_many(struct kw_buf *packed, int32_t n)
 {
+	const uint8_t *ten = (const uint8_t *)"0123456789";
 	struct kw_buf area;
 
 	kw_buf_init(&area, 0);
 	for (int32_t i = 0; i < n; i++) {
-		struct kw_record record = {.offsetDelta = i, .key = {NULL, -1}, .value = {(const uint8_t *)"0123456789", 10}};
+		struct kw_record record = {.offsetDelta = i, .key = {NULL, -1}, .value = {ten, 10}};
 
 		kw_record_put(&area, &record);
 	}
@@ -465,7 +450,8 @@ static void stream_breaks_late(void **state)
 	assert_int_equal(walk_payload(KW_GZIP, packed.p, packed.n, 1200, &opts), KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_BAD_CODEC);
 	assert_int_equal(seen, 1199);
-	assert_string_equal(err.text, "Error checking for remaining bytes after reading batch: gzip: Corrupt GZIP trailer");
+	assert_string_equal(err.text, "Error checking for remaining bytes after reading batch: "
+			    "gzip: Corrupt GZIP trailer");
 	assert_int_equal(walk_payload(KW_GZIP, packed.p, packed.n, 1100, &opts), KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_TRAILING);
 	assert_int_equal(walk_payload(KW_GZIP, packed.p, packed.n, 1300, &opts), KT_ECORRUPT);
@@ -514,7 +500,8 @@ static void record_size_can_be_bounded(void **state)
 	static const char negative[] = "01 00 00 00 026b 0276 00";
 	uint8_t area[16];
 	size_t n = (size_t)kw_hex_decode(negative, strlen(negative), area);
-	struct kw_walk_opts before_44 = {.skip_bodies = true, .record_max = -1}, opts = {.skip_bodies = true, .record_max = 7};
+	struct kw_walk_opts before_44 = {.skip_bodies = true, .record_max = -1};
+	struct kw_walk_opts opts = {.skip_bodies = true, .record_max = 7};
 	struct kw_buf packed;
 
 	(void)state;
@@ -552,8 +539,8 @@ static void length_that_lost_its_high_bits(void **state)
 	area.n -= 2;
 	assert_int_equal(walk_area(PLAIN, area.p, area.n, 1), KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_BAD_RECORD);
-	assert_string_equal(err.text, "Invalid record size: expected 32776 bytes in record payload, but instead the buffer "
-			    "has only 32774 remaining bytes.");
+	assert_string_equal(err.text, SIZE "32776 bytes in record payload, but instead the buffer has only 32774 "
+			    "remaining bytes.");
 	kw_buf_fini(&area);
 	free(value);
 }

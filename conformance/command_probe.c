@@ -1,0 +1,95 @@
+/* probe: what a target can do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance/command.h"
+#include "conformance/result.h"
+#include "conformance/setup.h"
+#include "lib/text/table.h"
+
+#define PROGRAM "conformance probe"
+
+static struct {
+	const char *bootstrap, *profile, *data, *write;
+	bool json;
+} given;
+
+static const struct kt_opt options[] = {
+	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
+	KT_STR(0, "profile", "FILE", &given.profile, "names and addresses to ask with"),
+	KT_FLAG(0, "json", &given.json, "print everything that was found, API versions and features included"),
+	KT_STR(0, "write", "FILE", &given.write, "write a profile that claims what was found"),
+	CF_DATA_OPTION(&given.data),
+	KT_END
+};
+
+static const struct kt_cli cli = {
+	.program = PROGRAM, .options = options,
+	.about = "Asks a broker what it can do, with requests that change nothing, and says which answer tells.",
+	.examples = "  conformance probe --bootstrap-server localhost:9092\n"
+		    "  conformance probe --bootstrap-server localhost:9092 --write my-broker.json",
+	.exits = {[KT_EXIT_ENGINE] = "the target cannot be reached"},
+};
+
+static void print_table(const struct cf_target *target)
+{
+	struct kt_table table;
+
+	printf("broker %d of %d at %s:%d, cluster %s\n\n", target->broker_id, target->brokers, target->host, target->port,
+	       target->cluster_id);
+	kt_table_init(&table, "capability", "", "evidence", NULL);
+	for (int i = 0; i < CF_NCAPABILITIES; i++) {
+		kt_table_add(&table, "%s", cf_capability_name((enum cf_capability)i));
+		kt_table_add(&table, "%s", target->can[i].present ? "yes" : "no");
+		kt_table_add(&table, "%s", target->can[i].evidence);
+	}
+	kt_table_print(&table, stdout, kt_terminal_width(stdout));
+	kt_table_fini(&table);
+}
+
+static int write_profile(const struct cf_target *target, const char *bootstrap)
+{
+	json_t *profile = json_pack("{s:s}", "bootstrap", bootstrap), *claims = json_object();
+	struct kt_err err = {0};
+
+	for (int i = 0; i < CF_NCAPABILITIES; i++)
+		json_object_set_new(claims, cf_capability_name((enum cf_capability)i), json_boolean(target->can[i].present));
+	json_object_set_new(profile, "capabilities", claims);
+	if (cf_json_write(given.write, profile, &err))
+		kt_complain(PROGRAM, &err);
+	json_decref(profile);
+	return err.code ? KT_EXIT_USAGE : KT_EXIT_OK;
+}
+
+static int print(const struct cf_target *target)
+{
+	json_t *json;
+
+	if (!given.json) {
+		print_table(target);
+		return 0;
+	}
+	json = cf_target_json(target);
+	json_dumpf(json, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(json);
+	return 0;
+}
+
+int cf_command_probe(int argc, char **argv)
+{
+	struct cf_setup setup;
+	int status;
+
+	if (!kt_cli_begin(&cli, &argc, argv, &status))
+		return status;
+	status = cf_setup_load(&setup, given.data, given.profile, PROGRAM);
+	if (status == 0)
+		status = cf_setup_target(&setup, given.bootstrap, PROGRAM);
+	if (status == 0)
+		status = print(&setup.target);
+	if (status == 0 && given.write)
+		status = write_profile(&setup.target, given.bootstrap ? given.bootstrap : setup.profile.bootstrap);
+	cf_setup_fini(&setup);
+	return status;
+}

@@ -1,0 +1,228 @@
+/* replay: an incident, or the folder of a failure, once more. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "conformance/command.h"
+#include "conformance/incident.h"
+#include "conformance/report/report.h"
+#include "conformance/run.h"
+#include "conformance/setup.h"
+#include "lib/wire/base64.h"
+
+#define PROGRAM "conformance replay"
+
+static struct {
+	const char *bootstrap, *profile, *data;
+	int64_t seed;
+} given = {.seed = 1};
+
+static const struct kt_opt options[] = {
+	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
+	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target"),
+	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up (1)"),
+	CF_DATA_OPTION(&given.data),
+	KT_END
+};
+
+static const struct kt_cli cli = {
+	.program = PROGRAM, .args = "INCIDENT | FAILURE", .min_args = 1, .max_args = 1, .options = options,
+	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes mended; says what "
+		 "the broker made of them. INCIDENT is a file, or the name of one that comes with the kit (S03). FAILURE is a folder "
+		 "that `conformance run --out` left: its case runs again.",
+	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
+		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092",
+	.exits = {
+		[KT_EXIT_OK] = "as expected", [KT_EXIT_VERDICT] = "not as expected", [KT_EXIT_USAGE] = "wrong usage or file",
+		[KT_EXIT_ENGINE] = "the target cannot be reached", [KT_EXIT_INCOMPLETE] = "inconclusive",
+	},
+};
+
+static int status_of(json_t *row)
+{
+	int counts[CF_NVERDICTS] = {0};
+
+	counts[cf_row_verdict(row)] = 1;
+	return cf_exit_code(counts);
+}
+
+/* ---- incidents ---- */
+
+static void print_bytes(const char *hex, int at, int size)
+{
+	size_t n = strlen(hex);
+	uint8_t *p = malloc(n / 2 + 1);
+	long bytes = p ? kw_hex_decode(hex, n, p) : -1;
+
+	for (int i = at; i < at + size && i < bytes; i++)
+		printf("%02x ", p[i]);
+	free(p);
+}
+
+static void print_head(const struct cf_incident *incident)
+{
+	json_t *source;
+	size_t i;
+
+	printf("%s  %s\n", incident->id, incident->title);
+	json_array_foreach(incident->sources, i, source)
+		printf("%s%s", i ? ", " : "     ", json_string_value(source));
+	printf("\n\n%s\n\n", incident->text);
+	for (i = 0; i < incident->nnotes; i++) {
+		const struct cf_incident_note *note = &incident->notes[i];
+
+		printf("  byte %4d  ", note->at);
+		print_bytes(incident->frame, note->at, note->size);
+		printf(" %s\n", note->text);
+	}
+	printf("\n");
+}
+
+/* "INVALID_RECORD (87)", "NONE, offset 0" */
+static void print_answer(json_t *step)
+{
+	json_t *got = json_object_get(step, "got"), *code = json_object_get(got, "errorCode");
+
+	if (!got || !json_is_integer(code))
+		printf("no answer, connection %s", cf_text(step, "connection"));
+	else if (json_integer_value(code) == 0)
+		printf("NONE, offset %lld", (long long)json_integer_value(json_object_get(got, "baseOffset")));
+	else
+		printf("%s (%d)", kw_error_name((int)json_integer_value(code)), (int)json_integer_value(code));
+	if (*cf_text(got, "errorMessage"))
+		printf(", \"%s\"", cf_text(got, "errorMessage"));
+}
+
+static void print_step(const char *what, json_t *step)
+{
+	enum cf_verdict verdict = cf_row_verdict(step);
+
+	printf("%-10s ", what);
+	if (strcmp(cf_text(step, "verb"), "endOffset") == 0)
+		printf("%lld %s in the topic", (long long)json_integer_value(json_object_get(json_object_get(step, "got"), "offset")),
+		       json_integer_value(json_object_get(json_object_get(step, "got"), "offset")) == 1 ? "record" : "records");
+	else
+		print_answer(step);
+	if (verdict <= CF_PASS_LENIENT)
+		printf("  -- %s\n", *cf_text(step, "alternative") ? cf_text(step, "alternative") : "as expected");
+	else
+		printf("  -- NOT AS EXPECTED: %s\n", cf_text(step, "reason"));
+}
+
+static void print_outcome(const struct cf_incident *incident, json_t *row)
+{
+	static const char *const what[] = {"answer", "left"};
+	json_t *steps = json_object_get(row, "steps"), *step;
+	size_t i;
+
+	json_array_foreach(steps, i, step) {
+		if (i == 2)
+			printf("\nmended: %s\n", incident->mended_title);
+		print_step(what[i % 2], step);
+	}
+	printf("\n%s", cf_text(row, "verdict"));
+	if (*cf_text(row, "reason"))
+		printf(": %s", cf_text(row, "reason"));
+	printf("\n");
+}
+
+static int replay(struct cf_setup *setup, const struct cf_case *cas, const char *id, int version, json_t **row)
+{
+	struct cf_instance instance = {.cas = cas, .version = version};
+	char name[24];
+	int status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+
+	*row = NULL;
+	if (status)
+		return status;
+	snprintf(instance.id, sizeof instance.id, "%.119s", id);
+	snprintf(name, sizeof name, "replay-%06llx", (unsigned long long)kc_now_ms() & 0xffffff);
+	*row = cf_instance_run(&instance, &setup->target, name, 0, (uint64_t)given.seed);
+	return status_of(*row);
+}
+
+static int replay_incident(struct cf_setup *setup, const char *file)
+{
+	struct cf_incident incident;
+	struct kt_err err = {0};
+	json_t *row = NULL;
+	int status;
+
+	if (cf_incident_load(&incident, file, &err)) {
+		kt_complain(PROGRAM, &err);
+		status = KT_EXIT_USAGE;
+	} else {
+		status = replay(setup, incident.cas, incident.id, -1, &row);
+	}
+	if (row) {
+		print_head(&incident);
+		print_outcome(&incident, row);
+	}
+	json_decref(row);
+	cf_incident_fini(&incident);
+	return status;
+}
+
+/* ---- failures ---- */
+
+static int replay_failure(struct cf_setup *setup, const char *dir)
+{
+	char file[PATH_MAX];
+	struct cf_case *cas = NULL;
+	struct kt_json doc = {0};
+	struct kt_err err = {0};
+	const char *id, *at;
+	json_t *row = NULL;
+	int status = KT_EXIT_USAGE;
+
+	if (!cf_path(file, sizeof file, "%s/result.json", dir) || kt_json_load(&doc, file, &err) ||
+	    !cf_path(file, sizeof file, "%s/case.json", dir) || cf_case_load(file, NULL, &cas, &err)) {
+		kt_fail(&err, KT_EFILE, "%s: the path is too long", dir);
+		goto out;
+	}
+	id = cf_text(doc.root, "id");
+	at = strstr(id, "@v");
+	status = replay(setup, cas, id, at ? (int)strtol(at + 2, NULL, 10) : -1, &row);
+	if (row) {
+		cf_text_row(stdout, row, false);
+		json_dumpf(row, stdout, JSON_INDENT(1));
+		printf("\n");
+	}
+out:
+	if (err.code)
+		kt_complain(PROGRAM, &err);
+	json_decref(row);
+	cf_case_free(cas);
+	kt_json_fini(&doc);
+	return status;
+}
+
+/* A path, or the bare name of an incident of the kit. */
+static int replay_named(struct cf_setup *setup, const char *name)
+{
+	char file[PATH_MAX];
+	struct stat st;
+
+	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+		return replay_failure(setup, name);
+	if (stat(name, &st) == 0 || strchr(name, '/') ||
+	    !cf_path(file, sizeof file, "%s/incidents/%s.json", setup->suite.data.fixtures, name))
+		return replay_incident(setup, name);
+	return replay_incident(setup, file);
+}
+
+int cf_command_replay(int argc, char **argv)
+{
+	struct cf_setup setup;
+	int status;
+
+	if (!kt_cli_begin(&cli, &argc, argv, &status))
+		return status;
+	status = cf_setup_load(&setup, given.data, given.profile, PROGRAM);
+	if (status == 0)
+		status = replay_named(&setup, argv[1]);
+	cf_setup_fini(&setup);
+	return status;
+}

@@ -1,0 +1,295 @@
+/* run: the suite against a target. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conformance/command.h"
+#include "conformance/evidence.h"
+#include "conformance/report/report.h"
+#include "conformance/runner.h"
+#include "conformance/setup.h"
+
+#define PROGRAM "conformance run"
+
+enum { KEPT_BYTES = 2048, JOBS_MAX = 64 };
+
+static struct {
+	const char *bootstrap, *profile, *data, *out, *rerun;
+	struct kt_list only, skip, formats;
+	bool strict;
+	int jobs;
+	int64_t seed;
+} given = {.jobs = 4, .seed = -1};
+
+static int add_format(void *arg, const char *value, struct kt_err *err)
+{
+	if (!cf_format_find(value))
+		return kt_fail(err, KT_EUNKNOWN, "must be tap, junit, json or html, not \"%s\"", value);
+	return kt_list_add(arg, value) ? kt_fail(err, KT_ENOMEM, "out of memory") : 0;
+}
+
+static const struct kt_opt options[] = {
+	KT_GROUP("Target"),
+	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster under test"),
+	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target: address, claims, names, expected failures"),
+	KT_GROUP("Cases"),
+	KT_LIST(0, "only", "GLOB", &given.only, "cases whose id fits (records.codec.*, *@v9); may be given again"),
+	KT_LIST(0, "skip", "GLOB", &given.skip, "cases to leave out; they are counted as disabled"),
+	KT_STR(0, "rerun", "result.json", &given.rerun, "only what was not as expected in that result"),
+	KT_FLAG(0, "strict", &given.strict, "fail also what is merely allowed, and what should but need not be so"),
+	KT_INT('j', "jobs", "N", &given.jobs, 1, JOBS_MAX, "cases at a time (4); those that change the cluster run alone"),
+	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up, such as uuids (random)"),
+	CF_DATA_OPTION(&given.data),
+	KT_GROUP("Output"),
+	KT_CALL(0, "format", "NAME", add_format, &given.formats,
+		"tap, junit, json or html: to standard output in place of lines for people, or with --out, where it may be given "
+		"again, into the directory"),
+	KT_STR(0, "out", "DIR", &given.out, "result.json, report.html and a folder for each failure"),
+	KT_END
+};
+
+static const struct kt_cli cli = {
+	.program = PROGRAM,
+	.about = "Finds out what the broker can do, runs every case that this allows, and says of each whether the broker answered "
+		 "as it must. Topics are made under names of their own and deleted again.",
+	.options = options,
+	.examples =
+		"  conformance run --bootstrap-server localhost:9092\n"
+		"  conformance run --bootstrap-server localhost:9092 --only 'configs.*' --strict\n"
+		"  conformance run --bootstrap-server localhost:9092 --out out/kafka --format tap --format junit\n"
+		"  conformance run --bootstrap-server localhost:9092 --rerun out/kafka/result.json",
+	.exits = {
+		[KT_EXIT_OK] = "every case as expected",
+		[KT_EXIT_VERDICT] = "a case failed, or passed against expectation",
+		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; no case is selected",
+		[KT_EXIT_ENGINE] = "the target cannot be reached, or the program itself failed",
+		[KT_EXIT_INCOMPLETE] = "a case was inconclusive, or none could be judged",
+	},
+};
+
+/* ---- while it runs ---- */
+
+struct session {
+	struct cf_setup setup;
+	struct cf_items items;
+	json_t *result;
+	char seed[24];
+	bool lines, color, progress;     /* on standard output; on a terminal's standard error */
+	struct kt_err err;               /* first failure of writing evidence */
+};
+
+static const struct cf_case *case_of(const struct session *session, json_t *row)
+{
+	for (size_t i = 0; i < session->items.n; i++)
+		if (strcmp(session->items.v[i].instance.id, cf_text(row, "id")) == 0)
+			return session->items.v[i].instance.cas;
+	return NULL;
+}
+
+static bool worth_a_folder(enum cf_verdict verdict)
+{
+	return verdict == CF_FAIL || verdict == CF_INCONCLUSIVE || verdict == CF_ERROR;
+}
+
+static void on_row(void *arg, json_t *row, size_t done, size_t of)
+{
+	struct session *session = arg;
+
+	if (session->progress)
+		fputs("\r\033[K", stderr);
+	if (session->lines)
+		cf_text_row(stdout, row, session->color);
+	if (given.out && worth_a_folder(cf_row_verdict(row)))
+		cf_evidence_write(given.out, row, case_of(session, row),
+				  cf_text(json_object_get(session->result, "target"), "bootstrap"), session->seed, &session->err);
+	cf_row_trim(row, KEPT_BYTES);
+	if (session->progress && done < of)
+		fprintf(stderr, "%zu of %zu", done, of);
+}
+
+/* A claim of the profile that the target does not bear out is a verdict of its own. */
+static void add_claims(const struct session *session, json_t *rows)
+{
+	for (int i = 0; i < CF_NCAPABILITIES; i++) {
+		int claim = session->setup.profile.claims[i];
+		const struct cf_ability *ability = &session->setup.target.can[i];
+		const char *name = cf_capability_name((enum cf_capability)i);
+
+		if (claim == CF_CLAIMS_NOTHING)
+			continue;
+		json_array_append_new(
+			rows, json_pack("{s:s++, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[]}", "id", "profile.", name, "", "family",
+					"profile", "title", cf_capability_meaning((enum cf_capability)i), "verdict",
+					(claim == CF_CLAIMS_PRESENT) == ability->present ? "pass" : "fail", "reason",
+					(claim == CF_CLAIMS_PRESENT) == ability->present ? "" : ability->evidence, "alternative", "",
+					"file", session->setup.profile.doc.name, "ms", 0, "steps"));
+	}
+}
+
+static json_t *globs_json(const struct kt_list *list)
+{
+	json_t *out = json_array();
+
+	for (size_t i = 0; i < list->n; i++)
+		json_array_append_new(out, json_string(list->v[i]));
+	return out;
+}
+
+static void note_sanity(json_t *result, json_t *rows)
+{
+	bool first = true, last = true;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		if (strcmp(cf_text(row, "family"), "sanity") != 0 || cf_row_verdict(row) <= CF_PASS_LENIENT ||
+		    cf_row_verdict(row) == CF_DISABLED)
+			continue;
+		if (strstr(cf_text(row, "id"), "@end"))
+			last = false;
+		else
+			first = false;
+	}
+	if (!first)
+		json_object_set_new(result, "note",
+				    json_string("The target cannot do the simplest things: other verdicts of this run say little."));
+	else if (!last)
+		json_object_set_new(result, "note",
+				    json_string("The target was well at the start and is not at the end: this run harmed it."));
+}
+
+static void describe_run(struct session *session)
+{
+	time_t now = time(NULL);
+	char started[32];
+	struct tm tm;
+
+	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	session->result = json_pack("{s:o, s:s, s:s, s:b, s:o, s:o}", "target", cf_target_json(&session->setup.target), "started",
+				    started, "seed", session->seed, "strict", given.strict, "only", globs_json(&given.only), "skip",
+				    globs_json(&given.skip));
+}
+
+static void run_cases(struct session *session)
+{
+	struct cf_runner runner = {
+		.suite = &session->setup.suite, .target = &session->setup.target, .items = session->items, .jobs = given.jobs,
+		.seed = (uint64_t)given.seed, .strict = given.strict, .on_row = on_row, .arg = session,
+	};
+	int64_t start = kc_now_ms();
+	json_t *rows;
+
+	describe_run(session);
+	rows = cf_runner_run(&runner);
+	add_claims(session, rows);
+	note_sanity(session->result, rows);
+	json_object_set_new(session->result, "cases", rows);
+	json_object_set_new(session->result, "ms", json_integer(kc_now_ms() - start));
+	cf_result_finish(session->result, &session->setup.suite.reg);
+}
+
+/* ---- afterwards ---- */
+
+static int write_file(const struct session *session, const struct cf_format *format, struct kt_err *err)
+{
+	char path[PATH_MAX];
+	bool ok;
+	FILE *f;
+
+	cf_path(path, sizeof path, "%s/%s", given.out, format->file);
+	f = fopen(path, "w");
+	ok = f && format->write(f, session->result);
+	if (f && fclose(f))
+		ok = false;
+	return ok ? 0 : kt_fail(err, KT_EFILE, "%s cannot be written", path);
+}
+
+static int write_out(struct session *session)
+{
+	struct kt_err err = session->err;
+
+	if (err.code == KT_OK)
+		write_file(session, cf_format_find("json"), &err);
+	if (err.code == KT_OK)
+		write_file(session, cf_format_find("html"), &err);
+	for (size_t i = 0; i < given.formats.n && err.code == KT_OK; i++)
+		write_file(session, cf_format_find(given.formats.v[i]), &err);
+	if (err.code == KT_OK)
+		return 0;
+	kt_complain(PROGRAM, &err);
+	return KT_EXIT_ENGINE;
+}
+
+static int tell(struct session *session)
+{
+	int status = (int)json_integer_value(json_object_get(session->result, "exit"));
+
+	if (session->lines)
+		cf_text_summary(stdout, session->result, session->color);
+	else
+		cf_format_find(given.formats.v[0])->write(stdout, session->result);
+	if (given.out && write_out(session))
+		return KT_EXIT_ENGINE;
+	if (given.out && session->lines)
+		printf("report: %s/report.html\n", given.out);
+	return status;
+}
+
+static int prepare(struct session *session)
+{
+	struct cf_selection selection = {.only = &given.only, .skip = &given.skip};
+	struct kt_err err = {0};
+	int status = cf_setup_load(&session->setup, given.data, given.profile, PROGRAM);
+
+	if (status)
+		return status;
+	if (!given.out && given.formats.n > 1)
+		kt_fail(&err, KT_EUSAGE, "several formats need --out DIR");
+	if (given.rerun && err.code == KT_OK)
+		selection.rerun = cf_result_load(given.rerun, &err);
+	if (err.code == KT_OK)
+		cf_select(&session->setup.suite, &session->setup.profile, &selection, &session->items, &err);
+	if (err.code == KT_OK && given.out)
+		cf_make_dir(given.out, &err);
+	json_decref(selection.rerun);
+	if (err.code) {
+		kt_complain(PROGRAM, &err);
+		return KT_EXIT_USAGE;
+	}
+	return cf_setup_target(&session->setup, given.bootstrap, PROGRAM);
+}
+
+int cf_command_run(int argc, char **argv)
+{
+	struct session session = {0};
+	int status;
+
+	if (!kt_cli_begin(&cli, &argc, argv, &status))
+		return status;
+	if (given.seed < 0) {
+		uint32_t random = (uint32_t)time(NULL);
+
+		if (getrandom(&random, sizeof random, 0) < 0)
+			random ^= (uint32_t)getpid() << 16;
+		given.seed = random;
+	}
+	snprintf(session.seed, sizeof session.seed, "%lld", (long long)given.seed);
+	session.lines = given.out || given.formats.n == 0;
+	session.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	session.progress = isatty(STDERR_FILENO) != 0;
+	status = prepare(&session);
+	if (status == 0) {
+		run_cases(&session);
+		status = tell(&session);
+	}
+	json_decref(session.result);
+	free(session.items.v);
+	cf_setup_fini(&session.setup);
+	kt_list_fini(&given.only);
+	kt_list_fini(&given.skip);
+	kt_list_fini(&given.formats);
+	return status;
+}

@@ -1,0 +1,156 @@
+#include "conformance/evidence.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "conformance/result.h"
+#include "lib/wire/base64.h"
+
+enum { DUMP_WIDTH = 16 };
+
+static int cannot(const char *path, struct kt_err *err)
+{
+	return kt_fail(err, KT_EFILE, "%s: %s", path, strerror(errno));
+}
+
+int cf_make_dir(const char *path, struct kt_err *err)
+{
+	char part[PATH_MAX];
+	size_t n = strlen(path);
+
+	if (n == 0 || n >= sizeof part)
+		return kt_fail(err, KT_EFILE, "%s: not the name of a directory", path);
+	memcpy(part, path, n + 1);
+	for (size_t i = 1; i <= n; i++) {
+		if (part[i] != '/' && part[i] != '\0')
+			continue;
+		part[i] = '\0';
+		if (mkdir(part, 0777) && errno != EEXIST)
+			return cannot(part, err);
+		part[i] = path[i];
+	}
+	return 0;
+}
+
+static FILE *create(const char *dir, const char *name, const char *suffix, struct kt_err *err)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	cf_path(path, sizeof path, "%s/%s%s", dir, name, suffix);
+	f = fopen(path, "wb");
+	if (!f)
+		cannot(path, err);
+	return f;
+}
+
+static int finish(FILE *f, const char *dir, struct kt_err *err)
+{
+	bool failed = ferror(f);
+
+	if (fclose(f) || failed)
+		return cannot(dir, err);
+	return 0;
+}
+
+/* ---- bytes ---- */
+
+static void dump_line(FILE *f, const uint8_t *p, size_t at, size_t n)
+{
+	fprintf(f, "%06zx ", at);
+	for (size_t i = 0; i < DUMP_WIDTH; i++)
+		if (i < n)
+			fprintf(f, " %02x", p[at + i]);
+		else
+			fputs("   ", f);
+	fputs("  ", f);
+	for (size_t i = 0; i < n; i++)
+		fputc(isprint(p[at + i]) ? p[at + i] : '.', f);
+	fputc('\n', f);
+}
+
+static int write_frame(const char *dir, const char *name, const char *hex, struct kt_err *err)
+{
+	size_t digits = strlen(hex);
+	uint8_t *p = malloc(digits / 2 + 1);
+	long n = p ? kw_hex_decode(hex, digits, p) : -1;
+	FILE *f = n < 0 ? NULL : create(dir, name, "", err);
+
+	if (n < 0)
+		kt_fail(err, KT_ENOMEM, "out of memory");
+	if (f) {
+		fwrite(p, 1, (size_t)n, f);
+		finish(f, dir, err);
+		f = create(dir, name, ".hex", err);
+	}
+	if (f) {
+		for (size_t at = 0; at < (size_t)n; at += DUMP_WIDTH)
+			dump_line(f, p, at, (size_t)n - at < DUMP_WIDTH ? (size_t)n - at : DUMP_WIDTH);
+		finish(f, dir, err);
+	}
+	free(p);
+	return err->code;
+}
+
+/* Several frames of one step are numbered from the second on. */
+static void write_frames(const char *dir, json_t *step, size_t number, const char *list, const char *way, struct kt_err *err)
+{
+	json_t *hex;
+	size_t i;
+
+	json_array_foreach(json_object_get(step, list), i, hex) {
+		char name[100];
+
+		if (i == 0)
+			snprintf(name, sizeof name, "%zu-%s.%s", number, cf_text(step, "verb"), way);
+		else
+			snprintf(name, sizeof name, "%zu-%s.%s%zu", number, cf_text(step, "verb"), way, i + 1);
+		if (write_frame(dir, name, json_string_value(hex), err))
+			return;
+	}
+}
+
+/* ---- the folder ---- */
+
+static int write_json(const char *dir, const char *name, json_t *json, struct kt_err *err)
+{
+	char path[PATH_MAX];
+
+	cf_path(path, sizeof path, "%s/%s", dir, name);
+	return cf_json_write(path, json, err);
+}
+
+static int write_repeat(const char *dir, const struct cf_case *cas, const char *id, const char *bootstrap, const char *seed,
+			struct kt_err *err)
+{
+	FILE *f = create(dir, "repeat.sh", "", err);
+
+	if (!f)
+		return err->code;
+	fprintf(f, "#!/bin/sh\n# %s\nexec conformance run --bootstrap-server \"${1:-%s}\" --only '%.*s' --seed %s\n", cas->title,
+		bootstrap, (int)(strstr(id, "@end") ? strstr(id, "@end") - id : (long)strlen(id)), id, seed);
+	fchmod(fileno(f), 0755);
+	return finish(f, dir, err);
+}
+
+int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, const char *bootstrap, const char *seed,
+		      struct kt_err *err)
+{
+	char dir[PATH_MAX];
+	json_t *step;
+	size_t i;
+
+	cf_path(dir, sizeof dir, "%s/failures/%s", out, cf_text(row, "id"));
+	if (cf_make_dir(dir, err) || write_json(dir, "case.json", cas->doc.root, err) ||
+	    write_json(dir, "result.json", row, err) || write_repeat(dir, cas, cf_text(row, "id"), bootstrap, seed, err))
+		return err->code;
+	json_array_foreach(json_object_get(row, "steps"), i, step) {
+		write_frames(dir, step, i + 1, "requestHex", "request", err);
+		write_frames(dir, step, i + 1, "responseHex", "response", err);
+	}
+	return err->code;
+}

@@ -1,0 +1,39 @@
+/* An incident: bytes that a real client sent and a broker must refuse, or take, with the same bytes mended.
+ *
+ *	{"id": "S03", "title": "...", "source": ["IBM/sarama#1032"], "text": "what happened",
+ *	 "topic": {"name": "test2", "configs": {}}, "frame": "0000007c...",
+ *	 "notes": [{"at": 99, "size": 4, "text": "lastOffsetDelta: 0, with two records behind it"}],
+ *	 "answer": {"api": "Produce", "version": 3, "at": "responses[0].partitionResponses[0]"},
+ *	 "expect": {...}, "endOffset": 0,
+ *	 "mended": {"title": "...", "edits": [{"at": 99, "hex": "00000001"}], "batchAt": 55, "expect": {...}, "endOffset": 2}}
+ *
+ * `expect` is as in a case. `mended` may be missing. It becomes a case of its own, so that one engine judges both.
+ */
+#ifndef KASSAY_CONFORMANCE_INCIDENT_H
+#define KASSAY_CONFORMANCE_INCIDENT_H
+
+#include "conformance/case.h"
+
+struct cf_incident_note {
+	int at, size;            /* bytes of the frame */
+	const char *text;
+};
+
+struct cf_incident {
+	struct kt_json doc;
+	const char *id, *title, *text, *frame, *topic;
+	json_t *sources, *answer, *expect, *topic_configs;
+	int end_offset;
+	struct cf_incident_note *notes;
+	size_t nnotes;
+	const char *mended_title;        /* NULL without a mended variant */
+	json_t *mended_edits, *mended_expect;
+	int mended_batch_at, mended_end_offset;
+	struct cf_case *cas;             /* what the incident comes to */
+};
+
+/* cf_incident_fini() may be called whatever the outcome. */
+int cf_incident_load(struct cf_incident *incident, const char *file, struct kt_err *err);
+void cf_incident_fini(struct cf_incident *incident);
+
+#endif

@@ -1,0 +1,148 @@
+#include "conformance/lint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance/capability.h"
+#include "conformance/profile.h"
+#include "conformance/vars.h"
+
+/* What every instance has; see set_variables() in instance.c. */
+static const char *const own_variables[] = {"run", "broker", "brokerId", "newBroker", "clusterId", "controllerId", "level",
+					    "minLevel", "maxLevel", "version"};
+
+struct lint {
+	const struct cf_suite *suite;
+	const struct cf_case *cas;
+	json_t *names;               /* of the default profile */
+	cf_finding_fn *fn;
+	void *arg;
+	size_t found;
+};
+
+__attribute__((format(printf, 3, 4)))
+static void find(struct lint *lint, const char *where, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	lint->fn(lint->arg, where, text);
+	lint->found++;
+}
+
+/* cases/records/crc.mismatch.json holds records.crc.mismatch. */
+static void check_place(struct lint *lint)
+{
+	const struct cf_case *cas = lint->cas;
+	char end[220];
+	size_t n, m;
+
+	snprintf(end, sizeof end, "/%s/%s.json", cas->family, cas->id + strlen(cas->family) + 1);
+	n = strlen(cas->file);
+	m = strlen(end);
+	if (n < m || strcmp(cas->file + n - m, end) != 0)
+		find(lint, cas->file, "the case %s belongs in cases%s", cas->id, end);
+	if (!cf_family_find(&lint->suite->reg, cas->family))
+		find(lint, cas->file, "no requirements/%s.json describes the family", cas->family);
+}
+
+static bool has_strict(const struct cf_step *step)
+{
+	for (size_t i = 0; i < step->nalternatives; i++)
+		if (step->alternatives[i].grade == CF_STRICT)
+			return true;
+	return step->nalternatives == 0;
+}
+
+static bool has_question(const struct cf_steps *steps)
+{
+	for (size_t i = 0; i < steps->n; i++)
+		if (steps->v[i].nalternatives)
+			return true;
+	return false;
+}
+
+/* A case that moves what others see has to run alone. */
+static bool disturbs(const struct cf_step *step)
+{
+	const char *resource = json_string_value(json_object_get(step->args, "resource"));
+
+	if (strcmp(step->verb->name, "level") == 0)
+		return true;
+	return strcmp(step->verb->name, "alter") == 0 && resource && strncmp(resource, "broker:", 7) == 0 &&
+	       !json_is_true(json_object_get(step->args, "validateOnly")) && json_object_get(step->args, "set");
+}
+
+static void check_steps(struct lint *lint)
+{
+	const struct cf_case *cas = lint->cas;
+
+	if (!has_question(&cas->steps))
+		find(lint, cas->file, "no step expects anything");
+	for (size_t i = 0; i < cas->steps.n; i++) {
+		const struct cf_step *step = &cas->steps.v[i];
+
+		if (!has_strict(step))
+			find(lint, cas->file, "%s: no alternative is strict: what is the right answer?", step->path);
+		if (disturbs(step) && !cas->exclusive)
+			find(lint, cas->file, "%s: changes what other cases see, and the case is not exclusive", step->path);
+	}
+}
+
+static int check_variable(void *arg, const char *name)
+{
+	struct lint *lint = arg;
+	const struct cf_steps *steps = &lint->cas->steps;
+
+	for (size_t i = 0; i < sizeof own_variables / sizeof *own_variables; i++)
+		if (strcmp(own_variables[i], name) == 0)
+			return 0;
+	if (json_object_get(lint->cas->topics, name) || json_object_get(lint->names, name))
+		return 0;
+	for (size_t i = 0; i < steps->n; i++)
+		if (json_object_get(steps->v[i].capture, name))
+			return 0;
+	find(lint, lint->cas->file, "nothing sets the variable $%s", name);
+	return 0;
+}
+
+static void check_requirements(struct lint *lint)
+{
+	const struct cf_register *reg = &lint->suite->reg;
+
+	for (size_t i = 0; i < reg->n; i++) {
+		bool proved = false;
+
+		for (size_t c = 0; c < lint->suite->ncases && !proved; c++)
+			for (size_t k = 0; k < lint->suite->cases[c]->nrequirements; k++)
+				proved |= lint->suite->cases[c]->requirements[k] == &reg->v[i];
+		if (!proved)
+			find(lint, reg->families[reg->v[i].family].doc.name, "no case proves %s", reg->v[i].id);
+	}
+}
+
+size_t cf_lint(const struct cf_suite *suite, cf_finding_fn *fn, void *arg)
+{
+	struct lint lint = {.suite = suite, .fn = fn, .arg = arg};
+	char defaults[PATH_MAX + 32];
+	struct cf_profile profile;
+	struct kt_err err = {0};
+
+	snprintf(defaults, sizeof defaults, "%s/profiles/default.json", suite->data.dir);
+	if (cf_profile_load(&profile, defaults, NULL, &err))
+		find(&lint, defaults, "%s", err.text);
+	lint.names = profile.names;
+	for (size_t i = 0; i < suite->ncases; i++) {
+		lint.cas = suite->cases[i];
+		check_place(&lint);
+		check_steps(&lint);
+		cf_each_variable(lint.cas->doc.root, check_variable, &lint);
+	}
+	check_requirements(&lint);
+	cf_profile_fini(&profile);
+	return lint.found;
+}

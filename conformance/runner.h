@@ -1,0 +1,50 @@
+/* Runs the selected cases on a target. */
+#ifndef KASSAY_CONFORMANCE_RUNNER_H
+#define KASSAY_CONFORMANCE_RUNNER_H
+
+#include "conformance/result.h"
+#include "conformance/run.h"
+#include "lib/text/opt.h"
+
+struct cf_selection {
+	const struct kt_list *only, *skip;   /* globs of ids; an empty `only` means all */
+	json_t *rerun;                       /* a result: what was not as expected in it, or NULL */
+};
+
+struct cf_item {
+	struct cf_instance instance;
+	bool disabled;
+	const char *disabled_by;             /* the glob */
+};
+
+struct cf_items {
+	struct cf_item *v;
+	size_t n;
+};
+
+/* What is to run, in the order of the suite, but for the sanity case, which is first and last. KT_EUSAGE when no case is
+ * selected. */
+int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
+	      struct cf_items *items, struct kt_err *err);
+
+/* Is told of every row in order, as soon as it and those before it are there. Called from one thread at a time. */
+typedef void cf_row_fn(void *arg, json_t *row, size_t done, size_t of);
+
+struct cf_runner {
+	const struct cf_suite *suite;
+	const struct cf_target *target;
+	struct cf_items items;
+	int jobs;
+	uint64_t seed;
+	bool strict;
+	cf_row_fn *on_row;
+	void *arg;
+};
+
+/* The rows of result.json; a new array. */
+json_t *cf_runner_run(struct cf_runner *runner);
+
+/* What profile and options make of a row's verdict: expected failures, requirements that are no must, --strict. */
+void cf_policy(json_t *row, const struct cf_profile *profile, bool strict);
+
+#endif

@@ -1,0 +1,114 @@
+/* Which cases run, and in which order. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/runner.h"
+#include "lib/text/near.h"
+
+#define SANITY "sanity"
+
+static bool glob_fits(const char *glob, const struct cf_instance *instance)
+{
+	return fnmatch(glob, instance->id, 0) == 0 || fnmatch(glob, instance->cas->id, 0) == 0;
+}
+
+static bool was_red(json_t *result, const char *id)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "cases"), i, row) {
+		enum cf_verdict verdict = cf_row_verdict(row);
+
+		if (strcmp(cf_text(row, "id"), id) == 0)
+			return verdict == CF_FAIL || verdict == CF_XPASS || verdict == CF_INCONCLUSIVE || verdict == CF_ERROR;
+	}
+	return false;
+}
+
+static bool selected(const struct cf_selection *selection, const struct cf_instance *instance)
+{
+	if (selection->rerun && !was_red(selection->rerun, instance->id))
+		return false;
+	for (size_t i = 0; i < selection->only->n; i++)
+		if (glob_fits(selection->only->v[i], instance))
+			return true;
+	return selection->only->n == 0;
+}
+
+static const char *disabled_by(const struct cf_selection *selection, const struct cf_profile *profile,
+			       const struct cf_instance *instance)
+{
+	for (size_t i = 0; i < selection->skip->n; i++)
+		if (glob_fits(selection->skip->v[i], instance))
+			return selection->skip->v[i];
+	for (size_t i = 0; i < profile->ndisabled; i++)
+		if (glob_fits(profile->disabled[i], instance))
+			return profile->disabled[i];
+	return NULL;
+}
+
+static void add(struct cf_items *items, const struct cf_instance *instance, const char *glob)
+{
+	struct cf_item *item = &items->v[items->n++];
+
+	item->instance = *instance;
+	item->disabled_by = glob;
+	item->disabled = glob != NULL;
+}
+
+/* A glob that fits nothing is most likely misspelt. */
+static int none_selected(const struct cf_suite *suite, const struct cf_selection *selection, struct kt_err *err)
+{
+	struct kt_near near;
+
+	if (selection->rerun)
+		return kt_fail(err, KT_EUSAGE, "no case is selected: nothing failed in the result that is to run again");
+	kt_near_init(&near, selection->only->n ? selection->only->v[0] : "");
+	for (size_t i = 0; i < suite->ncases; i++)
+		kt_near_offer(&near, suite->cases[i]->id);
+	return kt_fail(err, KT_EUSAGE, "no case is selected%s%s%s", near.best ? "; did you mean \"" : "", near.best ? near.best : "",
+		       near.best ? "\"?" : "");
+}
+
+static void add_sanity(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
+		       struct cf_items *items, const char *suffix)
+{
+	for (size_t i = 0; i < suite->ninstances; i++) {
+		struct cf_instance instance = suite->instances[i];
+		size_t n = strlen(instance.id);
+
+		if (strcmp(instance.cas->family, SANITY) != 0)
+			continue;
+		snprintf(instance.id + n, sizeof instance.id - n, "%s", suffix);
+		add(items, &instance, disabled_by(selection, profile, &suite->instances[i]));
+	}
+}
+
+int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
+	      struct cf_items *items, struct kt_err *err)
+{
+	size_t chosen = 0;
+
+	items->n = 0;
+	items->v = calloc(suite->ninstances * 2 + 1, sizeof *items->v);
+	if (!items->v)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	add_sanity(suite, profile, selection, items, "");
+	for (size_t i = 0; i < suite->ninstances; i++) {
+		const struct cf_instance *instance = &suite->instances[i];
+		bool sanity = strcmp(instance->cas->family, SANITY) == 0;
+
+		if (!selected(selection, instance))
+			continue;
+		chosen++;
+		if (!sanity)
+			add(items, instance, disabled_by(selection, profile, instance));
+	}
+	if (chosen == 0)
+		return none_selected(suite, selection, err);
+	add_sanity(suite, profile, selection, items, "@end");
+	return 0;
+}

@@ -1,0 +1,416 @@
+/* Requests that alter configurations: what happens to which resource, and in which order the checks come.
+ * Source: ConfigAdminManager.preprocess (broker), ControllerApis, ConfigurationControlManager and
+ * ControllerConfigurationValidator (controller), Kafka 4.4. */
+#include "fakebroker/config/alter.h"
+
+#include "fakebroker/config/levels.h"
+#include "fakebroker/config/message.h"
+#include "fakebroker/config/mvrules.h"
+#include "fakebroker/config/parse.h"
+#include "fakebroker/config/twins.h"
+
+enum { MAX_VALUE = 32767 };
+
+bool fb_refuse(struct fb_alter *alter, int16_t code, const char *message)
+{
+	alter->result->errorCode = code;
+	alter->result->errorMessage = fb_message_cap(message, alter->arena);
+	return false;
+}
+
+bool fb_refuse_memory(struct fb_alter *alter)
+{
+	return fb_refuse(alter, FB_UNKNOWN_SERVER_ERROR, "The request needs more memory than one request may take");
+}
+
+static bool is_broker(const struct fb_alter *alter)
+{
+	return alter->resource->resourceType == FB_BROKER;
+}
+
+/* ---- the controller ---- */
+
+/* Source: ConfigurationControlManager.isCordonedLogDirsInvalid. Only a broker knows its directories, so that straight
+ * from a client the controller takes nothing that is not set already. */
+static bool cordons_more(struct fb_alter *alter, struct kw_str value)
+{
+	size_t nold, nnew;
+	struct kw_str *old = fb_split_list(fb_kvs_get(alter->existing, kw_str("cordoned.log.dirs")), alter->arena, &nold);
+	struct kw_str *new = fb_split_list(value, alter->arena, &nnew);
+
+	if (!old || !new)
+		return true;
+	for (size_t i = 0; i < nnew; i++) {
+		size_t at = 0;
+
+		while (at < nold && !kw_str_eq(old[at], new[i]))
+			at++;
+		if (at == nold)
+			return true;
+	}
+	return false;
+}
+
+static bool check_broker_change(struct fb_alter *alter, const struct fb_change *change)
+{
+	bool cordoned = kw_str_is(change->name, "cordoned.log.dirs");
+
+	if (kw_str_is(change->name, "min.insync.replicas") && alter->facts->elr) {
+		if (change->resourceName.n > 0)
+			return fb_refuse(alter, FB_INVALID_CONFIG,
+				"Broker-level min.insync.replicas cannot be altered while ELR is enabled.");
+		if (change->value.n < 0)
+			return fb_refuse(alter, FB_INVALID_CONFIG,
+				"Cluster-level min.insync.replicas cannot be removed while ELR is enabled.");
+	}
+	if (cordoned && alter->facts->level < FB_LEVEL_CORDONED)
+		return fb_refuse(alter, FB_INVALID_CONFIG, "The cordoned.log.dirs configuration value cannot be set "
+			"because it requires metadata.version >= 4.3-IV0");
+	if (cordoned && alter->facts->controller && cordons_more(alter, change->value))
+		return fb_refuse(alter, FB_INVALID_CONFIG, "When updating cordoned.log.dirs via controllers,  the new value "
+			"must be a subset of the current configuration value.");
+	return true;
+}
+
+static bool check_changes(struct fb_alter *alter)
+{
+	for (size_t i = 0; i < alter->ntouched; i++) {
+		const struct fb_change *change = &alter->touched[i];
+
+		if (is_broker(alter) && !check_broker_change(alter, change))
+			return false;
+		if (change->value.n > MAX_VALUE)
+			return fb_refuse(alter, FB_INVALID_CONFIG, "The configuration value cannot be added because it "
+				"exceeds the maximum value size of 32767 bytes.");
+	}
+	return true;
+}
+
+static bool check_broker_name(struct fb_alter *alter)
+{
+	struct kw_str name = alter->resource->resourceName;
+	int64_t id;
+
+	if (name.n == 0)
+		return true;
+	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
+		return fb_refuse(alter, FB_INVALID_REQUEST, "Unable to parse broker name as a base 10 number.");
+	if (id < 0)
+		return fb_refuse(alter, FB_INVALID_REQUEST, "Invalid negative broker ID.");
+	return true;
+}
+
+static bool check_exists(struct fb_alter *alter)
+{
+	const struct fb_config_facts *facts = alter->facts;
+	struct kw_str name = alter->resource->resourceName;
+	int64_t id;
+
+	if (alter->create)
+		return true;
+	if (alter->resource->resourceType == FB_TOPIC && !facts->topicExists(facts->arg, name))
+		return fb_refuse(alter, FB_UNKNOWN_TOPIC_OR_PARTITION, kw_sprintf(alter->arena,
+			"The topic '%.*s' does not exist.", FB_STR(name)));
+	if (is_broker(alter) && fb_parse_long(name, 0, INT32_MAX, &id) && !facts->nodeExists(facts->arg, (int32_t)id))
+		return fb_refuse(alter, FB_BROKER_ID_NOT_REGISTERED, kw_sprintf(alter->arena,
+			"No node with id %lld found.", (long long)id));
+	return true;
+}
+
+/* A broker's values were checked by the broker, or not at all: the controller has only its name checked. */
+static bool check_values(struct fb_alter *alter, const struct fb_kvs *merged)
+{
+	switch (alter->resource->resourceType) {
+	case FB_TOPIC: return fb_alter_check_topic(alter, merged);
+	case FB_BROKER: return check_broker_name(alter);
+	case FB_GROUP: return fb_alter_check_group(alter, merged);
+	default: return fb_alter_check_client_metrics(alter, merged);
+	}
+}
+
+/* ---- the rules that depend on metadata.version ---- */
+
+/* What is in force for a key of the resource once its own value is gone; null if nothing is. */
+static struct kw_str behind(struct fb_alter *alter, const struct fb_configdef *def)
+{
+	struct kw_str value, own = alter->resource->resourceName, cluster = kw_str("");
+	int64_t id = alter->facts->self;
+
+	if (!is_broker(alter))
+		return fb_configs_get(alter->configs, def->scope, KW_NULL_STR, (int32_t)id, def->name, alter->arena, NULL);
+	if (own.n > 0 && fb_parse_long(own, 0, INT32_MAX, &id)) {
+		value = fb_configs_dynamic(alter->configs, FB_BROKER, cluster, kw_str(def->name));
+		if (value.n >= 0)
+			return value;
+	}
+	value = fb_configs_static(alter->configs, (int32_t)id, kw_str(def->name));
+	return value.n >= 0 ? value : kw_str(def->def);
+}
+
+static const char *resource_text(struct fb_alter *alter)
+{
+	struct kw_str name = alter->resource->resourceName;
+
+	switch (alter->resource->resourceType) {
+	case FB_TOPIC: return kw_sprintf(alter->arena, "topic %.*s", FB_STR(name));
+	case FB_GROUP: return kw_sprintf(alter->arena, "group %.*s", FB_STR(name));
+	case FB_CLIENT_METRICS: return kw_sprintf(alter->arena, "client metrics %.*s", FB_STR(name));
+	default: return name.n ? kw_sprintf(alter->arena, "broker %.*s", FB_STR(name)) : "the cluster default";
+	}
+}
+
+static bool check_mv_rules(struct fb_alter *alter)
+{
+	const char *all = NULL, *message, *name = fb_level_name(alter->facts->level);
+
+	for (size_t i = 0; i < alter->ntouched; i++) {
+		const struct fb_change *change = &alter->touched[i];
+		const struct fb_configdef *def = fb_configdef_find(alter->configs->defs,
+			(enum fb_scope)change->resourceType, change->name);
+		struct kw_str value;
+
+		if (!def || !def->nmv || def->sensitive)
+			continue;
+		value = change->value.n >= 0 ? change->value : behind(alter, def);
+		if (value.n < 0 || fb_mv_check(def, alter->facts->level, value, alter->arena, &message))
+			continue;
+		all = kw_sprintf(alter->arena, "%s%s%s", all ? all : "", all ? "; " : "", message ? message : "");
+		if (!all)
+			return fb_refuse_memory(alter);
+	}
+	if (!all)
+		return true;
+	return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "metadata.version %d%s%s%s makes this "
+		"configuration of %s illegal: %s", alter->facts->level, name ? " (" : "", name ? name : "",
+		name ? ")" : "", resource_text(alter), all));
+}
+
+/* Kafka writes no record for a value that is there already, except for brokers. */
+static bool make_changes(struct fb_alter *alter)
+{
+	struct fb_change *changes = kw_alloc(alter->arena, alter->ntouched * sizeof *changes);
+	size_t n = 0;
+
+	if (!changes)
+		return fb_refuse_memory(alter);
+	for (size_t i = 0; i < alter->ntouched; i++) {
+		const struct fb_change *change = &alter->touched[i];
+
+		if (is_broker(alter) || !kw_str_eq(fb_kvs_get(alter->existing, change->name), change->value))
+			changes[n++] = *change;
+	}
+	alter->result->changes = changes;
+	alter->result->nchanges = n;
+	return true;
+}
+
+static void at_controller(struct fb_alter *alter)
+{
+	struct fb_kvs merged;
+
+	if (fb_alter_compute(alter, FB_AT_CONTROLLER) && check_changes(alter) && fb_alter_merge(alter, &merged) &&
+	    check_values(alter, &merged) && check_exists(alter) && check_mv_rules(alter))
+		make_changes(alter);
+}
+
+/* ---- the broker ---- */
+
+static bool check_duplicates(struct fb_alter *alter)
+{
+	size_t n = (size_t)alter->resource->nconfigs;
+	struct fb_named *names = kw_alloc(alter->arena, n * sizeof *names);
+	struct fb_twins *twins;
+
+	if (!names)
+		return fb_refuse_memory(alter);
+	for (size_t i = 0; i < n; i++)
+		names[i].name = alter->resource->configs[i].name;
+	twins = fb_find_twins(names, n, alter->arena);
+	if (!twins)
+		return fb_refuse_memory(alter);
+	for (size_t i = 0; i < n; i++) {
+		if (twins[i].first != i)
+			return fb_refuse(alter, FB_INVALID_REQUEST, "Error due to duplicate config keys");
+	}
+	return true;
+}
+
+static bool check_nulls(struct fb_alter *alter)
+{
+	size_t n = (size_t)alter->resource->nconfigs, nnull = 0;
+	struct kw_str *names = kw_alloc(alter->arena, n * sizeof *names), all;
+
+	if (!names)
+		return fb_refuse_memory(alter);
+	for (size_t i = 0; i < n; i++) {
+		const struct fb_alter_config *config = &alter->resource->configs[i];
+
+		if (config->value.n < 0 && (alter->legacy || config->configOperation != FB_DELETE))
+			names[nnull++] = config->name;
+	}
+	if (!nnull)
+		return true;
+	all = fb_join(names, nnull, ", ", alter->arena);
+	return fb_refuse(alter, FB_INVALID_REQUEST, kw_sprintf(alter->arena, "Null value not supported for : %.*s",
+							       FB_STR(all)));
+}
+
+static bool known_type(const struct fb_alter *alter)
+{
+	switch (alter->resource->resourceType) {
+	case FB_TOPIC: case FB_BROKER: case FB_GROUP: case FB_CLIENT_METRICS: return true;
+	case FB_BROKER_LOGGER: return !alter->legacy;
+	default: return false;
+	}
+}
+
+static void at_broker(struct fb_alter *alter)
+{
+	if (!check_duplicates(alter) || !check_nulls(alter))
+		return;
+	if (!known_type(alter))
+		fb_refuse(alter, FB_INVALID_REQUEST, kw_sprintf(alter->arena, "Unknown resource type %d",
+								alter->resource->resourceType));
+	else if (alter->resource->resourceType == FB_BROKER_LOGGER)
+		fb_alter_check_loggers(alter);
+	else if (!is_broker(alter) || fb_alter_check_broker(alter))
+		at_controller(alter);
+}
+
+/* ---- requests ---- */
+
+static const struct fb_kvs *existing(const struct fb_configs *configs, const struct fb_alter_resource *resource)
+{
+	static const struct fb_kvs none;
+	const struct fb_resource *found = fb_resource_find(configs, (enum fb_scope)resource->resourceType,
+							   resource->resourceName);
+
+	return found ? &found->kvs : &none;
+}
+
+/* Straight at the controller: the types that it does not alter. */
+static bool check_type(struct fb_alter *alter)
+{
+	if (known_type(alter))
+		return true;
+	if (alter->resource->resourceType == FB_BROKER_LOGGER)
+		return fb_refuse(alter, FB_INVALID_REQUEST, "Unexpected resource type BROKER_LOGGER.");
+	return fb_refuse(alter, FB_UNSUPPORTED_VERSION, kw_sprintf(alter->arena, "Unknown resource type %d.",
+								   alter->resource->resourceType));
+}
+
+static void straight(struct fb_alter *alter)
+{
+	if (!check_type(alter))
+		return;
+	if (alter->resource->resourceType == FB_BROKER_LOGGER)
+		fb_alter_check_loggers(alter);
+	else
+		at_controller(alter);
+}
+
+/* A resource that is named more than once. False: it is answered where it was named first. */
+static bool answer_repeated(struct fb_alter *alter, bool first)
+{
+	if (!alter->facts->controller)
+		fb_refuse(alter, FB_INVALID_REQUEST, "Each resource must appear at most once.");
+	else if (!check_type(alter))
+		return true;
+	else
+		fb_refuse(alter, FB_INVALID_REQUEST, "Duplicate resource.");
+	return first || !alter->facts->controller;
+}
+
+static struct fb_twins *resource_twins(const struct fb_alter_request *request, struct kw_arena *arena, bool *repeated)
+{
+	size_t n = (size_t)request->nresources;
+	struct fb_named *named = kw_alloc(arena, n * sizeof *named);
+	struct fb_twins *twins;
+
+	*repeated = false;
+	if (!named)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		named[i] = (struct fb_named){request->resources[i].resourceType, request->resources[i].resourceName};
+	twins = fb_find_twins(named, n, arena);
+	for (size_t i = 0; twins && i < n; i++)
+		*repeated |= twins[i].first != i;
+	return twins;
+}
+
+int fb_alter_check(const struct fb_configs *configs, const struct fb_config_facts *facts,
+		   const struct fb_alter_request *request, struct kw_arena *arena, struct fb_alter_answer *answer)
+{
+	size_t n = (size_t)(request->nresources > 0 ? request->nresources : 0);
+	bool repeated;
+	struct fb_twins *twins = resource_twins(request, arena, &repeated);
+
+	*answer = (struct fb_alter_answer){.results = kw_alloc(arena, n * sizeof *answer->results)};
+	if (!twins || !answer->results)
+		return KT_ENOMEM;
+	if (request->legacy && repeated) {
+		answer->mute = true;
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct fb_alter_resource *resource = &request->resources[i];
+		struct fb_alter_result *result = &answer->results[answer->nresults++];
+		struct fb_alter alter = {.configs = configs, .facts = facts, .arena = arena, .resource = resource,
+					 .legacy = request->legacy, .existing = existing(configs, resource),
+					 .result = result};
+
+		*result = (struct fb_alter_result){.resourceType = resource->resourceType,
+						   .resourceName = resource->resourceName};
+		if (twins[i].first != twins[i].last)
+			answer->nresults -= !answer_repeated(&alter, twins[i].first == i);
+		else if (facts->controller)
+			straight(&alter);
+		else
+			at_broker(&alter);
+	}
+	return 0;
+}
+
+/* Unlike an alteration, a new topic is not given a null value as if it were a deletion. */
+static bool check_create_nulls(struct fb_alter *alter)
+{
+	size_t n = (size_t)alter->resource->nconfigs, nnull = 0;
+	struct kw_str *names = kw_alloc(alter->arena, n * sizeof *names), all;
+
+	if (!names)
+		return fb_refuse_memory(alter);
+	for (size_t i = 0; i < alter->ntouched; i++) {
+		if (alter->touched[i].value.n < 0)
+			names[nnull++] = alter->touched[i].name;
+	}
+	if (!nnull)
+		return true;
+	all = fb_join(names, nnull, ",", alter->arena);
+	return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena,
+		"Null value not supported for topic configs: %.*s", FB_STR(all)));
+}
+
+int fb_create_check(const struct fb_configs *configs, const struct fb_config_facts *facts, struct kw_str topic,
+		    const struct fb_alter_config *named, int32_t n, struct kw_arena *arena,
+		    struct fb_alter_result *result)
+{
+	static const struct fb_kvs none;
+	const struct fb_alter_resource resource = {FB_TOPIC, topic, named, n > 0 ? n : 0};
+	struct fb_alter alter = {.configs = configs, .facts = facts, .arena = arena, .resource = &resource,
+				 .create = true, .existing = &none, .result = result};
+	struct fb_alter_config *sets = kw_alloc(arena, (size_t)resource.nconfigs * sizeof *sets);
+	struct fb_alter_resource created = resource;
+	struct fb_kvs merged;
+
+	*result = (struct fb_alter_result){.resourceType = FB_TOPIC, .resourceName = topic};
+	if (!sets)
+		return KT_ENOMEM;
+	for (int32_t i = 0; i < resource.nconfigs; i++)
+		sets[i] = (struct fb_alter_config){named[i].name, FB_SET, named[i].value};
+	created.configs = sets;
+	alter.resource = &created;
+	if (fb_alter_compute(&alter, FB_AT_CONTROLLER) && check_create_nulls(&alter) && check_changes(&alter) &&
+	    fb_alter_merge(&alter, &merged) && check_values(&alter, &merged) && check_mv_rules(&alter))
+		make_changes(&alter);
+	return 0;
+}

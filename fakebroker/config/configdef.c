@@ -1,0 +1,287 @@
+#include "fakebroker/config/configdef.h"
+
+#include <stdlib.h>
+
+#include "fakebroker/config/defs.h"
+#include "fakebroker/config/parse.h"
+#include "lib/text/near.h"
+
+/* The words of the .def files. */
+#define V_NONE                    {.kind = FB_V_NONE}
+#define V_ATLEAST(low)            {.kind = FB_V_RANGE, .has_min = true, .lmin = (int64_t)(low), .dmin = (double)(low)}
+#define V_BETWEEN(low, high)                                                                                           \
+	{.kind = FB_V_RANGE, .has_min = true, .lmin = (int64_t)(low), .dmin = (double)(low),                           \
+	 .has_max = true, .lmax = (int64_t)(high), .dmax = (double)(high)}
+#define V_BETWEEN_OR(low, high, or)                                                                                    \
+	{.kind = FB_V_RANGE_OR, .has_min = true, .lmin = (low), .has_max = true, .lmax = (high), .other = (or)}
+#define V_NAMES(...)              (const char *const[]){__VA_ARGS__, NULL}
+#define V_ONEOF(...)              {.kind = FB_V_ONEOF, .names = V_NAMES(__VA_ARGS__)}
+#define V_ONEOF_CASE(...)         {.kind = FB_V_ONEOF_CASE, .names = V_NAMES(__VA_ARGS__)}
+#define V_LISTOF(...)             {.kind = FB_V_LISTOF, .names = V_NAMES(__VA_ARGS__)}
+#define V_LISTOF_OR_EMPTY(...)    {.kind = FB_V_LISTOF, .empty_ok = true, .names = V_NAMES(__VA_ARGS__)}
+#define V_LIST                    {.kind = FB_V_LIST}
+#define V_LIST_OR_EMPTY           {.kind = FB_V_LIST, .empty_ok = true}
+#define V_LIST_OR_NULL            {.kind = FB_V_LIST, .null_ok = true}
+#define V_LIST_OR_EMPTY_OR_NULL   {.kind = FB_V_LIST, .empty_ok = true, .null_ok = true}
+#define V_ENTRIES(most)           {.kind = FB_V_ENTRIES, .lmax = (most)}
+#define V_NONEMPTY                {.kind = FB_V_NONEMPTY}
+#define V_NONNULL                 {.kind = FB_V_NONNULL}
+#define V_REPLICAS                {.kind = FB_V_REPLICAS}
+#define V_VOTERS                  {.kind = FB_V_VOTERS}
+#define V_BOOTSTRAP               {.kind = FB_V_BOOTSTRAP}
+#define V_OFFSET_RESET            {.kind = FB_V_OFFSET_RESET}
+
+#define DEF(scope_, origin_, name_, type_, importance_, update_, internal_, synonym_, default_, ...)                   \
+	{.scope = FB_##scope_, .origin = (origin_), .name = (name_), .type = FB_##type_, .def = (default_),            \
+	 .importance = FB_##importance_, .dynamic = FB_##update_, .sensitive = FB_##type_ == FB_PASSWORD,              \
+	 .internal = (internal_), .synonym = (synonym_), .validator = __VA_ARGS__},
+
+static const struct fb_configdef builtin[] = {
+#define FB_CONFIG(name, type, importance, synonym, def, ...) \
+	DEF(TOPIC, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__)
+#define FB_HIDDEN(name, type, importance, synonym, def, ...) \
+	DEF(TOPIC, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, true, synonym, def, __VA_ARGS__)
+#include "fakebroker/config/topic.def"
+#undef FB_CONFIG
+#undef FB_HIDDEN
+#define FB_CONFIG(name, type, importance, update, def, ...) \
+	DEF(BROKER, FB_FROM_KAFKA, name, type, importance, update, false, NULL, def, __VA_ARGS__)
+#define FB_HIDDEN(name, type, importance, update, def, ...) \
+	DEF(BROKER, FB_FROM_KAFKA, name, type, importance, update, true, NULL, def, __VA_ARGS__)
+#include "fakebroker/config/broker.def"
+#undef FB_CONFIG
+#undef FB_HIDDEN
+#define FB_CONFIG(name, type, importance, synonym, def, ...) \
+	DEF(GROUP, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__)
+#define FB_HIDDEN(name, type, importance, synonym, def, ...) \
+	DEF(GROUP, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, true, synonym, def, __VA_ARGS__)
+#include "fakebroker/config/group.def"
+#undef FB_CONFIG
+#undef FB_HIDDEN
+#define FB_CONFIG(name, type, importance, synonym, def, ...) \
+	DEF(CLIENT_METRICS, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__)
+#include "fakebroker/config/client_metrics.def"
+#undef FB_CONFIG
+#define FB_KIT(scope, name, type, importance, update, synonym, def, ...) \
+	DEF(scope, FB_FROM_KIT, name, type, importance, update, false, synonym, def, __VA_ARGS__)
+#include "fakebroker/config/kit.def"
+#undef FB_KIT
+};
+
+/* Rows of one key stand together, levels ascending. */
+static const struct {
+	enum fb_scope scope;
+	const char *name;
+	struct fb_mv_rule rule;
+} rules[] = {
+#define FB_RULE(scope, name, level, validator, message) {FB_##scope, name, {level, validator, message}},
+#include "fakebroker/config/mv.def"
+#undef FB_RULE
+};
+
+enum { NBUILTIN = sizeof builtin / sizeof *builtin, NRULES = sizeof rules / sizeof *rules };
+
+static int compare(const struct fb_configdef *def, enum fb_scope scope, struct kw_str name)
+{
+	size_t n = strlen(def->name);
+	int order;
+
+	if (def->scope != scope)
+		return def->scope < scope ? -1 : 1;
+	order = memcmp(def->name, name.s, n < (size_t)name.n ? n : (size_t)name.n);
+	return order ? order : (n > (size_t)name.n) - (n < (size_t)name.n);
+}
+
+/* Index of the first definition that is not before (scope, name). */
+static size_t lower_bound(const struct fb_configdefs *defs, enum fb_scope scope, struct kw_str name)
+{
+	size_t from = 0, to = defs->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (compare(defs->sorted[mid], scope, name) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+struct fb_configdef *fb_configdefs_insert(struct fb_configdefs *defs, const struct fb_configdef *def)
+{
+	size_t at = lower_bound(defs, def->scope, kw_str(def->name));
+	struct fb_configdef **sorted = realloc(defs->sorted, (defs->n + 1) * sizeof(*sorted));
+	struct fb_configdef *copy = malloc(sizeof *copy);
+
+	if (sorted)
+		defs->sorted = sorted;
+	if (!sorted || !copy) {
+		free(copy);
+		return NULL;
+	}
+	*copy = *def;
+	copy->order = defs->n;
+	memmove(sorted + at + 1, sorted + at, (defs->n - at) * sizeof *sorted);
+	sorted[at] = copy;
+	defs->n++;
+	return copy;
+}
+
+struct fb_configdef *fb_configdefs_own(struct fb_configdefs *defs, const struct fb_configdef *def)
+{
+	return defs->sorted[lower_bound(defs, def->scope, kw_str(def->name))];
+}
+
+/* Gives the built-in keys their rules. */
+static int add_rules(struct fb_configdefs *defs)
+{
+	for (size_t i = 0; i < NRULES; i++) {
+		const struct fb_configdef *found = fb_configdef_find(defs, rules[i].scope, kw_str(rules[i].name));
+		struct fb_configdef *def = fb_configdefs_own(defs, found);
+		struct fb_mv_rule *mv = kw_alloc(&defs->arena, (def->nmv + 1) * sizeof *mv);
+
+		if (!mv)
+			return KT_ENOMEM;
+		if (def->nmv)
+			memcpy(mv, def->mv, def->nmv * sizeof *mv);
+		mv[def->nmv++] = rules[i].rule;
+		def->mv = mv;
+	}
+	return 0;
+}
+
+struct fb_configdefs *fb_configdefs_new(void)
+{
+	struct fb_configdefs *defs = calloc(1, sizeof *defs);
+
+	if (!defs)
+		return NULL;
+	kw_arena_init(&defs->arena, 0);
+	for (size_t i = 0; i < NBUILTIN; i++) {
+		if (!fb_configdefs_insert(defs, &builtin[i]))
+			goto fail;
+	}
+	if (!add_rules(defs))
+		return defs;
+fail:
+	fb_configdefs_free(defs);
+	return NULL;
+}
+
+void fb_configdefs_free(struct fb_configdefs *defs)
+{
+	if (!defs)
+		return;
+	for (size_t i = 0; i < defs->n; i++)
+		free(defs->sorted[i]);
+	free(defs->sorted);
+	kw_arena_fini(&defs->arena);
+	free(defs);
+}
+
+/* Mechanism configs can have the mechanism, too, in front: listener.name.NAME.plain.sasl.jaas.config. */
+static struct kw_str without_mechanism(struct kw_str key)
+{
+	static const char *const keys[] = {"sasl.login.class", "sasl.jaas.config", "sasl.login.callback.handler.class",
+					   "connections.max.reauth.ms", "sasl.server.callback.handler.class"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		int32_t n = (int32_t)strlen(keys[i]);
+
+		if (key.n > n && key.s[key.n - n - 1] == '.' && memcmp(key.s + key.n - n, keys[i], (size_t)n) == 0)
+			return kw_str(keys[i]);
+	}
+	return key;
+}
+
+struct kw_str fb_listener_key(struct kw_str name)
+{
+	static const char prefix[] = "listener.name.";
+	int32_t n = (int32_t)strlen(prefix);
+	const char *dot;
+
+	if (name.n <= n || memcmp(name.s, prefix, (size_t)n) != 0)
+		return KW_NULL_STR;
+	dot = memchr(name.s + n, '.', (size_t)(name.n - n));
+	if (!dot)
+		return KW_NULL_STR;
+	return without_mechanism((struct kw_str){dot + 1, (int32_t)(name.s + name.n - dot - 1)});
+}
+
+const struct fb_configdef *fb_configdef_find(const struct fb_configdefs *defs, enum fb_scope scope, struct kw_str name)
+{
+	size_t at;
+
+	if (name.n < 0)
+		return NULL;
+	at = lower_bound(defs, scope, name);
+	if (at < defs->n && compare(defs->sorted[at], scope, name) == 0)
+		return defs->sorted[at];
+	return scope == FB_BROKER ? fb_configdef_find(defs, scope, fb_listener_key(name)) : NULL;
+}
+
+const struct fb_configdef *fb_configdef_next(const struct fb_configdefs *defs, enum fb_scope scope,
+					     const struct fb_configdef *prev)
+{
+	size_t at = prev ? lower_bound(defs, scope, kw_str(prev->name)) + 1 : lower_bound(defs, scope, kw_str(""));
+
+	return at < defs->n && defs->sorted[at]->scope == scope ? defs->sorted[at] : NULL;
+}
+
+const char *fb_configdef_near(const struct fb_configdefs *defs, enum fb_scope scope, struct kw_str name)
+{
+	struct kt_near near;
+	char word[256];
+
+	if (name.n <= 0 || name.n >= (int32_t)sizeof word)
+		return NULL;
+	memcpy(word, name.s, (size_t)name.n);
+	word[name.n] = '\0';
+	kt_near_init(&near, word);
+	for (const struct fb_configdef *def = NULL; (def = fb_configdef_next(defs, scope, def));)
+		kt_near_offer(&near, def->name);
+	return near.best;
+}
+
+const char *fb_config_type_name(enum fb_config_type type)
+{
+	switch (type) {
+#define FB_X(sym, num, name) case sym: return name;
+	FB_CONFIG_TYPES(FB_X)
+#undef FB_X
+	}
+	return "UNKNOWN";
+}
+
+/* Parses a number or boolean, which needs no memory. */
+static bool parse_scalar(const struct fb_configdef *def, struct kw_str text, struct fb_value *value)
+{
+	struct kw_arena none;
+	const char *message;
+	bool good;
+
+	if (def->type == FB_LIST || text.n < 0)
+		return false;
+	kw_arena_init(&none, 1);
+	good = fb_parse(def, text, &none, value, &message);
+	kw_arena_fini(&none);
+	return good;
+}
+
+int64_t fb_config_long(const struct fb_configdef *def, struct kw_str text, int64_t fallback)
+{
+	struct fb_value value;
+
+	if (!def || def->type == FB_DOUBLE || def->type == FB_STRING || def->type == FB_CLASS ||
+	    def->type == FB_PASSWORD || !parse_scalar(def, text, &value))
+		return fallback;
+	return value.l;
+}
+
+double fb_config_double(const struct fb_configdef *def, struct kw_str text, double fallback)
+{
+	struct fb_value value;
+
+	return def && def->type == FB_DOUBLE && parse_scalar(def, text, &value) ? value.d : fallback;
+}

@@ -1,0 +1,382 @@
+/* Kafka's validators (ConfigDef.Range, ValidString, ValidList, ...) on a parsed value, with their words. */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "fakebroker/config/parse.h"
+
+struct call {
+	const struct fb_configdef *def;
+	const struct fb_validator *validator;
+	struct fb_value *value;
+	struct kw_arena *arena;
+	const char **message;
+};
+
+static bool refuse(const struct call *call, struct kw_str shown, const char *why)
+{
+	*call->message = fb_invalid(call->def, shown, why, call->arena);
+	return false;
+}
+
+static bool refuse_plain(const struct call *call, const char *message)
+{
+	*call->message = message;
+	return false;
+}
+
+static struct kw_str shown(const struct call *call)
+{
+	return fb_value_text(call->def, call->value, call->arena);
+}
+
+/* A bound as Java prints it: whole numbers without a fraction. */
+static const char *bound(const struct call *call, int64_t l, double d)
+{
+	char buf[FB_DOUBLE_TEXT];
+
+	if (call->def->type == FB_DOUBLE && d != (double)l)
+		return kw_sprintf(call->arena, "%s", fb_double_text(d, buf));
+	return kw_sprintf(call->arena, "%lld", (long long)l);
+}
+
+static bool below(const struct call *call)
+{
+	const struct fb_validator *v = call->validator;
+
+	return v->has_min && (call->def->type == FB_DOUBLE ? call->value->d < v->dmin : call->value->l < v->lmin);
+}
+
+static bool above(const struct call *call)
+{
+	const struct fb_validator *v = call->validator;
+
+	return v->has_max && (call->def->type == FB_DOUBLE ? call->value->d > v->dmax : call->value->l > v->lmax);
+}
+
+static bool check_range(const struct call *call)
+{
+	const struct fb_validator *v = call->validator;
+
+	if (call->value->null)
+		return refuse(call, KW_NULL_STR, "Value must be non-null");
+	if (below(call))
+		return refuse(call, shown(call), kw_sprintf(call->arena, "Value must be at least %s",
+							    bound(call, v->lmin, v->dmin)));
+	if (above(call))
+		return refuse(call, shown(call), kw_sprintf(call->arena, "Value must be no more than %s",
+							    bound(call, v->lmax, v->dmax)));
+	return true;
+}
+
+static bool check_range_or(const struct call *call)
+{
+	const struct fb_validator *v = call->validator;
+
+	if (call->value->null)
+		return refuse(call, KW_NULL_STR, "Value must be non-null");
+	if (call->value->l == v->other || (!below(call) && !above(call)))
+		return true;
+	return refuse(call, shown(call), kw_sprintf(call->arena, "Value must be between %lld and %lld or equal to %lld",
+						    (long long)v->lmin, (long long)v->lmax, (long long)v->other));
+}
+
+static bool named(const struct fb_validator *validator, struct kw_str word)
+{
+	for (const char *const *name = validator->names; *name; name++) {
+		if (strlen(*name) != (size_t)word.n)
+			continue;
+		if (validator->kind == FB_V_ONEOF_CASE ? strncasecmp(*name, word.s, (size_t)word.n) == 0 :
+							 memcmp(*name, word.s, (size_t)word.n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *names(const struct call *call)
+{
+	const char *text = "";
+
+	for (const char *const *name = call->validator->names; text && *name; name++)
+		text = kw_sprintf(call->arena, "%s%s%s", text, name == call->validator->names ? "" : ", ", *name);
+	return text;
+}
+
+static bool check_oneof(const struct call *call)
+{
+	const char *how = call->validator->kind == FB_V_ONEOF_CASE ? " (case insensitive)" : "";
+
+	if (!call->value->null && named(call->validator, call->value->s))
+		return true;
+	return refuse(call, shown(call), kw_sprintf(call->arena, "String must be one of%s: %s", how, names(call)));
+}
+
+/* ConfigDef.parse drops what a ValidList would call a duplicate. Quadratic, so not beyond what a person writes. */
+static void drop_duplicates(struct fb_value *value)
+{
+	size_t n = 0;
+
+	if (value->nitems > 1000)
+		return;
+	for (size_t i = 0; i < value->nitems; i++) {
+		size_t at = 0;
+
+		while (at < n && !kw_str_eq(value->items[at], value->items[i]))
+			at++;
+		if (at == n)
+			value->items[n++] = value->items[i];
+	}
+	value->nitems = n;
+}
+
+static bool check_list(const struct call *call)
+{
+	const struct fb_validator *v = call->validator;
+	const char *name = call->def->name;
+
+	if (call->value->null)
+		return v->null_ok || refuse_plain(call, kw_sprintf(call->arena,
+			"Configuration '%s' values must not be null.", name));
+	if (call->value->nitems == 0 && !v->empty_ok)
+		return refuse_plain(call, kw_sprintf(call->arena,
+			v->kind == FB_V_LISTOF ? "Configuration '%s' must not be empty. Valid values include: [%s]" :
+				"Configuration '%s' must not be empty. Valid values include: any non-empty value%s",
+			name, v->kind == FB_V_LISTOF ? names(call) : ""));
+	drop_duplicates(call->value);
+	for (size_t i = 0; i < call->value->nitems; i++) {
+		struct kw_str item = call->value->items[i];
+
+		if (item.n == 0)
+			return refuse_plain(call, kw_sprintf(call->arena,
+				"Configuration '%s' values must not be empty.", name));
+		if (v->kind == FB_V_LISTOF && !named(v, item))
+			return refuse(call, item, kw_sprintf(call->arena, "String must be one of: %s", names(call)));
+	}
+	return true;
+}
+
+static bool check_entries(const struct call *call)
+{
+	int64_t max = call->validator->lmax;
+
+	if (call->value->null || (int64_t)call->value->nitems <= max)
+		return true;
+	return refuse(call, shown(call), max ? kw_sprintf(call->arena, "List must have no more than %lld %s",
+		(long long)max, max == 1 ? "entry" : "entries") : "List must be empty");
+}
+
+static bool check_nonempty(const struct call *call)
+{
+	return call->value->null || call->value->s.n > 0 || refuse(call, call->value->s, "String must be non-empty");
+}
+
+static bool check_nonnull(const struct call *call)
+{
+	return !call->value->null || refuse(call, KW_NULL_STR, "entry must be non null");
+}
+
+static bool digits(struct kw_str text, int32_t *i)
+{
+	int32_t from = *i;
+
+	while (*i < text.n && isdigit((uint8_t)text.s[*i]))
+		++*i;
+	return *i > from;
+}
+
+/* "" or PARTITION:BROKER */
+static bool replica(struct kw_str item)
+{
+	int32_t i = 0;
+
+	if (item.n == 0)
+		return true;
+	return digits(item, &i) && i < item.n && item.s[i++] == ':' && digits(item, &i) && i == item.n;
+}
+
+/* Source: ThrottledReplicaListValidator. A list that is nothing but a star, in any number of entries, joins to "*". */
+static bool check_replicas(const struct call *call)
+{
+	const struct fb_value *value = call->value;
+	struct kw_str all;
+	bool good = true;
+
+	for (size_t i = 0; i < value->nitems; i++)
+		good = good && replica(value->items[i]);
+	if (good || kw_str_is(fb_join(value->items, value->nitems, "", call->arena), "*"))
+		return true;
+	all = fb_join(value->items, value->nitems, ", ", call->arena);
+	return refuse(call, kw_str(kw_sprintf(call->arena, "[%.*s]", FB_STR(all))), kw_sprintf(call->arena,
+		"%s must be the literal '*' or a list of replicas in the following format: "
+		"[partitionId]:[brokerId],[partitionId]:[brokerId],...", call->def->name));
+}
+
+static bool host_char(char c)
+{
+	return isalnum((uint8_t)c) || (c && strchr("-%._:", c));
+}
+
+/* Utils.HOST_PORT_PATTERN: [scheme://]host:port, where the host may be in square brackets. *port as far as it counts. */
+static bool host_port(struct kw_str text, int64_t *port)
+{
+	const char *slashes = text.n > 2 ? memmem(text.s, (size_t)text.n, "://", 3) : NULL;
+	int32_t colon = text.n - 1, from = 0, to;
+
+	if (slashes)
+		from = (int32_t)(slashes - text.s) + 3;
+	while (colon >= from && text.s[colon] != ':')
+		colon--;
+	if (colon < from || !fb_parse_long((struct kw_str){text.s + colon + 1, text.n - colon - 1}, 0, INT32_MAX, port) ||
+	    !isdigit((uint8_t)text.s[colon + 1]))
+		return false;
+	to = colon;
+	if (from < to && text.s[from] == '[')
+		from++;
+	if (from < to && text.s[to - 1] == ']')
+		to--;
+	for (int32_t i = from; i < to; i++) {
+		if (!host_char(text.s[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool check_port(const struct call *call, int64_t port)
+{
+	return port <= UINT16_MAX ||
+	       refuse_plain(call, kw_sprintf(call->arena, "port out of range:%lld", (long long)port));
+}
+
+/* Source: QuorumConfig.parseBootstrapServer. */
+static bool check_bootstrap(const struct call *call)
+{
+	int64_t port = 0;
+
+	if (call->value->null)
+		return refuse(call, KW_NULL_STR, NULL);
+	for (size_t i = 0; i < call->value->nitems; i++) {
+		struct kw_str item = call->value->items[i];
+
+		if (!host_port(item, &port))
+			return refuse_plain(call, kw_sprintf(call->arena, "Failed to parse host name from %.*s for the "
+				"configuration %s. Each entry should be in the form \"{host}:{port}\"", FB_STR(item),
+				call->def->name));
+		if (!check_port(call, port))
+			return false;
+	}
+	return true;
+}
+
+/* Source: QuorumConfig.parseVoterConnections. */
+static bool check_voters(const struct call *call)
+{
+	static const char form[] = "Each entry should be in the form `{id}@{host}:{port}`.";
+	int64_t id, port = 0;
+
+	if (call->value->null)
+		return refuse(call, KW_NULL_STR, NULL);
+	for (size_t i = 0; i < call->value->nitems; i++) {
+		struct kw_str item = call->value->items[i], left, right;
+		const char *at = item.n ? memchr(item.s, '@', (size_t)item.n) : NULL;
+
+		if (!at || memchr(at + 1, '@', (size_t)(item.s + item.n - at - 1)))
+			return refuse_plain(call, kw_sprintf(call->arena, "Invalid configuration value for %s. %s",
+				call->def->name, form));
+		left = (struct kw_str){item.s, (int32_t)(at - item.s)};
+		right = (struct kw_str){at + 1, item.n - left.n - 1};
+		if (!fb_parse_long(left, INT32_MIN, INT32_MAX, &id))
+			return refuse_plain(call, kw_sprintf(call->arena,
+				"Failed to parse voter ID as an integer from %.*s", FB_STR(left)));
+		if (!host_port(right, &port))
+			return refuse_plain(call, kw_sprintf(call->arena, "Failed to parse host name from entry %.*s for "
+				"the configuration %s. %s", FB_STR(item), call->def->name, form));
+		if (!check_port(call, port))
+			return false;
+	}
+	return true;
+}
+
+/* One part of an ISO 8601 duration: [sign]digits[.fraction]UNIT. Leaves *i alone if it is not there. */
+static bool duration_part(struct kw_str text, int32_t *i, char unit, double seconds, double *sum)
+{
+	int32_t at = *i, from = at;
+	double v;
+
+	if (at < text.n && (text.s[at] == '-' || text.s[at] == '+'))
+		from = ++at;
+	if (!digits(text, &at))
+		return false;
+	fb_parse_double((struct kw_str){text.s + from, at - from}, &v);
+	if (unit == 'S' && at < text.n && (text.s[at] == '.' || text.s[at] == ',')) {
+		int32_t fraction = ++at;
+
+		digits(text, &at);
+		if (at - fraction > 9)
+			return false;
+		v += at > fraction ? 0.5 : 0;      /* how much does not matter, only its sign does */
+	}
+	if (at >= text.n || toupper((uint8_t)text.s[at]) != unit)
+		return false;
+	*sum += text.s[*i] == '-' ? -v * seconds : v * seconds;
+	*i = at + 1;
+	return true;
+}
+
+/* java.time.Duration.parse: is text a duration that is not negative? */
+static bool duration(struct kw_str text)
+{
+	bool minus = text.n > 0 && text.s[0] == '-', any = false, time = false;
+	int32_t i = minus || (text.n > 0 && text.s[0] == '+');
+	double sum = 0;
+
+	if (i >= text.n || toupper((uint8_t)text.s[i++]) != 'P')
+		return false;
+	any = duration_part(text, &i, 'D', 86400, &sum);
+	if (i < text.n && toupper((uint8_t)text.s[i]) == 'T') {
+		i++;
+		time |= duration_part(text, &i, 'H', 3600, &sum);
+		time |= duration_part(text, &i, 'M', 60, &sum);
+		time |= duration_part(text, &i, 'S', 1, &sum);
+		if (!time)
+			return false;
+	}
+	return (any || time) && i == text.n && (minus ? -sum : sum) >= 0;
+}
+
+/* Source: ShareGroupAutoOffsetResetStrategy.Validator. */
+static bool check_offset_reset(const struct call *call)
+{
+	static const char by[] = "by_duration:";
+	struct kw_str s = call->value->null ? KW_NULL_STR : call->value->s;
+	int32_t n = (int32_t)strlen(by);
+
+	if (kw_str_is(s, "latest") || kw_str_is(s, "earliest"))
+		return true;
+	if (s.n > n && memcmp(s.s, by, (size_t)n) == 0 && duration((struct kw_str){s.s + n, s.n - n}))
+		return true;
+	return refuse(call, s, kw_sprintf(call->arena, "Invalid value `%.*s` for configuration %s. The value must be "
+		"either 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.", FB_STR(s), call->def->name));
+}
+
+static bool (*const checks[])(const struct call *call) = {
+	[FB_V_RANGE] = check_range,
+	[FB_V_RANGE_OR] = check_range_or,
+	[FB_V_ONEOF] = check_oneof,
+	[FB_V_ONEOF_CASE] = check_oneof,
+	[FB_V_LISTOF] = check_list,
+	[FB_V_LIST] = check_list,
+	[FB_V_ENTRIES] = check_entries,
+	[FB_V_NONEMPTY] = check_nonempty,
+	[FB_V_NONNULL] = check_nonnull,
+	[FB_V_REPLICAS] = check_replicas,
+	[FB_V_VOTERS] = check_voters,
+	[FB_V_BOOTSTRAP] = check_bootstrap,
+	[FB_V_OFFSET_RESET] = check_offset_reset,
+};
+
+bool fb_validate(const struct fb_configdef *def, const struct fb_validator *validator, struct fb_value *value,
+		 struct kw_arena *arena, const char **message)
+{
+	const struct call call = {def, validator, value, arena, message};
+
+	return validator->kind == FB_V_NONE || checks[validator->kind](&call);
+}
