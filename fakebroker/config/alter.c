@@ -4,6 +4,7 @@
 #include "fakebroker/config/alter.h"
 
 #include "fakebroker/config/levels.h"
+#include "fakebroker/config/message.h"
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
@@ -13,7 +14,7 @@ enum { MAX_VALUE = 32767 };
 bool fb_refuse(struct fb_alter *alter, int16_t code, const char *message)
 {
 	alter->result->errorCode = code;
-	alter->result->errorMessage = message;
+	alter->result->errorMessage = fb_message_cap(message, alter->arena);
 	return false;
 }
 

@@ -199,12 +199,25 @@ static void read_array(struct dec *d, const struct kw_op *op, struct kw_frame *f
 	frame->index = -1;
 }
 
+/* Before a nullable struct stands whether it is there: a signed byte, in a tagged field an unsigned varint. */
+static bool read_presence(struct dec *d, const struct kw_op *op, const struct kw_frame *frame)
+{
+	const uint8_t *p;
+
+	if (!op->nullable)
+		return true;
+	if (op->tag >= 0)
+		return (int32_t)uvarint(d, frame) > 0;
+	p = take(d, frame, 1);
+	return p && (int8_t)*p >= 0;
+}
+
 static void read_pointer(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, void **out)
 {
-	const uint8_t *p = op->nullable ? take(d, frame, 1) : NULL;
+	bool present = read_presence(d, op, frame);
 
 	*out = NULL;
-	if (d->code || (p && (int8_t)*p < 0))
+	if (d->code || !present)
 		return;
 	*out = kw_alloc(d->arena, op->elem_size);
 	if (!*out)

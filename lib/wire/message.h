@@ -38,6 +38,7 @@ struct kw_field {
 	const char *name;            /* lowerCamel */
 	const char *alias;           /* older input name or NULL */
 	const struct kw_struct *sub; /* KW_STRUCT */
+	const void *def_sub;         /* default of a nullable struct, NULL = null */
 	const char *def_str;         /* default of a string, or NULL for "" */
 	int64_t def_int;             /* default of a number or bool */
 	struct kw_range versions, nullable, tagged;
@@ -102,7 +103,8 @@ int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n,
 
 /* ---- encode ---- */
 
-/* A struct of the message with every field at its default. NULL when memory is exhausted. */
+/* A struct of the message with every field at its default. NULL when memory is exhausted. A nullable struct that is not
+ * null by default is a constant that all share: replace it, do not change it. */
 void *kw_new(const struct kw_msg *msg, struct kw_arena *arena);
 /* n elements of an array of structs with every field at its default: kw_new_array(&kw_ProduceRequest_TopicProduceData_struct,
  * 2, arena). NULL when memory is exhausted. */

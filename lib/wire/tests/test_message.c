@@ -6,89 +6,9 @@
 #include <cmocka.h>
 
 #include "kw_messages.h"
-#include "lib/wire/plan.h"
+#include "lib/wire/tests/random_message.h"
 
-static uint64_t seed = 88172645463325252u;
-
-static uint32_t rnd(uint32_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 32) % n;
-}
-
-static void fill_struct(const struct kw_struct *st, int version, void *out, struct kw_arena *arena);
-
-static void fill_run(struct kw_bytes *out, bool nullable, bool text, struct kw_arena *arena)
-{
-	uint32_t n = rnd(12);
-	uint8_t *p = kw_alloc(arena, n + 1);
-
-	for (uint32_t i = 0; i < n; i++)
-		p[i] = text ? (uint8_t)('a' + rnd(26)) : (uint8_t)rnd(256);
-	*out = nullable && rnd(4) == 0 ? (struct kw_bytes){NULL, -1} : (struct kw_bytes){p, (int32_t)n};
-}
-
-static void fill_value(const struct kw_field *field, int version, bool nullable, char *at, struct kw_arena *arena)
-{
-	double real = (double)rnd(1000) / 8;
-	struct kw_bytes run;
-
-	switch ((enum kw_type)field->type) {
-	case KW_BOOL: *(bool *)at = rnd(2); break;
-	case KW_INT8: *(uint8_t *)at = (uint8_t)rnd(256); break;
-	case KW_INT16:
-	case KW_UINT16: *(uint16_t *)(void *)at = (uint16_t)rnd(65536); break;
-	case KW_INT32:
-	case KW_UINT32: *(uint32_t *)(void *)at = rnd(UINT32_MAX); break;
-	case KW_INT64: *(int64_t *)(void *)at = (int64_t)((uint64_t)rnd(UINT32_MAX) << 31 ^ rnd(UINT32_MAX)); break;
-	case KW_FLOAT64: memcpy(at, &real, 8); break;
-	case KW_UUID:
-		for (int i = 0; i < 16; i++)
-			((uint8_t *)at)[i] = (uint8_t)rnd(256);
-		break;
-	case KW_STRING:
-	case KW_BYTES: fill_run((struct kw_bytes *)(void *)at, nullable, field->type == KW_STRING, arena); break;
-	case KW_RECORDS:
-		fill_run(&run, nullable, false, arena);
-		*(struct kw_records *)(void *)at = (struct kw_records){.p = run.p, .n = run.n};
-		break;
-	case KW_STRUCT: fill_struct(field->sub, version, at, arena); break;
-	}
-}
-
-static void fill_field(const struct kw_field *field, int version, char *out, struct kw_arena *arena)
-{
-	bool nullable = kw_in(field->nullable, version);
-	char *at = out + field->offset;
-
-	if (field->flags & KW_F_ARRAY) {
-		struct kw_arr *arr = (struct kw_arr *)(void *)at;
-		int32_t n = nullable && rnd(4) == 0 ? -1 : (int32_t)rnd(3);
-
-		arr->n = n;
-		arr->v = kw_alloc(arena, (size_t)(n > 0 ? n : 0) * kw_type_size(field));
-		for (int32_t i = 0; i < n; i++)
-			fill_value(field, version, false, (char *)arr->v + (size_t)i * kw_type_size(field), arena);
-	} else if (kw_is_pointer(field)) {
-		void *sub = nullable && rnd(3) == 0 ? NULL : kw_alloc(arena, field->sub->size);
-
-		*(void **)(void *)at = sub;
-		if (sub)
-			fill_struct(field->sub, version, sub, arena);
-	} else {
-		fill_value(field, version, nullable, at, arena);
-	}
-}
-
-static void fill_struct(const struct kw_struct *st, int version, void *out, struct kw_arena *arena)
-{
-	kw_set_defaults(st, out);
-	for (uint32_t i = 0; i < st->nfields; i++)
-		if (kw_in(st->fields[i].versions, version))
-			fill_field(&st->fields[i], version, out, arena);
-}
+static struct random_source source = {.state = 88172645463325252u};
 
 static void encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf)
 {
@@ -116,8 +36,7 @@ static void round_trip(const struct kw_msg *msg, int version)
 	size_t used;
 
 	kw_arena_init(&arena, 0);
-	in = kw_alloc(&arena, msg->root->size);
-	fill_struct(msg->root, version, in, &arena);
+	in = random_message(&source, msg, version, &arena);
 	encode(msg, version, in, &first);
 	assert_int_equal(kw_decode(msg, version, first.p, first.n, &arena, &out, &used, &err), 0);
 	assert_int_equal(used, first.n);
@@ -129,7 +48,8 @@ static void round_trip(const struct kw_msg *msg, int version)
 	if (kw_from_json(msg, version, json, &arena, &out, &err) < 0)
 		fail_msg("%s v%d from JSON: %s: %s", msg->name, version, err.path, err.text);
 	encode(msg, version, out, &from_json);
-	assert_same(msg, version, &first, &from_json);
+	if (!source.unknown_tags)
+		assert_same(msg, version, &first, &from_json);
 
 	for (size_t n = 0; n < first.n; n++) {
 		uint8_t *cut = malloc(n + 1);   /* its own allocation, so that a sanitizer sees an over-read */
@@ -159,8 +79,10 @@ static void all_messages_round_trip(void **state)
 		const struct kw_msg *msg = kw_msg_at(i);
 
 		for (int v = msg->versions.min; v <= msg->versions.max; v++, versions++)
-			for (int k = 0; k < 3; k++)
+			for (int k = 0; k < 4; k++) {
+				source.unknown_tags = k % 2;
 				round_trip(msg, v);
+			}
 	}
 	assert_true(versions > 800);
 }
