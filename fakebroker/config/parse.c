@@ -191,8 +191,8 @@ const char *fb_invalid(const struct fb_configdef *def, struct kw_str value, cons
 	/* Kafka's Password prints itself like this. */
 	if (def->sensitive && value.n >= 0)
 		value = kw_str("[hidden]");
-	return kw_sprintf(arena, "Invalid value %.*s for configuration %s%s%s", FB_STR(value), def->name, why ? ": " : "",
-			  why ? why : "");
+	return kw_sprintf(arena, "Invalid value %.*s for configuration %s%s%s", FB_STR(value), def->name,
+		why ? ": " : "", why ? why : "");
 }
 
 /* Kafka can load only the classes it has; a fake cannot know those of a user. */
