@@ -267,10 +267,9 @@ static void define(struct fb_configdefs *defs, struct kt_obj *obj, enum fb_scope
 	if (kt_obj_object(obj, "mvValidators", &sub))
 		read_rules(defs, &sub, def.type, &def);
 	def.def = read_text(defs, obj, "default");
-	if (obj->err->code)
-		return;
-	check_default(obj, &def);
-	if (!fb_configdefs_insert(defs, &def))
+	if (!obj->err->code)
+		check_default(obj, &def);
+	if (!obj->err->code && !fb_configdefs_insert(defs, &def))
 		kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
 }
 
