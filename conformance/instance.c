@@ -65,10 +65,15 @@ static json_t *expected_json(const struct cf_step *step, json_t *vars)
 
 static void capture(struct cf_run *run, const struct cf_step *step, const struct cf_outcome *out, struct cf_judgement *j)
 {
+	struct kt_err err = {0};
+	json_t *paths = step->capture ? cf_expand(step->capture, run->vars, &err) : NULL, *path;
 	const char *name;
-	json_t *path;
 
-	json_object_foreach(step->capture, name, path) {
+	if (err.code) {
+		j->verdict = CF_ERROR;
+		snprintf(j->reason, sizeof j->reason, "capture%s: %s", err.path, err.text);
+	}
+	json_object_foreach(paths, name, path) {
 		json_t *value = cf_at(out->subject, json_string_value(path));
 
 		if (value) {
@@ -78,6 +83,7 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 			snprintf(j->reason, sizeof j->reason, "%s: expected a value, got nothing", json_string_value(path));
 		}
 	}
+	json_decref(paths);
 }
 
 /* Runs a step until it is as expected or its time is up, and adds its row. */

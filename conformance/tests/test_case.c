@@ -62,7 +62,7 @@ static void faults_of_steps(void **state)
 	check_step("{\"produce\": {\"topic\": \"$t\", \"batches\": []}}", "$.steps[1]", "\"produce\" needs \"expect\"");
 	check_step("{\"produce\": {\"topic\": 7, \"batches\": []}, \"expect\": {}}", "$.steps[1].produce.topic", "must be a string");
 	check_step("{\"produce\": {\"batches\": []}, \"expect\": {}}", "$.steps[1].produce", "missing member \"topic\"");
-	check_step("{\"level\": {\"too\": 3}}", "$.steps[1].level", "missing member \"to\"");
+	check_step("{\"level\": {\"too\": 3}}", "$.steps[1].level", "missing member \"to\"; did you mean it by \"too\"?");
 	check_step("{\"probe\": {\"onn\": \"new\"}}", "$.steps[1].probe.onn", "unknown member \"onn\"; did you mean \"on\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"eror\": \"NONE\"}}", "$.steps[1].expect.eror",
 		   "unknown member \"eror\"; did you mean \"error\"?");

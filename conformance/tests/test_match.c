@@ -75,6 +75,9 @@ static void operators(void **state)
 	check("{\"$length\":{\"$range\":[1,2]}}", "\"ab\"", true, "", "");
 	check("{\"$contains\":\"bc\"}", "\"abcd\"", true, "", "");
 	check("{\"$contains\":\"x\"}", "\"abcd\"", false, "", "expected a text that holds \"x\", got \"abcd\"");
+	check("{\"$contains\":[\"ab\",\"cd\"]}", "\"abcd\"", true, "", "");
+	check("{\"$contains\":[\"ab\",\"x\"]}", "\"abcd\"", false, "", "expected a text that holds \"x\", got \"abcd\"");
+	check("{\"$contains\":[\"ab\"]}", "7", false, "", "expected an array or a text, got 7");
 	check("{\"$contains\":[{\"a\":1}]}", "[{\"a\":2},{\"a\":1,\"b\":1}]", true, "", "");
 	check("{\"$error\":\"INVALID_RECORD\"}", "87", true, "", "");
 	check("{\"$error\":\"INVALID_RECORD\"}", "0", false, "", "expected INVALID_RECORD (87), got NONE (0)");
