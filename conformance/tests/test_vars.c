@@ -13,7 +13,8 @@ static json_t *vars;
 static int make_vars(void **state)
 {
 	(void)state;
-	vars = json_pack("{s:s, s:I, s:[i,i], s:s}", "topic", "t-1", "pid", (json_int_t)42, "list", 1, 2, "mv.topic-config", "kit.x");
+	vars = json_pack("{s:s, s:I, s:[i,i], s:s}", "topic", "t-1", "pid", (json_int_t)42, "list", 1, 2,
+			 "mv.topic-config", "kit.x");
 	return vars ? 0 : -1;
 }
 
