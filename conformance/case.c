@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conformance/capability.h"
+#include "conformance/vars.h"
 #include "lib/text/near.h"
 #include "lib/wire/message.h"
 
@@ -186,6 +187,17 @@ static int read_case(struct cf_case *cas, struct kt_obj *obj, const struct cf_re
 	return kt_obj_done(obj);
 }
 
+static int check_variables(const struct cf_case *cas, struct kt_err *err)
+{
+	struct kt_err found = {0};
+	char path[sizeof found.path];
+
+	if (cf_vars_check(cas->doc.root, &found) == 0)
+		return 0;
+	snprintf(path, sizeof path, "$%.250s", found.path);
+	return kt_json_fail(&cas->doc, path, err, found.code, "%s", found.text);
+}
+
 /* text is NULL for a file. */
 static int load(const char *name, const char *text, const struct cf_register *reg, struct cf_case **out, struct kt_err *err)
 {
@@ -199,7 +211,8 @@ static int load(const char *name, const char *text, const struct cf_register *re
 	}
 	if ((text ? kt_json_parse(&cas->doc, name, text, strlen(text), err) : kt_json_load(&cas->doc, name, err)) == 0) {
 		kt_obj_root(&obj, &cas->doc, err);
-		read_case(cas, &obj, reg);
+		if (read_case(cas, &obj, reg) == 0)
+			check_variables(cas, err);
 	}
 	if (err->code) {
 		cf_case_free(cas);

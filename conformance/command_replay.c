@@ -199,17 +199,35 @@ out:
 	return status;
 }
 
+static int unknown_incident(const char *name, const char *dir)
+{
+	struct kt_err err = {0};
+	struct cf_files files;
+
+	cf_files_find(&files, dir, &err);
+	fprintf(stderr, "%s: \"%s\" is no file, no folder, and no incident of the kit; those are", PROGRAM, name);
+	for (size_t i = 0; i < files.n; i++) {
+		const char *base = strrchr(files.v[i], '/') + 1;
+
+		fprintf(stderr, " %.*s", (int)strcspn(base, "."), base);
+	}
+	fputc('\n', stderr);
+	cf_files_fini(&files);
+	return KT_EXIT_USAGE;
+}
+
 /* A path, or the bare name of an incident of the kit. */
 static int replay_named(struct cf_setup *setup, const char *name)
 {
-	char file[PATH_MAX];
+	char dir[PATH_MAX], file[PATH_MAX];
 	struct stat st;
 
-	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-		return replay_failure(setup, name);
-	if (stat(name, &st) == 0 || strchr(name, '/') ||
-	    !cf_path(file, sizeof file, "%s/incidents/%s.json", setup->suite.data.fixtures, name))
-		return replay_incident(setup, name);
+	if (stat(name, &st) == 0)
+		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_incident(setup, name);
+	cf_path(dir, sizeof dir, "%s/incidents", setup->suite.data.fixtures);
+	cf_path(file, sizeof file, "%s/%s.json", dir, name);
+	if (strchr(name, '/') || stat(file, &st) != 0)
+		return unknown_incident(name, dir);
 	return replay_incident(setup, file);
 }
 

@@ -17,7 +17,7 @@
 enum { KEPT_BYTES = 2048, JOBS_MAX = 64 };
 
 static struct {
-	const char *bootstrap, *profile, *data, *out, *rerun;
+	const char *bootstrap, *profile, *name, *data, *out, *rerun;
 	struct kt_list only, skip, formats;
 	bool strict;
 	int jobs;
@@ -35,6 +35,7 @@ static const struct kt_opt options[] = {
 	KT_GROUP("Target"),
 	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster under test"),
 	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target: address, claims, names, expected failures"),
+	KT_STR(0, "name", "TEXT", &given.name, "what reports call the target (its address)"),
 	KT_GROUP("Cases"),
 	KT_LIST(0, "only", "GLOB", &given.only, "cases whose id fits (records.codec.*, *@v9); may be given again"),
 	KT_LIST(0, "skip", "GLOB", &given.skip, "cases to leave out; they are counted as disabled"),
@@ -167,6 +168,8 @@ static void describe_run(struct session *session)
 	char started[32];
 	struct tm tm;
 
+	if (given.name)
+		session->setup.profile.name = given.name;
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	session->result = json_pack("{s:o, s:s, s:s, s:b, s:o, s:o}", "target", cf_target_json(&session->setup.target), "started",
 				    started, "seed", session->seed, "strict", given.strict, "only", globs_json(&given.only), "skip",

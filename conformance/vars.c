@@ -81,23 +81,43 @@ static int append_value(struct text *text, json_t *value)
 	return rc;
 }
 
-/* Handles what stands at a dollar sign; returns the bytes taken, 0 on failure. */
-static size_t expand_one(struct text *text, const char *s, json_t *vars, struct kt_err *err)
+/* Bytes of what stands at a dollar sign inside a string; 0 with err. */
+static size_t dollar_length(const char *s, struct kt_err *err)
 {
-	json_t *value;
-	size_t n;
+	size_t n = name_length(s + 1);
 
 	if (s[1] == '$')
-		return append(text, "$", 1) ? 0 : 2;
+		return 2;
+	if (n > 0) {
+		kt_fail(err, KT_ESYNTAX, "inside a text a variable is written ${%.*s}", (int)n, s + 1);
+		return 0;
+	}
 	if (s[1] != '{')
-		return append(text, "$", 1) ? 0 : 1;
+		return 1;
 	n = name_length(s + 2);
 	if (n == 0 || s[2 + n] != '}') {
 		kt_fail(err, KT_ESYNTAX, "\"${\" needs a name and \"}\"");
 		return 0;
 	}
-	value = lookup(s + 2, n, vars, err);
-	return value && append_value(text, value) == 0 ? n + 3 : 0;
+	return n + 3;
+}
+
+static size_t expand_one(struct text *text, const char *s, json_t *vars, struct kt_err *err)
+{
+	size_t n = dollar_length(s, err);
+	json_t *value;
+
+	if (n == 0)
+		return 0;
+	if (n < 3)
+		return append(text, "$", 1) ? 0 : n;
+	value = lookup(s + 2, n - 3, vars, err);
+	return value && append_value(text, value) == 0 ? n : 0;
+}
+
+static bool is_whole(const char *s)
+{
+	return s[0] == '$' && s[1] && name_length(s + 1) == strlen(s + 1);
 }
 
 static json_t *expand_string(const char *s, json_t *vars, struct kt_err *err)
@@ -105,7 +125,7 @@ static json_t *expand_string(const char *s, json_t *vars, struct kt_err *err)
 	struct text text = {0};
 	json_t *out = NULL;
 
-	if (s[0] == '$' && name_length(s + 1) == strlen(s + 1) && s[1])
+	if (is_whole(s))
 		return json_incref(lookup(s + 1, strlen(s + 1), vars, err));
 	if (append(&text, "", 0))
 		goto out;
@@ -152,14 +172,19 @@ static json_t *expand_object(json_t *json, json_t *vars, struct kt_err *err)
 	const char *name;
 
 	json_object_foreach(json, name, value) {
-		json_t *new = cf_expand(value, vars, err);
+		json_t *new = cf_expand(value, vars, err), *key = NULL;
 
-		if (!new) {
+		if (new)
+			key = strstr(name, "${") ? expand_string(name, vars, err) : json_string(name);
+		if (!key || !json_is_string(key)) {
 			cf_err_under(err, ".%s", name);
+			json_decref(key);
+			json_decref(new);
 			json_decref(out);
 			return NULL;
 		}
-		json_object_set_new(out, name, new);
+		json_object_set_new(out, json_string_value(key), new);
+		json_decref(key);
 	}
 	return out;
 }
@@ -192,12 +217,46 @@ json_t *cf_expand(json_t *json, json_t *vars, struct kt_err *err)
 	}
 }
 
+static int check_string(const char *s, struct kt_err *err)
+{
+	for (const char *at = is_whole(s) ? NULL : strchr(s, '$'); at; at = strchr(at, '$')) {
+		size_t n = dollar_length(at, err);
+
+		if (n == 0)
+			return err->code;
+		at += n;
+	}
+	return 0;
+}
+
+int cf_vars_check(json_t *json, struct kt_err *err)
+{
+	const char *name;
+	json_t *value;
+	size_t i;
+
+	if (json_is_string(json))
+		return check_string(json_string_value(json), err);
+	json_object_foreach(json, name, value) {
+		if (cf_vars_check(value, err) == 0)
+			continue;
+		cf_err_under(err, ".%s", name);
+		return err->code;
+	}
+	json_array_foreach(json, i, value) {
+		if (cf_vars_check(value, err) == 0)
+			continue;
+		cf_err_under(err, "[%zu]", i);
+		return err->code;
+	}
+	return 0;
+}
+
 static int variables_of(const char *s, int (*fn)(void *arg, const char *name), void *arg)
 {
-	bool whole = s[0] == '$' && s[1] && name_length(s + 1) == strlen(s + 1);
 	char name[NAME_MAX_LENGTH];
 
-	if (whole)
+	if (is_whole(s))
 		return fn(arg, s + 1);
 	for (const char *at = s; (at = strchr(at, '$')); at++) {
 		size_t n = at[1] == '{' ? name_length(at + 2) : 0;
@@ -225,9 +284,12 @@ int cf_each_variable(json_t *json, int (*fn)(void *arg, const char *name), void 
 
 	if (json_is_string(json))
 		return variables_of(json_string_value(json), fn, arg);
-	json_object_foreach(json, name, value)
+	json_object_foreach(json, name, value) {
+		if (rc == 0 && strstr(name, "${"))
+			rc = variables_of(name, fn, arg);
 		if (rc == 0)
 			rc = cf_each_variable(value, fn, arg);
+	}
 	json_array_foreach(json, i, value)
 		if (rc == 0)
 			rc = cf_each_variable(value, fn, arg);

@@ -2,7 +2,8 @@
  *
  * A string that is "$name" as a whole becomes the variable's value, of whatever type; "${name}" inside a longer string
  * becomes its text. "$$" is one dollar sign. A dollar sign before anything but a letter, "{" or "$" stands for itself, so
- * that regular expressions need no care. Names of members are never changed.
+ * that regular expressions need no care; before a letter inside a longer string it is an error, because a variable was
+ * most likely meant. In names of members only "${name}" is replaced, since operators begin with a dollar sign too.
  */
 #ifndef KASSAY_CONFORMANCE_VARS_H
 #define KASSAY_CONFORMANCE_VARS_H
@@ -13,6 +14,9 @@
 
 /* A new value; NULL with KT_EUNKNOWN for a variable that is not set, KT_ESYNTAX for a "${" without its end. */
 json_t *cf_expand(json_t *json, json_t *vars, struct kt_err *err);
+
+/* Are all dollar signs in json used as above? KT_ESYNTAX, with the path relative to json. */
+int cf_vars_check(json_t *json, struct kt_err *err);
 
 /* Calls fn for each variable that json uses, with its name. Stops at the first result that is not 0 and returns it. */
 int cf_each_variable(json_t *json, int (*fn)(void *arg, const char *name), void *arg);

@@ -167,40 +167,56 @@ static int32_t throttle(const struct kw_struct *st, const void *response)
 	return 0;
 }
 
+static void describe(const struct fb_request *req, struct fb_exchange *x)
+{
+	fb_exchange_init(x);
+	x->view.id = req->id;
+	x->view.node = req->node->id;
+	x->view.listener = fb_hook_str(kw_str("PLAINTEXT"));
+	x->view.principal = fb_hook_str(kw_str("User:ANONYMOUS"));
+	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
+	x->view.clientId = fb_hook_str(req->header->clientId);
+	x->view.apiKey = req->api->key;
+	x->view.apiVersion = (int16_t)req->version;
+	x->view.correlationId = req->header->correlationId;
+	x->view.api = kw_api_name(req->api->key);
+	x->view.request_bytes = (int64_t)req->frame->n + 4;
+	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
+	x->view.partition_count = req->npartitions;
+	x->partitions = req->partitions;
+}
+
 static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 {
-	struct fb_observer *observer;
+	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
+	const struct kw_struct *root = kw_response(req->api->key)->root;
 	struct fb_exchange x;
-	const struct kw_msg *msg = kw_response(req->api->key);
 
-	pthread_rwlock_rdlock(&req->cluster->lock);
-	observer = req->node->observer ? fb_observer_ref(req->node->observer) : NULL;
-	pthread_rwlock_unlock(&req->cluster->lock);
 	if (!observer)
 		return;
-	fb_exchange_init(&x);
-	x.view.id = req->id;
-	x.view.node = req->node->id;
-	x.view.listener = fb_hook_str(kw_str("PLAINTEXT"));
-	x.view.principal = fb_hook_str(kw_str("User:ANONYMOUS"));
-	x.view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
-	x.view.clientId = fb_hook_str(req->header->clientId);
-	x.view.apiKey = req->api->key;
-	x.view.apiVersion = (int16_t)req->version;
-	x.view.correlationId = req->header->correlationId;
-	x.view.api = kw_api_name(req->api->key);
-	x.view.request_bytes = (int64_t)req->frame->n + 4;
+	describe(req, &x);
 	x.view.response_bytes = (int64_t)response_bytes;
-	x.view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
 	x.view.service_ns = fb_now_ns() - req->started_ns;
 	x.view.has_response = replied;
 	if (req->response) {
-		count_errors(msg->root, req->response, &x.view.error, &x.view.error_count);
-		x.view.throttleTimeMs = throttle(msg->root, req->response);
+		count_errors(root, req->response, &x.view.error, &x.view.error_count);
+		x.view.throttleTimeMs = throttle(root, req->response);
 	}
-	x.view.partition_count = req->npartitions;
-	x.partitions = req->partitions;
 	fb_observer_record(observer, &x);
+	fb_observer_unref(observer);
+}
+
+void fb_request_observe_produce(struct fb_request *req)
+{
+	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
+	struct fb_exchange x;
+
+	if (!observer)
+		return;
+	if (fb_observer_wants_produce(observer)) {
+		describe(req, &x);
+		fb_observer_produce(observer, &x);
+	}
 	fb_observer_unref(observer);
 }
 

@@ -57,6 +57,8 @@ struct fb_request {
 int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_t n);
 /* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. */
 struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
+/* Shows the request to observers that want it before the append (LinkedIn's second callback). */
+void fb_request_observe_produce(struct fb_request *req);
 /* n elements of an array in the response, at their defaults. */
 #define FB_RESPONSE_ARRAY(req, array, st, count) \
 	((array).v = kw_new_array(&(st), (count), &(req)->arena), (array).n = (array).v ? (count) : 0, (array).v != NULL)

@@ -5,6 +5,7 @@
 
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
+#include "fakebroker/hooks/plugin.h"
 #include "lib/text/props.h"
 
 enum { RECORDED_REQUESTS = 10000, RECORDED_BYTES = 64 * 1024 * 1024 };
@@ -156,8 +157,13 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 	cluster->recorder = fb_recorder_new(RECORDED_REQUESTS, RECORDED_BYTES);
 	if (!process->plugins || !cluster->rules || !cluster->recorder)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	for (size_t i = 0; i < settings->plugins.n; i++)
+	for (size_t i = 0; i < settings->plugins.n; i++) {
+		int code = fb_plugin_check(settings->plugins.v[i], err);
+
+		if (code)
+			return code;
 		process->plugins[i] = settings->plugins.v[i];
+	}
 	cluster->plugins = process->plugins;
 	cluster->seed = (uint64_t)settings->seed;
 	return 0;

@@ -141,10 +141,28 @@ static void put_filters(FILE *out)
 
 /* ---- matrix ---- */
 
+/* What became of connections: the first thing worth telling. */
+static const char *connection_of(json_t *row)
+{
+	const char *found = "";
+	json_t *step;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "steps"), i, step) {
+		const char *connection = cf_text(step, "connection");
+
+		if (*connection && strcmp(connection, "kept") != 0)
+			return connection;
+		if (*connection)
+			found = connection;
+	}
+	return found;
+}
+
 static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id)
 {
 	size_t i = find_row(m->results[r], id);
-	json_t *row = json_array_get(json_object_get(m->results[r], "cases"), i), *steps = json_object_get(row, "steps");
+	json_t *row = json_array_get(json_object_get(m->results[r], "cases"), i);
 	const char *verdict = cf_text(row, "verdict");
 
 	if (!row) {
@@ -153,14 +171,8 @@ static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id
 	}
 	fprintf(out, "<td><button type=\"button\" class=\"v %s\" data-r=\"%zu\" data-c=\"%zu\" data-v=\"%s\">%s", verdict, r, i,
 		verdict, verdict);
-	for (size_t k = json_array_size(steps); k-- > 0;) {
-		const char *connection = cf_text(json_array_get(steps, k), "connection");
-
-		if (*connection) {
-			fprintf(out, "<small>%s</small>", connection);
-			break;
-		}
-	}
+	if (*connection_of(row))
+		fprintf(out, "<small>%s</small>", connection_of(row));
 	put(out, "</button><span class=\"why\">", cf_text(row, "reason"), "</span></td>");
 }
 

@@ -10,24 +10,13 @@ enum { PRODUCE = 0, FIRST_BY_ID = 13, ACKS_ALL = -1 };
 const struct cf_arg cf_args_produce[] = {
 	{"topic", CF_ARG_STR, true, "name of the topic"},
 	{"partition", CF_ARG_INT, false, "0 unless given"},
-	{"batches", CF_ARG_ARRAY, true, "batches; each has the present as baseTimestamp unless it says otherwise"},
+	{"batches", CF_ARG_ARRAY, true, "batches, right and wrong, in the form of lib/wire/batch.h"},
 	{"acks", CF_ARG_INT, false, "-1 unless given; with 0 no answer is read"},
 	{"transactionalId", CF_ARG_STR, false, "null unless given"},
 	{"timeoutMs", CF_ARG_INT, false, "5000 unless given"},
 	{"version", CF_ARG_ANY, false, "a number or \"latest\""},
 	{0},
 };
-
-static json_t *with_timestamps(json_t *batches)
-{
-	json_t *out = json_deep_copy(batches), *batch;
-	size_t i;
-
-	json_array_foreach(out, i, batch)
-		if (json_is_object(batch) && !json_object_get(batch, "raw") && !json_object_get(batch, "baseTimestamp"))
-			json_object_set_new(batch, "baseTimestamp", json_string("now"));
-	return out;
-}
 
 static json_t *topic_key(struct cf_run *run, const char *topic, int version, struct kt_err *err)
 {
@@ -74,8 +63,8 @@ int cf_verb_produce(struct cf_run *run, json_t *args, struct cf_outcome *out, st
 	if (!entry)
 		goto out;
 	json_object_set_new(entry, "partitionData",
-			    json_pack("[{s:O, s:{s:o}}]", "index", partition, "records", "batches",
-				      with_timestamps(json_object_get(args, "batches"))));
+			    json_pack("[{s:O, s:{s:O}}]", "index", partition, "records", "batches",
+				      json_object_get(args, "batches")));
 	if (cf_run_exchange(link, PRODUCE, version,
 			    json_pack("{s:O, s:O, s:o, s:[o]}", "transactionalId", transactional ? transactional : json_null(),
 				      "acks", acks, "timeoutMs", number(args, "timeoutMs", 5000), "topicData", entry),

@@ -162,7 +162,45 @@ static void append(struct fb_request *req, struct item *item)
 	add_meters(req->cluster, &meters);
 }
 
+/* ---- what observers are shown ---- */
+
+static void show(struct batch_of_items *all)
+{
+	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
+	int32_t n = 0;
+
+	for (int32_t i = 0; shown && i < all->n; i++) {
+		const struct item *item = &all->v[i];
+		struct kassay_partition *p = &shown[n];
+
+		if (item->superseded)
+			continue;
+		n++;
+		p->topic = fb_hook_str(item->topic->name);
+		if (all->req->version >= 13)
+			p->topic = fb_hook_str(item->ref ? kw_str(kw_strndup(&all->req->arena, item->ref->name,
+									     strlen(item->ref->name)))
+							 : KW_NULL_STR);
+		p->partition = item->data->index;
+		p->direction = KASSAY_PRODUCED;
+		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
+		p->records = item->verdict.records;
+		p->codec = item->verdict.codec;
+		p->error = item->verdict.errorCode;
+		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+	}
+	all->req->npartitions = shown ? n : 0;
+}
+
 /* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */
+static bool fail_whole(struct batch_of_items *all, const struct item *item)
+{
+	struct fb_verdict v = item->verdict;
+
+	fail_all(all, &v);
+	return false;
+}
+
 static bool judge_shapes(struct batch_of_items *all)
 {
 	struct fb_first_producer first = {0};
@@ -173,13 +211,16 @@ static bool judge_shapes(struct batch_of_items *all)
 
 		if (item->superseded || item->verdict.errorCode)
 			continue;
-		if (fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole))
-			whole = !fb_verdict_one_producer(&item->data->records, &first, &item->verdict);
-		if (whole) {
-			struct fb_verdict v = item->verdict;
-			fail_all(all, &v);
-			return false;
-		}
+		fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole);
+		if (whole)
+			return fail_whole(all, item);
+	}
+	for (int32_t i = 0; i < all->n; i++) {
+		struct item *item = &all->v[i];
+
+		if (!item->superseded && !item->verdict.errorCode &&
+		    !fb_verdict_one_producer(&item->data->records, &first, &item->verdict))
+			return fail_whole(all, item);
 	}
 	return true;
 }
@@ -208,6 +249,8 @@ static void judge(struct batch_of_items *all)
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			judge_place(all, &all->v[i]);
+	show(all);
+	fb_request_observe_produce(req);
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			append(req, &all->v[i]);
@@ -215,7 +258,7 @@ static void judge(struct batch_of_items *all)
 
 /* ---- the answer ---- */
 
-static void fill(const struct item *item)
+static void fill(const struct fb_request *req, const struct item *item)
 {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer = item->answer;
 	const struct fb_verdict *v = &item->verdict;
@@ -228,7 +271,7 @@ static void fill(const struct item *item)
 	answer->errorMessage = kw_str(v->errorMessage);
 	answer->recordErrors.v = v->recordErrors;
 	answer->recordErrors.n = v->nrecordErrors;
-	if (v->errorCode == 6 && item->partition) {
+	if (v->errorCode == 6 && item->partition && req->version >= 10) {
 		answer->currentLeader.leaderId = item->partition->leader;
 		answer->currentLeader.leaderEpoch = item->partition->leaderEpoch;
 	}
@@ -256,39 +299,11 @@ static bool answer(struct batch_of_items *all)
 			if (all->v[i].superseded)
 				continue;
 			all->v[i].answer = &out->partitionResponses.v[n++];
-			fill(&all->v[i]);
+			fill(all->req, &all->v[i]);
 		}
 		out->partitionResponses.n = n;
 	}
 	return true;
-}
-
-static void show(struct batch_of_items *all)
-{
-	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
-	int32_t n = 0;
-
-	for (int32_t i = 0; shown && i < all->n; i++) {
-		const struct item *item = &all->v[i];
-		struct kassay_partition *p = &shown[n];
-
-		if (item->superseded)
-			continue;
-		n++;
-		p->topic = fb_hook_str(item->topic->name);
-		if (all->req->version >= 13)
-			p->topic = fb_hook_str(item->ref ? kw_str(kw_strndup(&all->req->arena, item->ref->name,
-									     strlen(item->ref->name)))
-							 : KW_NULL_STR);
-		p->partition = item->data->index;
-		p->direction = KASSAY_PRODUCED;
-		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->records = item->verdict.records;
-		p->codec = item->verdict.codec;
-		p->error = item->verdict.errorCode;
-		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
-	}
-	all->req->npartitions = shown ? n : 0;
 }
 
 static enum fb_outcome silent(const struct batch_of_items *all)

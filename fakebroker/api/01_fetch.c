@@ -126,7 +126,7 @@ static bool answer_partition(struct fetch *f, const struct kw_FetchRequest_Fetch
 		out->abortedTransactions.n = -1;
 	if (!out->errorCode)
 		out->errorCode = judge_epoch(partition, want->currentLeaderEpoch);
-	if (out->errorCode == 6 && partition) {
+	if (out->errorCode == 6 && partition && f->req->version >= 12) {
 		out->currentLeader.leaderId = partition->leader;
 		out->currentLeader.leaderEpoch = partition->leaderEpoch;
 	}

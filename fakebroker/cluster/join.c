@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "fakebroker/cluster/cluster.h"
-#include "fakebroker/cluster/log_line.h"
 
 static size_t own_features(const struct fb_release *release, struct fb_feature_range *features)
 {
@@ -29,11 +28,15 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	struct fb_register_answer answer;
 	struct fb_broker *broker;
 	int64_t epoch;
+	int nstatics;
 
 	if (!view)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	request.nstatics = fb_configs_report(cluster->configs, node->id, arena, &statics);
+	nstatics = fb_configs_report(cluster->configs, node->id, arena, &statics);
+	if (nstatics < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
 	request.statics = statics;
+	request.nstatics = (size_t)nstatics;
 	if (fb_register_check(view, &request, arena, &answer) < 0)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	if (answer.errorCode)
@@ -45,35 +48,6 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	broker->fenced = false;
 	broker->rack = node->rack;
 	return 0;
-}
-
-/* Configuration as the hooks of a node see it. */
-struct lookup {
-	struct fb_cluster *cluster;
-	int32_t node;
-	struct kw_arena *arena;
-};
-
-static const char *config(void *arg, const char *name)
-{
-	struct lookup *lookup = arg;
-	struct kw_str v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name,
-					 lookup->arena, NULL);
-
-	return v.n < 0 ? NULL : kw_strndup(lookup->arena, v.s, (size_t)v.n);
-}
-
-static int make_observer(struct fb_cluster *cluster, struct fb_node *node, struct kw_arena *arena, struct kt_err *err)
-{
-	struct lookup *lookup = kw_alloc(arena, sizeof *lookup);
-	struct fb_hook_env env = {config, fb_hook_line, lookup, cluster->plugins};
-	const char *classes;
-
-	if (!lookup)
-		return kt_fail(err, KT_ENOMEM, "out of memory");
-	*lookup = (struct lookup){cluster, node->id, arena};
-	classes = config(lookup, "observer.class.name");
-	return fb_observer_new(classes ? classes : "", &env, &node->observer, NULL);
 }
 
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
@@ -88,21 +62,7 @@ int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
 		if (node->controller)
 			continue;
 		code = join(cluster, node, &arena, err);
-		if (!code)
-			code = make_observer(cluster, node, &arena, err);
 	}
 	kw_arena_fini(&arena);
-	return code;
-}
-
-void fb_cluster_close_observers(struct fb_cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->nnodes; i++) {
-		struct fb_node *node = &cluster->nodes[i];
-		int64_t timeout = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, node->id,
-						  "observer.shutdown.timeout", FB_OBSERVER_TIMEOUT_MS);
-
-		if (node->observer)
-			fb_observer_close(node->observer, timeout, NULL);
-	}
+	return code ? code : fb_cluster_observe(cluster, NULL, err);
 }

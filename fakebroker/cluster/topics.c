@@ -117,8 +117,8 @@ static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32
 
 static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
 {
-	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v);
 	size_t i = place(cluster, kw_str(topic->name));
+	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v);
 
 	if (!v)
 		return KT_ENOMEM;

@@ -14,6 +14,9 @@ struct fb_configdefs {
  * exhausted. */
 struct fb_configdef *fb_configdefs_insert(struct fb_configdefs *defs, const struct fb_configdef *def);
 
+/* The same definition, to be changed. */
+struct fb_configdef *fb_configdefs_own(struct fb_configdefs *defs, const struct fb_configdef *def);
+
 /* KEY of "listener.name.NAME.KEY", null for other names. Source: DynamicBrokerConfig.brokerConfigSynonyms. */
 struct kw_str fb_listener_key(struct kw_str name);
 

@@ -4,6 +4,7 @@
 #include "fakebroker/config/effective.h"
 #include "fakebroker/config/errors.h"
 #include "fakebroker/config/parse.h"
+#include "fakebroker/config/topicname.h"
 
 struct describe {
 	const struct fb_configs *configs;
@@ -222,4 +223,61 @@ int fb_configs_describe(const struct fb_configs *configs, enum fb_scope type, st
 		add_all(&d, keys, nkeys);
 	*described = d.entries;
 	return d.n;
+}
+
+/* ---- which resources there are ---- */
+
+static int16_t refuse(const char **message, int16_t code, const char *text)
+{
+	*message = text;
+	return code;
+}
+
+static int16_t check_id(const struct fb_config_facts *facts, struct kw_str name, const char *or_empty,
+			struct kw_arena *arena, const char **message)
+{
+	int64_t id;
+
+	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
+		return refuse(message, FB_INVALID_REQUEST,
+			kw_sprintf(arena, "Broker id must be an integer, but it is: %.*s", FB_STR(name)));
+	if (id != facts->self)
+		return refuse(message, FB_INVALID_REQUEST,
+			kw_sprintf(arena, "Unexpected broker id, expected %d%s but received %.*s", facts->self,
+				   or_empty, FB_STR(name)));
+	return 0;
+}
+
+int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceType, struct kw_str resourceName,
+			  struct kw_arena *arena, const char **message)
+{
+	const char *wrong;
+
+	*message = "";
+	switch (resourceType) {
+	case FB_TOPIC:
+		wrong = fb_topic_name_fault(resourceName, arena);
+		if (wrong)
+			return refuse(message, FB_INVALID_TOPIC_EXCEPTION, wrong);
+		return facts->topicExists(facts->arg, resourceName) ? 0 : FB_UNKNOWN_TOPIC_OR_PARTITION;
+	case FB_BROKER:
+		if (resourceName.n == 0)
+			return 0;
+		return check_id(facts, resourceName, " or empty string,", arena, message);
+	case FB_BROKER_LOGGER:
+		if (resourceName.n == 0)
+			return refuse(message, FB_INVALID_REQUEST, "Broker id must not be empty");
+		return check_id(facts, resourceName, "", arena, message);
+	case FB_CLIENT_METRICS:
+		if (resourceName.n == 0)
+			return refuse(message, FB_INVALID_REQUEST, "Client metrics subscription name must not be "
+				"empty");
+		return 0;
+	case FB_GROUP:
+		return resourceName.n ? 0 : refuse(message, FB_INVALID_REQUEST, "Group name must not be empty");
+	default:
+		return refuse(message, FB_INVALID_REQUEST, "This most likely occurs because of a request being "
+			"malformed by the client library or the message was sent to an incompatible broker. See the "
+			"broker logs for more details.");
+	}
 }

@@ -14,9 +14,12 @@ struct fb_listener_view {
 	int16_t securityProtocol;
 };
 
+/* The version of the request from which on it carries static configurations. */
+enum { FB_STATICS_VERSION = 5 };
+
 /* A BrokerRegistrationRequest. */
 struct fb_register_view {
-	int16_t version;             /* of the request: below 2 it has no log directories, below 5 no static configurations */
+	int16_t version;             /* of the request */
 	int32_t brokerId;
 	struct kw_str clusterId;
 	struct kw_uuid incarnationId;
@@ -38,7 +41,7 @@ struct fb_register_answer {
 	bool keepsStatics;           /* the cluster's level knows static configurations: remember the reported ones */
 };
 
-/* Never fails otherwise than by its answer; what it needs is allocated in arena. 0 or KT_ENOMEM. */
+/* Checks a request. 0 or KT_ENOMEM. */
 int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
 		      struct kw_arena *arena, struct fb_register_answer *answer);
 

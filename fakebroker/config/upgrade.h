@@ -43,9 +43,10 @@ struct fb_range {
 /* What a release supports. */
 struct fb_release {
 	const char *name;            /* "4.4" */
-	bool verified;               /* the row was asked from a running or installed Kafka of that release */
 	struct fb_range supported[FB_NFEATURES];
 	int16_t level;               /* metadata.version of a cluster that it formats */
+	bool namesBothLevels;        /* wording of a refused downgrade */
+	bool oneByOne;               /* UpdateFeatures takes the good features of a request and answers for each */
 };
 
 /* NULL if there is none of that name. */
@@ -53,7 +54,7 @@ const struct fb_release *fb_release_find(const char *name);
 /* index counts from 0; NULL past the end. */
 const struct fb_release *fb_release_at(size_t index);
 
-/* The levels that a cluster formatted by release at metadata.version level starts with. */
+/* The levels that a cluster starts with which release formats at a metadata.version level. */
 struct fb_levels fb_levels_at(const struct fb_release *release, int16_t level);
 
 /* ---- the cluster as the controller sees it ---- */
@@ -96,19 +97,27 @@ enum fb_upgrade_type { FB_UPGRADE = 1, FB_SAFE_DOWNGRADE = 2, FB_UNSAFE_DOWNGRAD
 struct fb_feature_update {
 	struct kw_str feature;
 	int16_t maxVersionLevel;
-	int8_t upgradeType;          /* any number can arrive; of a v0 request: allowDowngrade ? SAFE_DOWNGRADE : UPGRADE */
+	int8_t upgradeType;          /* any number; of a v0 request: allowDowngrade ? SAFE_DOWNGRADE : UPGRADE */
+};
+
+struct fb_feature_result {
+	struct kw_str feature;
+	int16_t errorCode;
+	const char *errorMessage;    /* NULL = null; "NONE" since 4.0 */
 };
 
 struct fb_upgrade_answer {
 	int16_t errorCode;           /* 0: the new levels and the changes may be applied, unless validateOnly */
 	const char *errorMessage;    /* NULL = null */
+	struct fb_feature_result *results;   /* what versions 0 and 1 say of each feature; none on error */
+	size_t nresults;
 	struct fb_levels levels;     /* as they would be; equal to the present ones on error */
 	struct fb_change *changes;   /* configurations that Kafka writes along (when ELR is switched on) */
 	size_t nchanges;
 };
 
-/* Checks a request: all of Kafka's own checks first, all or nothing over the features; then every configuration of the
- * cluster at the new metadata.version. All of answer lives in arena. 0 or KT_ENOMEM. */
+/* Checks a request: all of Kafka's own checks first, all or nothing over the features (but see fb_release.oneByOne);
+ * then every configuration of the cluster at the new metadata.version. All of answer lives in arena. 0 or KT_ENOMEM. */
 int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feature_update *updates, size_t n,
 		     struct kw_arena *arena, struct fb_upgrade_answer *answer);
 
@@ -120,9 +129,14 @@ struct fb_violation {
 	const char *message;         /* "Invalid value 16 for configuration ..." */
 };
 
-/* All configurations of the cluster that are illegal at level. The array lives in arena. Returns the number, or
- * KT_ENOMEM. */
+/* All configurations of the cluster that are illegal at level: static values that brokers reported, and the defaults of
+ * what they did not report; dynamic values of brokers, of all brokers, topics, groups and client metrics subscriptions,
+ * also where others mask them; what topics inherit. Not the sensitive ones. The array lives in arena. Returns the
+ * number, or KT_ENOMEM. */
 int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct kw_arena *arena,
 		  struct fb_violation **violations);
+/* Only the static ones of one broker, which need not be registered. */
+int fb_static_violations(const struct fb_cluster_view *cluster, const struct fb_broker_view *broker, int16_t level,
+			 struct kw_arena *arena, struct fb_violation **violations);
 
 #endif

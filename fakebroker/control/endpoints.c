@@ -167,19 +167,30 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	(void)rest;
 	answer->json = json_array();
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
-		struct fb_observer *observer;
-		json_t *one;
+		struct fb_observer *observer = fb_node_observer(cluster, &cluster->nodes[i]);
+		json_t *one = fb_observer_json(observer);
 
-		pthread_rwlock_rdlock(&cluster->lock);
-		observer = cluster->nodes[i].observer ? fb_observer_ref(cluster->nodes[i].observer) : NULL;
-		pthread_rwlock_unlock(&cluster->lock);
-		if (!observer)
-			continue;
-		one = fb_observer_json(observer);
 		json_object_set_new(one, "node", json_integer(cluster->nodes[i].id));
 		json_array_append_new(answer->json, one);
 		fb_observer_unref(observer);
 	}
+}
+
+static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	const char *classes = NULL;
+	struct kt_err err = {0};
+	struct kt_obj obj;
+
+	kt_obj_open(&obj, NULL, ask->body, "$", &err);
+	kt_obj_need(&obj, "classes", NULL);
+	kt_obj_str(&obj, "classes", &classes);
+	if (kt_obj_done(&obj) == 0 && fb_cluster_observe_check(ask->cluster, classes, &err) == 0)
+		fb_cluster_observe(ask->cluster, classes, &err);
+	if (err.code)
+		fb_answer_error(answer, 400, "%s%s%s", err.path, err.path[0] ? ": " : "", err.text);
+	else
+		get_observer(ask, rest, answer);
 }
 
 static void get_validators(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -222,6 +233,7 @@ static const struct {
 	{"POST", "/v1/wait", post_wait},
 	{"GET", "/v1/partitions/", get_partition},
 	{"GET", "/v1/observer", get_observer},
+	{"PUT", "/v1/observer", put_observer},
 	{"GET", "/v1/validators", get_validators},
 	{"GET", "/metrics", get_metrics},
 };

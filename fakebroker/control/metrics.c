@@ -60,23 +60,24 @@ static void put_validators(struct fb_cluster *cluster, struct kw_buf *buf)
 	}
 }
 
+/* A plugin's collect() runs here, so not under the lock. */
 static void put_observers(struct fb_cluster *cluster, struct kw_buf *buf)
 {
-	struct fb_observer **observers = calloc(cluster->nnodes, sizeof(struct fb_observer *));
-	int32_t *nodes = calloc(cluster->nnodes, sizeof *nodes);
-	size_t n = 0;
+	size_t n = cluster->nnodes - 1;
+	struct fb_observer **observers = calloc(n, sizeof(struct fb_observer *));
+	int32_t *nodes = calloc(n, sizeof *nodes);
 	char *text = NULL;
 
-	for (size_t i = 0; observers && nodes && i < cluster->nnodes; i++) {
-		if (!cluster->nodes[i].observer)
-			continue;
-		observers[n] = cluster->nodes[i].observer;
-		nodes[n++] = cluster->nodes[i].id;
+	for (size_t i = 0; observers && nodes && i < n; i++) {
+		observers[i] = fb_node_observer(cluster, &cluster->nodes[i]);
+		nodes[i] = cluster->nodes[i].id;
 	}
 	if (observers && nodes)
 		text = fb_observer_prometheus(observers, nodes, n);
 	if (text)
 		kw_put(buf, text, strlen(text));
+	for (size_t i = 0; observers && nodes && i < n; i++)
+		fb_observer_unref(observers[i]);
 	free(text);
 	free(observers);
 	free(nodes);
@@ -93,8 +94,8 @@ char *fb_metrics_text(struct fb_cluster *cluster)
 	put_meters(cluster, &buf);
 	pthread_rwlock_rdlock(&cluster->lock);
 	put_validators(cluster, &buf);
-	put_observers(cluster, &buf);
 	pthread_rwlock_unlock(&cluster->lock);
+	put_observers(cluster, &buf);
 	kw_put_u8(&buf, '\0');
 	text = buf.failed ? NULL : strdup((char *)buf.p);
 	kw_buf_fini(&buf);

@@ -3,7 +3,7 @@
 #include "fakebroker/control/rules.h"
 #include "fakebroker/tests/running.h"
 
-enum { BROKER = 1 };
+enum { BROKER = 1, OTHER = 2 };
 
 static struct running run;
 
@@ -127,6 +127,16 @@ static void each_api_answers_in_each_version(void **state)
 	kc_free(controller);
 }
 
+/* Topic t is led by broker 1, so the others refuse it, in every version. */
+static void each_api_answers_where_it_does_not_lead(void **state)
+{
+	struct kc_conn *conn = dial(&run, OTHER);
+
+	(void)state;
+	each_api(conn, FB_ON_BROKER, 0);
+	kc_free(conn);
+}
+
 static void each_api_can_be_made_to_fail(void **state)
 {
 	struct kc_conn *broker = dial(&run, BROKER), *controller = dial(&run, FB_CONTROLLER_ID);
@@ -166,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_api_answers_in_each_version),
+		cmocka_unit_test(each_api_answers_where_it_does_not_lead),
 		cmocka_unit_test(each_api_can_be_made_to_fail),
 		cmocka_unit_test(other_versions_close),
 	};

@@ -129,8 +129,13 @@ static int32_t fill(const struct resource *resource, struct fb_alter_config *con
 
 static bool same(const struct answer *want, const struct fb_alter_result *got)
 {
-	return want->type == got->resourceType && kw_str_is(got->resourceName, want->name) && want->code == got->errorCode &&
-	       (want->message ? got->errorMessage && strcmp(want->message, got->errorMessage) == 0 : !got->errorMessage);
+	if (want->type != got->resourceType || !kw_str_is(got->resourceName, want->name))
+		return false;
+	if (want->code != got->errorCode)
+		return false;
+	if (!want->message || !got->errorMessage)
+		return want->message == got->errorMessage;
+	return strcmp(want->message, got->errorMessage) == 0;
 }
 
 /* How many of the wanted answers are missing. The controller answers in an order of its own: that is not compared. */

@@ -9,7 +9,7 @@
 #include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
 
-/* The record set of a Produce request that an old sarama sent (sarama issue 1032): two records, and a last offset
+/* The record set of a Produce request that an old sarama sent (IBM/sarama#1032): two records, and a last offset
  * delta of 0. */
 static const char two_records[] =
 	"0000000000000000 00000041 00000000 02 52c268a4 0000 00000000 0000016176862535 ffffffffffffffff"

@@ -1,0 +1,291 @@
+#include "fakebroker/config/register.h"
+
+#include "fakebroker/config/errors.h"
+#include "fakebroker/config/message.h"
+#include "fakebroker/config/mvrules.h"
+#include "fakebroker/config/parse.h"
+#include "fakebroker/config/twins.h"
+#include "lib/wire/message.h"
+
+struct registration {
+	const struct fb_cluster_view *cluster;
+	const struct fb_register_view *request;
+	struct kw_arena *arena;
+	struct fb_register_answer *answer;
+	bool nomem;
+};
+
+static bool refuse(struct registration *r, int16_t code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static bool refuse(struct registration *r, int16_t code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	r->answer->errorCode = code;
+	r->answer->reason = fb_vmessage(r->arena, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static bool no_memory(struct registration *r)
+{
+	r->nomem = true;
+	return false;
+}
+
+static const struct fb_broker_view *registered(const struct registration *r)
+{
+	for (size_t i = 0; i < r->cluster->nbrokers; i++) {
+		if (r->cluster->brokers[i].id == r->request->brokerId)
+			return &r->cluster->brokers[i];
+	}
+	return NULL;
+}
+
+static bool check_cluster(struct registration *r)
+{
+	return kw_str_eq(r->request->clusterId, r->cluster->clusterId) ||
+	       refuse(r, FB_INCONSISTENT_CLUSTER_ID, "Expected cluster ID %.*s, but got cluster ID %.*s",
+			FB_STR(r->cluster->clusterId), FB_STR(r->request->clusterId));
+}
+
+static bool check_duplicate(struct registration *r)
+{
+	const struct fb_broker_view *broker = registered(r);
+
+	r->answer->amends = broker && kw_uuid_eq(broker->incarnationId, r->request->incarnationId);
+	if (broker && broker->live && !r->answer->amends)
+		return refuse(r, FB_DUPLICATE_BROKER_REGISTRATION, "Another broker is registered with that broker "
+			"id. If the broker was recently restarted this should self-resolve once the heartbeat "
+			"manager expires the broker's session.");
+	return true;
+}
+
+static bool check_zk(struct registration *r)
+{
+	return !r->request->isMigratingZkBroker ||
+	       refuse(r, FB_BROKER_ID_NOT_REGISTERED, "Controller does not support registering ZK brokers.");
+}
+
+/* The first hundred ids mean something else than a directory (DirectoryId.reserved). */
+static bool reserved(struct kw_uuid id)
+{
+	for (size_t i = 0; i < 15; i++) {
+		if (id.b[i])
+			return false;
+	}
+	return id.b[15] < 100;
+}
+
+/* Who has the directory at this place in the list of all registered ones. */
+static int32_t owner_of(const struct fb_cluster_view *cluster, int32_t self, size_t at)
+{
+	for (size_t i = 0; i < cluster->nbrokers; i++) {
+		const struct fb_broker_view *broker = &cluster->brokers[i];
+
+		if (broker->id == self)
+			continue;
+		if (at < broker->nlogDirs)
+			return broker->id;
+		at -= broker->nlogDirs;
+	}
+	return -1;
+}
+
+static struct kw_str uuid_str(const struct kw_uuid *id)
+{
+	return (struct kw_str){(const char *)id->b, sizeof id->b};
+}
+
+/* Names of all directories: those of other registered brokers, *nowned of them, then those of the request. */
+static struct fb_named *directories(struct registration *r, size_t *nowned)
+{
+	size_t n = 0, total = r->request->nlogDirs;
+	struct fb_named *names;
+
+	for (size_t i = 0; i < r->cluster->nbrokers; i++)
+		total += r->cluster->brokers[i].nlogDirs;
+	names = kw_alloc(r->arena, total * sizeof *names);
+	if (!names)
+		return NULL;
+	for (size_t i = 0; i < r->cluster->nbrokers; i++) {
+		const struct fb_broker_view *broker = &r->cluster->brokers[i];
+
+		for (size_t k = 0; broker->id != r->request->brokerId && k < broker->nlogDirs; k++)
+			names[n++].name = uuid_str(&broker->logDirs[k]);
+	}
+	*nowned = n;
+	for (size_t k = 0; k < r->request->nlogDirs; k++)
+		names[n++].name = uuid_str(&r->request->logDirs[k]);
+	return names;
+}
+
+static bool check_directories(struct registration *r)
+{
+	const struct fb_register_view *request = r->request;
+	struct fb_twins *twins;
+	struct fb_named *names;
+	size_t nowned = 0;
+	char text[23];
+
+	if (r->cluster->levels.v[FB_METADATA_VERSION] < FB_LEVEL_DIRECTORIES)
+		return true;
+	if (request->nlogDirs == 0)
+		return refuse(r, FB_INVALID_REGISTRATION, "No directories specified in request");
+	for (size_t i = 0; i < request->nlogDirs; i++) {
+		if (reserved(request->logDirs[i]))
+			return refuse(r, FB_INVALID_REGISTRATION, "Reserved directory ID in request");
+	}
+	names = directories(r, &nowned);
+	twins = names ? fb_find_twins(names, nowned + request->nlogDirs, r->arena) : NULL;
+	if (!twins)
+		return no_memory(r);
+	for (size_t i = nowned; i < nowned + request->nlogDirs; i++) {
+		if (twins[i].last != i)
+			return refuse(r, FB_INVALID_REGISTRATION, "Duplicate directory ID in request");
+	}
+	for (size_t i = 0; i < request->nlogDirs; i++) {
+		size_t first = twins[nowned + i].first;
+
+		if (first >= nowned)
+			continue;
+		kw_uuid_text(request->logDirs[i], text);
+		return refuse(r, FB_INVALID_REGISTRATION, "Broker %d is already registered with directory %s",
+			owner_of(r->cluster, request->brokerId, first), text);
+	}
+	return true;
+}
+
+/* Kafka 4.4 loses its controller over such a listener: UNKNOWN_SERVER_ERROR, or even the end of the process for an
+ * empty name. The kit refuses what cannot be written down, in the same words. Source: ListenerInfo. */
+static bool check_listeners(struct registration *r)
+{
+	enum { PROTOCOLS = 4 };           /* PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL */
+
+	for (size_t i = 0; i < r->request->nlisteners; i++) {
+		const struct fb_listener_view *listener = &r->request->listeners[i];
+		const char *why = NULL;
+
+		if (listener->securityProtocol < 0 || listener->securityProtocol >= PROTOCOLS)
+			why = kw_sprintf(r->arena, "Unknown security protocol %d in listener %.*s",
+				listener->securityProtocol, FB_STR(listener->name));
+		else if (listener->name.n <= 0)
+			why = "Empty listener name";
+		else if (listener->host.n <= 0)
+			why = "Cannot serialize empty host in ListenerInfo.";
+		else if (listener->port == 0)
+			why = "Cannot serialize ephemeral port 0 in ListenerInfo.";
+		else
+			continue;
+		return refuse(r, FB_INVALID_REGISTRATION, "%s", why);
+	}
+	return true;
+}
+
+static bool check_range(struct registration *r, struct kw_str name, int16_t min, int16_t max)
+{
+	int feature = fb_feature_find(name);
+	int16_t level = feature < 0 ? 0 : r->cluster->levels.v[feature];
+
+	if (level >= min && level <= max)
+		return true;
+	return refuse(r, FB_UNSUPPORTED_VERSION, "Unable to register because the broker does not support finalized "
+		"version %d of %.*s. The broker wants a version between %d and %d, inclusive.", level, FB_STR(name),
+		min, max);
+}
+
+static bool mentions(const struct fb_register_view *request, enum fb_feature feature)
+{
+	for (size_t i = 0; i < request->nfeatures; i++) {
+		if (kw_str_is(request->features[i].name, fb_feature_name(feature)))
+			return true;
+	}
+	return false;
+}
+
+/* A broker does not have what it does not mention. */
+static bool check_unmentioned(struct registration *r)
+{
+	struct fb_named missing[FB_NFEATURES];
+	size_t n = 0, finalized = 0;
+
+	for (int i = 0; i < FB_NFEATURES; i++) {
+		finalized += r->cluster->levels.v[i] > 0;
+		if (r->cluster->levels.v[i] > 0 && !mentions(r->request, (enum fb_feature)i))
+			missing[n++] = (struct fb_named){i, kw_str(fb_feature_name((enum fb_feature)i))};
+	}
+	fb_java_order(missing, n, finalized);
+	return n == 0 || check_range(r, missing[0].name, 0, 0);
+}
+
+static bool check_features(struct registration *r)
+{
+	for (size_t i = 0; i < r->request->nfeatures; i++) {
+		const struct fb_feature_range *range = &r->request->features[i];
+
+		if (!check_range(r, range->name, range->min, range->max))
+			return false;
+	}
+	if (!mentions(r->request, FB_METADATA_VERSION))
+		return refuse(r, FB_INVALID_REGISTRATION, "Request features do not contain 'metadata.version'");
+	return check_unmentioned(r);
+}
+
+/* Below the level that knows static configurations, a broker is taken without them; it registers again when the level
+ * is reached. A request of a version that cannot carry them says nothing about them. */
+static bool check_statics(struct registration *r)
+{
+	const struct fb_cluster_view *cluster = r->cluster;
+	int16_t level = cluster->levels.v[FB_METADATA_VERSION];
+	struct fb_broker_view broker = {.id = r->request->brokerId, .reported = true, .statics = r->request->statics,
+					.nstatics = r->request->nstatics};
+	int64_t from = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->controllerId,
+				       "kit.static.configs.level", 1);
+	struct fb_violation *found;
+	const char *reason = NULL;
+	int n;
+
+	r->answer->keepsStatics = r->request->version >= FB_STATICS_VERSION && level >= from;
+	if (!r->answer->keepsStatics)
+		return true;
+	n = fb_static_violations(cluster, &broker, level, r->arena, &found);
+	if (n == 0)
+		return true;
+	for (int i = 0; i < n; i++)
+		reason = kw_sprintf(r->arena, "%s%s%s %.*s=%.*s: %s", reason ? reason : "", reason ? "; " : "",
+			found[i].where, FB_STR(found[i].name), FB_STR(found[i].value), found[i].message);
+	if (!reason)
+		return no_memory(r);
+	return refuse(r, FB_INVALID_REGISTRATION, "metadata.version %d makes these configurations illegal: %s", level,
+		reason);
+}
+
+int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
+		      struct kw_arena *arena, struct fb_register_answer *answer)
+{
+	static bool (*const checks[])(struct registration *r) = {
+		check_cluster, check_duplicate, check_zk, check_directories, check_listeners, check_features,
+		check_statics};
+	struct registration r = {.cluster = cluster, .request = request, .arena = arena, .answer = answer};
+
+	*answer = (struct fb_register_answer){0};
+	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+		if (checks[i](&r))
+			continue;
+		answer->amends = answer->keepsStatics = false;
+		break;
+	}
+	return r.nomem ? KT_ENOMEM : 0;
+}
+
+int16_t fb_register_record_version(int16_t level, bool reported, int64_t staticLevel)
+{
+	if (reported && level >= staticLevel)
+		return 5;
+	if (level >= FB_LEVEL_CORDONED)
+		return 4;
+	if (level >= FB_LEVEL_DIRECTORIES)
+		return 3;
+	return level >= 8 ? 2 : 1;
+}

@@ -1,0 +1,140 @@
+/* Which configurations of a cluster are illegal at a metadata.version (KIP-1294). */
+#include "fakebroker/config/mvrules.h"
+#include "fakebroker/config/parse.h"
+#include "fakebroker/config/upgrade.h"
+
+struct sweep {
+	const struct fb_cluster_view *cluster;
+	int16_t level;
+	struct kw_arena *arena;
+	struct fb_violation *found;
+	size_t n, cap;
+	bool failed;                  /* no memory */
+};
+
+static bool room(struct sweep *sweep)
+{
+	size_t cap = sweep->cap ? sweep->cap * 2 : 16;
+	struct fb_violation *found;
+
+	if (sweep->n < sweep->cap)
+		return true;
+	found = kw_alloc(sweep->arena, cap * sizeof *found);
+	if (!found)
+		return false;
+	if (sweep->n)
+		memcpy(found, sweep->found, sweep->n * sizeof *found);
+	sweep->found = found;
+	sweep->cap = cap;
+	return true;
+}
+
+/* Holds one value against the rules of its key. */
+static void check(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, const char *where,
+		  bool isDefault)
+{
+	const char *message;
+
+	if (sweep->failed || !def->nmv || def->sensitive || value.n < 0 ||
+	    fb_mv_check(def, sweep->level, value, sweep->arena, &message))
+		return;
+	sweep->failed = !where || !message || !room(sweep);
+	if (!sweep->failed)
+		sweep->found[sweep->n++] = (struct fb_violation){where, kw_str(def->name), value, isDefault, message};
+}
+
+static const struct fb_configdefs *defs_of(const struct sweep *sweep)
+{
+	return fb_configs_defs(sweep->cluster->configs);
+}
+
+static void check_statics(struct sweep *sweep, const struct fb_broker_view *broker)
+{
+	const struct fb_configdef *def = NULL;
+
+	while ((def = fb_configdef_next(defs_of(sweep), FB_BROKER, def))) {
+		struct kw_str value = kw_str(def->def);
+		bool reported = false;
+
+		if (!def->nmv)
+			continue;
+		for (size_t i = 0; i < broker->nstatics; i++) {
+			if (!kw_str_is(broker->statics[i].name, def->name))
+				continue;
+			value = broker->statics[i].sensitive ? KW_NULL_STR : broker->statics[i].value;
+			reported = true;
+		}
+		check(sweep, def, value, kw_sprintf(sweep->arena, "broker %d %s", broker->id,
+						    reported ? "static" : "default"), !reported);
+	}
+}
+
+static const char *where(struct sweep *sweep, const struct fb_change *value)
+{
+	struct kw_str name = value->resourceName;
+
+	switch (value->resourceType) {
+	case FB_TOPIC: return kw_sprintf(sweep->arena, "topic %.*s", FB_STR(name));
+	case FB_GROUP: return kw_sprintf(sweep->arena, "group %.*s", FB_STR(name));
+	case FB_CLIENT_METRICS: return kw_sprintf(sweep->arena, "client metrics %.*s", FB_STR(name));
+	default: return name.n ? kw_sprintf(sweep->arena, "broker %.*s dynamic", FB_STR(name)) : "cluster default";
+	}
+}
+
+static bool check_dynamic(void *arg, const struct fb_change *value)
+{
+	struct sweep *sweep = arg;
+	enum fb_scope scope = (enum fb_scope)value->resourceType;
+	const struct fb_configdef *def = fb_configdef_find(defs_of(sweep), scope, value->name);
+
+	if (def && def->nmv)
+		check(sweep, def, value->value, where(sweep, value), false);
+	return !sweep->failed;
+}
+
+/* What topics have that have no value of their own. */
+static void check_inherited(struct sweep *sweep, const struct fb_configdef *def)
+{
+	const struct fb_cluster_view *cluster = sweep->cluster;
+	struct kw_str value = fb_configs_get(cluster->configs, FB_TOPIC, KW_NULL_STR, cluster->controllerId, def->name,
+					     sweep->arena, NULL);
+
+	for (size_t i = 0; i < cluster->ntopics; i++) {
+		if (fb_configs_dynamic(cluster->configs, FB_TOPIC, cluster->topics[i], kw_str(def->name)).n < 0)
+			check(sweep, def, value, kw_sprintf(sweep->arena, "topic %.*s default",
+							    FB_STR(cluster->topics[i])), true);
+	}
+}
+
+static int finish(const struct sweep *sweep, struct fb_violation **violations)
+{
+	*violations = sweep->found;
+	return sweep->failed || sweep->n > INT32_MAX ? KT_ENOMEM : (int)sweep->n;
+}
+
+int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct kw_arena *arena,
+		  struct fb_violation **violations)
+{
+	struct sweep sweep = {.cluster = cluster, .level = level, .arena = arena};
+	const struct fb_configdef *def = NULL;
+
+	for (size_t i = 0; i < cluster->nbrokers; i++) {
+		if (cluster->brokers[i].reported)
+			check_statics(&sweep, &cluster->brokers[i]);
+	}
+	fb_configs_each(cluster->configs, check_dynamic, &sweep);
+	while ((def = fb_configdef_next(defs_of(&sweep), FB_TOPIC, def))) {
+		if (def->nmv)
+			check_inherited(&sweep, def);
+	}
+	return finish(&sweep, violations);
+}
+
+int fb_static_violations(const struct fb_cluster_view *cluster, const struct fb_broker_view *broker, int16_t level,
+			 struct kw_arena *arena, struct fb_violation **violations)
+{
+	struct sweep sweep = {.cluster = cluster, .level = level, .arena = arena};
+
+	check_statics(&sweep, broker);
+	return finish(&sweep, violations);
+}
