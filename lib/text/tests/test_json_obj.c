@@ -331,7 +331,7 @@ static void endless_names_are_cut_off(void **state)
 	(void)state;
 	snprintf(text, sizeof text, "%s", "{\"");
 	memset(text + 2, 'n', 3000);
-	strcpy(text + 3002, "\":\n1}");
+	memcpy(text + 3002, "\":\n1}", 6);
 	open_text(text);
 	assert_int_equal(kt_obj_done(&obj), KT_EUNKNOWN);
 	assert_int_equal(strlen(err.path), sizeof err.path - 1);
