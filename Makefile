@@ -156,6 +156,16 @@ check-san:
 check-kafka: all
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
 
+# Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
+COMPARE := $(OBJ)/lib/wire/tests/compare_codec
+$(COMPARE) $(OBJ)/lib/wire/tests/test_message: $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+.PHONY: check-schema
+check-schema: $(COMPARE)
+	@COMPARE=$(COMPARE) fixtures/launchers/check-schema.sh
+
 .PHONY: demo
 demo: all
 	@BUILD=$(BUILD) fixtures/launchers/demo.sh

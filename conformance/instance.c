@@ -65,10 +65,15 @@ static json_t *expected_json(const struct cf_step *step, json_t *vars)
 
 static void capture(struct cf_run *run, const struct cf_step *step, const struct cf_outcome *out, struct cf_judgement *j)
 {
+	struct kt_err err = {0};
+	json_t *paths = step->capture ? cf_expand(step->capture, run->vars, &err) : NULL, *path;
 	const char *name;
-	json_t *path;
 
-	json_object_foreach(step->capture, name, path) {
+	if (err.code) {
+		j->verdict = CF_ERROR;
+		snprintf(j->reason, sizeof j->reason, "capture%s: %s", err.path, err.text);
+	}
+	json_object_foreach(paths, name, path) {
 		json_t *value = cf_at(out->subject, json_string_value(path));
 
 		if (value) {
@@ -78,6 +83,7 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 			snprintf(j->reason, sizeof j->reason, "%s: expected a value, got nothing", json_string_value(path));
 		}
 	}
+	json_decref(paths);
 }
 
 /* Runs a step until it is as expected or its time is up, and adds its row. */
@@ -145,11 +151,16 @@ static bool has_all(const struct cf_instance *instance, const struct cf_target *
 {
 	const struct cf_case *cas = instance->cas;
 	struct missing_name missing = {.names = target->profile->names};
-	char why[500];
+	char why[500], need[80];
 
 	for (size_t i = 0; i < cas->nneeds; i++)
 		if (!cf_target_has(target, cas->needs[i], why, sizeof why))
 			return *j = unsupported(why), false;
+	if (instance->version >= 0) {
+		snprintf(need, sizeof need, "api:%s@%d", kw_api_name(cas->api), instance->version);
+		if (!cf_target_has(target, need, why, sizeof why))
+			return *j = unsupported(why), false;
+	}
 	if (cas->min_level >= 0 && (target->level < cas->min_level || target->level > cas->max_level)) {
 		snprintf(why, sizeof why, "metadata.version is %d, the case needs %d to %d", target->level, cas->min_level,
 			 cas->max_level);

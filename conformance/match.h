@@ -11,7 +11,7 @@
  *	{"$range": [LOW, HIGH]}     a number, both ends included
  *	{"$regex": "..."}           a string in which the POSIX extended expression is found
  *	{"$length": PATTERN}        an array or string whose length is like the pattern
- *	{"$contains": "text"}       a string that holds the text
+ *	{"$contains": "text"}       a string that holds the text, or with an array of texts all of them
  *	{"$contains": [PATTERN..]}  an array in which each pattern has an element of its own
  *	{"$error": "NAME"}          Kafka's number for the error of that name
  *	{"$plus": [N, N, ...]}      the sum of whole numbers

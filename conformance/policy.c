@@ -19,7 +19,8 @@ static void weigh(json_t *row, bool strict)
 	char reason[1200];
 
 	if (verdict == CF_PASS_LENIENT && strict) {
-		snprintf(reason, sizeof reason, "only allowed, and --strict asks for the right answer: %s", cf_text(row, "alternative"));
+		snprintf(reason, sizeof reason, "only allowed, and --strict asks for the right answer: %s",
+			 cf_text(row, "alternative"));
 		set(row, CF_FAIL, reason);
 	}
 	if (verdict != CF_FAIL || strcmp(level, "must") == 0)

@@ -69,8 +69,9 @@ static int none_selected(const struct cf_suite *suite, const struct cf_selection
 	kt_near_init(&near, selection->only->n ? selection->only->v[0] : "");
 	for (size_t i = 0; i < suite->ncases; i++)
 		kt_near_offer(&near, suite->cases[i]->id);
-	return kt_fail(err, KT_EUSAGE, "no case is selected%s%s%s", near.best ? "; did you mean \"" : "", near.best ? near.best : "",
-		       near.best ? "\"?" : "");
+	if (near.best)
+		return kt_fail(err, KT_EUSAGE, "no case is selected; did you mean \"%s\"?", near.best);
+	return kt_fail(err, KT_EUSAGE, "no case is selected; `conformance list` shows all");
 }
 
 static void add_sanity(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,

@@ -172,14 +172,19 @@ static json_t *expand_object(json_t *json, json_t *vars, struct kt_err *err)
 	const char *name;
 
 	json_object_foreach(json, name, value) {
-		json_t *new = cf_expand(value, vars, err);
+		json_t *new = cf_expand(value, vars, err), *key = NULL;
 
-		if (!new) {
+		if (new)
+			key = strstr(name, "${") ? expand_string(name, vars, err) : json_string(name);
+		if (!key || !json_is_string(key)) {
 			cf_err_under(err, ".%s", name);
+			json_decref(key);
+			json_decref(new);
 			json_decref(out);
 			return NULL;
 		}
-		json_object_set_new(out, name, new);
+		json_object_set_new(out, json_string_value(key), new);
+		json_decref(key);
 	}
 	return out;
 }
@@ -279,9 +284,12 @@ int cf_each_variable(json_t *json, int (*fn)(void *arg, const char *name), void 
 
 	if (json_is_string(json))
 		return variables_of(json_string_value(json), fn, arg);
-	json_object_foreach(json, name, value)
+	json_object_foreach(json, name, value) {
+		if (rc == 0 && strstr(name, "${"))
+			rc = variables_of(name, fn, arg);
 		if (rc == 0)
 			rc = cf_each_variable(value, fn, arg);
+	}
 	json_array_foreach(json, i, value)
 		if (rc == 0)
 			rc = cf_each_variable(value, fn, arg);

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,33 +25,41 @@ static const int acks_values[] = {-1, -1, 0, 1};
 
 /* ---- values of a form of their own ---- */
 
-/* "A" or "A:B" */
-static int read_pair(const char *value, double min, double max, double *a, double *b, struct kt_err *err)
+/* The part of "A:B" before the colon, or all of "A"; *second gets the other one, which is the same if there is none. */
+static const char *first_of(const char *value, const char **second)
 {
 	const char *colon = strchr(value, ':');
-	const char *first = colon ? kw_strndup(&plan.arena, value, (size_t)(colon - value)) : value;
-	int rc = first ? kt_parse_real(first, min, max, a, err) : kt_fail(err, KT_ENOMEM, "no memory");
 
-	*b = *a;
-	return rc == 0 && colon ? kt_parse_real(colon + 1, min, max, b, err) : rc;
+	*second = colon ? colon + 1 : value;
+	return colon ? kw_strndup(&plan.arena, value, (size_t)(colon - value)) : value;
 }
 
 static int read_rate(void *arg, const char *value, struct kt_err *err)
 {
+	const char *second, *first = first_of(value, &second);
+	int rc;
+
 	(void)arg;
-	return read_pair(value, 0, 1e8, &phase.rate.from, &phase.rate.to, err);
+	if (!first)
+		return kt_fail(err, KT_ENOMEM, "no memory");
+	rc = kt_parse_real(first, 0, 1e8, &phase.rate.from, err);
+	return rc ? rc : kt_parse_real(second, 0, 1e8, &phase.rate.to, err);
 }
 
 static int read_size(void *arg, const char *value, struct kt_err *err)
 {
-	double min, max;
-	int rc = read_pair(value, LG_STAMP_SIZE, LG_RECORD_MAX, &min, &max, err);
+	const char *second, *first = first_of(value, &second);
+	int64_t min, max;
+	int rc;
 
 	(void)arg;
+	if (!first)
+		return kt_fail(err, KT_ENOMEM, "no memory");
+	rc = kt_parse_int(first, LG_STAMP_SIZE, LG_RECORD_MAX, &min, err);
+	if (rc == 0)
+		rc = kt_parse_int(second, min, LG_RECORD_MAX, &max, err);
 	if (rc)
 		return rc;
-	if (min > max || min != floor(min) || max != floor(max))
-		return kt_fail(err, KT_ERANGE, "must be whole numbers, the first at most the second");
 	phase.shape.size_min = (int32_t)min;
 	phase.shape.size_max = (int32_t)max;
 	return 0;

@@ -1,5 +1,7 @@
 #include "loadgen/rdclient.h"
 
+#include "loadgen/tsan.h"
+
 static void drop_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
 {
 	(void)rk;
@@ -38,6 +40,7 @@ rd_kafka_conf_t *lg_rd_conf(const char *bootstrap, const struct lg_properties *p
 	const struct lg_properties kit = {(int)(sizeof defaults / sizeof defaults[0]), (struct lg_property *)defaults};
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 
+	lg_tsan_threads();
 	rd_kafka_conf_set_log_cb(conf, drop_log);
 	if (set_all(conf, &kit, err) || lg_rd_set(conf, "bootstrap.servers", bootstrap, err) ||
 	    set_all(conf, plan, err) || set_all(conf, phase, err)) {

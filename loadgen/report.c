@@ -34,9 +34,9 @@ static void report_plan(const struct lg_load *load, FILE *out)
 	const struct lg_phase *phase = load->phase;
 	const struct lg_plan_rate *rate = &phase->rate;
 
-	fprintf(out, "\nphase %s: topic %s (%d partition%s), engine %s, acks=%d, codec %s\n", phase->name, phase->topic,
-		(int)load->npartitions, load->npartitions == 1 ? "" : "s", lg_engine_names[phase->engine], phase->acks,
-		kw_codec_name(phase->codec));
+	fprintf(out, "\nphase %s: topic %s (%d partition%s), engine %s, acks=%s, codec %s\n", phase->name, phase->topic,
+		(int)load->npartitions, load->npartitions == 1 ? "" : "s", lg_engine_names[phase->engine],
+		phase->acks < 0 ? "all" : phase->acks == 0 ? "0" : "1", kw_codec_name(phase->codec));
 	fprintf(out, "  asked        ");
 	if (rate->from + rate->to == 0)
 		fprintf(out, "as fast as possible");

@@ -1,5 +1,4 @@
 /* Scenario files: what docs/loadgen.md describes, read strictly. */
-#include <math.h>
 #include <string.h>
 
 #include "lib/text/near.h"
@@ -49,38 +48,38 @@ static void read_client_properties(struct lg_plan *plan, struct kt_obj *obj, str
 				    properties->v[i].name, lg_property_owner(properties->v[i].name));
 }
 
-/* A number, or {"FIRST": a, "LAST": b}. */
-static bool read_pair(struct kt_obj *parent, const char *member, const char *first, const char *last, double min,
-		      double max, double *a, double *b)
+/* A number, or {"from": a, "to": b}. */
+static void read_rate(struct kt_obj *parent, struct lg_plan_rate *rate)
+{
+	const double most = 1e8;
+	struct kt_obj obj;
+
+	if (!json_is_object(kt_obj_any(parent, "rate"))) {
+		if (kt_obj_real(parent, "rate", 0, most, &rate->from))
+			rate->to = rate->from;
+	} else if (kt_obj_object(parent, "rate", &obj)) {
+		kt_obj_need(&obj, "from", "to", NULL);
+		kt_obj_real(&obj, "from", 0, most, &rate->from);
+		kt_obj_real(&obj, "to", 0, most, &rate->to);
+		kt_obj_done(&obj);
+	}
+}
+
+/* A number, or {"min": a, "max": b}. */
+static void read_size(struct kt_obj *parent, struct lg_shape *shape)
 {
 	struct kt_obj obj;
 
-	if (!json_is_object(kt_obj_any(parent, member))) {
-		if (!kt_obj_real(parent, member, min, max, a))
-			return false;
-		*b = *a;
-		return true;
+	if (!json_is_object(kt_obj_any(parent, "size"))) {
+		if (kt_obj_int(parent, "size", LG_STAMP_SIZE, LG_RECORD_MAX, &shape->size_min))
+			shape->size_max = shape->size_min;
+	} else if (kt_obj_object(parent, "size", &obj)) {
+		kt_obj_need(&obj, "min", "max", NULL);
+		kt_obj_int(&obj, "min", LG_STAMP_SIZE, LG_RECORD_MAX, &shape->size_min);
+		kt_obj_int(&obj, "max", LG_STAMP_SIZE, LG_RECORD_MAX, &shape->size_max);
+		if (kt_obj_done(&obj) == 0 && shape->size_min > shape->size_max)
+			kt_obj_fail(&obj, "max", KT_ERANGE, "must be at least \"min\"");
 	}
-	if (!kt_obj_object(parent, member, &obj))
-		return false;
-	kt_obj_need(&obj, first, last, NULL);
-	kt_obj_real(&obj, first, min, max, a);
-	kt_obj_real(&obj, last, min, max, b);
-	return kt_obj_done(&obj) == 0;
-}
-
-static void read_size(struct kt_obj *obj, struct lg_shape *shape)
-{
-	double min, max;
-
-	if (!read_pair(obj, "size", "min", "max", LG_STAMP_SIZE, LG_RECORD_MAX, &min, &max))
-		return;
-	if (min > max || min != floor(min) || max != floor(max)) {
-		kt_obj_fail(obj, "size", KT_ERANGE, "must be whole numbers with min at most max");
-		return;
-	}
-	shape->size_min = (int32_t)min;
-	shape->size_max = (int32_t)max;
 }
 
 static void read_key(struct kt_obj *obj, struct lg_shape *shape)
@@ -205,7 +204,7 @@ static void read_load(struct kt_obj *obj, struct lg_phase *phase)
 		phase->engine = (enum lg_engine)engine;
 	kt_obj_real(obj, "duration", 0.001, 1e6, &phase->rate.seconds);
 	kt_obj_int64(obj, "records", 1, INT64_C(1) << 40, &phase->rate.count);
-	read_pair(obj, "rate", "from", "to", 0, 1e8, &phase->rate.from, &phase->rate.to);
+	read_rate(obj, &phase->rate);
 	kt_obj_enum(obj, "arrival", arrivals, &arrival);
 	phase->rate.poisson = arrival == 1;
 	kt_obj_enum(obj, "codec", codecs, &phase->codec);

@@ -141,10 +141,28 @@ static void put_filters(FILE *out)
 
 /* ---- matrix ---- */
 
+/* What became of connections: the first thing worth telling. */
+static const char *connection_of(json_t *row)
+{
+	const char *found = "";
+	json_t *step;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "steps"), i, step) {
+		const char *connection = cf_text(step, "connection");
+
+		if (*connection && strcmp(connection, "kept") != 0)
+			return connection;
+		if (*connection)
+			found = connection;
+	}
+	return found;
+}
+
 static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id)
 {
 	size_t i = find_row(m->results[r], id);
-	json_t *row = json_array_get(json_object_get(m->results[r], "cases"), i), *steps = json_object_get(row, "steps");
+	json_t *row = json_array_get(json_object_get(m->results[r], "cases"), i);
 	const char *verdict = cf_text(row, "verdict");
 
 	if (!row) {
@@ -153,14 +171,8 @@ static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id
 	}
 	fprintf(out, "<td><button type=\"button\" class=\"v %s\" data-r=\"%zu\" data-c=\"%zu\" data-v=\"%s\">%s", verdict, r, i,
 		verdict, verdict);
-	for (size_t k = json_array_size(steps); k-- > 0;) {
-		const char *connection = cf_text(json_array_get(steps, k), "connection");
-
-		if (*connection) {
-			fprintf(out, "<small>%s</small>", connection);
-			break;
-		}
-	}
+	if (*connection_of(row))
+		fprintf(out, "<small>%s</small>", connection_of(row));
 	put(out, "</button><span class=\"why\">", cf_text(row, "reason"), "</span></td>");
 }
 
@@ -251,15 +263,20 @@ static int put_script_json(const char *buffer, size_t size, void *data)
 	return 0;
 }
 
+static json_t *script_result(json_t *result)
+{
+	json_t *seed = json_object_get(result, "seed");
+
+	return json_pack("{s:O, s:O, s:O}", "target", json_object_get(result, "target"), "cases",
+			 json_object_get(result, "cases"), "seed", seed ? seed : json_null());
+}
+
 static void put_data(FILE *out, const struct matrix *m)
 {
 	json_t *list = json_array(), *data;
 
 	for (size_t r = 0; r < m->n; r++)
-		json_array_append_new(list, json_pack("{s:O, s:O, s:O}", "target", json_object_get(m->results[r], "target"), "cases",
-						      json_object_get(m->results[r], "cases"), "seed",
-						      json_object_get(m->results[r], "seed") ? json_object_get(m->results[r], "seed")
-											     : json_null()));
+		json_array_append_new(list, script_result(m->results[r]));
 	data = json_pack("{s:O, s:o}", "requirements", m->requirements, "results", list);
 	fputs("<script type=\"application/json\" id=\"data\">", out);
 	json_dump_callback(data, put_script_json, out, JSON_COMPACT);
@@ -283,7 +300,8 @@ bool cf_write_html_matrix(FILE *out, json_t *const *results, size_t n)
 	put_filters(out);
 	fputs("</header>\n<main>", out);
 	put_families(out, &m);
-	fputs("</main>\n<dialog id=\"evidence\" aria-labelledby=\"evidence-title\"><div id=\"evidence-body\"></div></dialog>\n", out);
+	fputs("</main>\n<dialog id=\"evidence\" aria-labelledby=\"evidence-title\">"
+	      "<div id=\"evidence-body\"></div></dialog>\n", out);
 	put_data(out, &m);
 	fputs("<script>", out);
 	fputs(cf_page_js, out);

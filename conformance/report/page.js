@@ -36,7 +36,7 @@
   function stepOf(step, number) {
     const details = element("details", "step");
     const wanted = step.expected && step.expected.length ? step.expected[0].connection || "kept" : "";
-    details.open = step.verdict !== "pass";
+    details.open = step.verdict !== "pass" || number === 1;
     details.append(element("summary", "",
       element("span", "v " + step.verdict, step.verdict), " ", element("b", "", number + " " + step.verb), " ",
       step.alternative ? step.alternative + " " : "", element("span", "why", step.reason || "")));
@@ -81,12 +81,14 @@
     if (row.leftBehind) body.append(element("p", "note", "left behind: " + row.leftBehind));
     body.append(block("run it again", "conformance run --bootstrap-server " + result.target.bootstrap +
       " --only '" + row.id.replace(/@end$/, "") + "'" + (result.seed ? " --seed " + result.seed : "")));
+    history.replaceState(null, "", "#" + row.id);
     dialog.showModal();
     dialog.scrollTop = 0;
   }
 
   const cells = [...document.querySelectorAll("button[data-c]")];
   cells.forEach(cell => cell.addEventListener("click", () => show(+cell.dataset.r, +cell.dataset.c)));
+  dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
   dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
 
   /* Arrow keys walk through the matrix. */
@@ -127,4 +129,9 @@
   boxes.forEach(box => box.addEventListener("change", filter));
   document.getElementById("filter").addEventListener("submit", event => event.preventDefault());
   filter();
+
+  /* A link to "#case" opens its evidence. */
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  const linked = wanted && data.results.length ? data.results[0].cases.findIndex(row => row.id === wanted) : -1;
+  if (linked >= 0) show(0, linked);
 })();

@@ -193,6 +193,14 @@ static void show(struct batch_of_items *all)
 }
 
 /* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */
+static bool fail_whole(struct batch_of_items *all, const struct item *item)
+{
+	struct fb_verdict v = item->verdict;
+
+	fail_all(all, &v);
+	return false;
+}
+
 static bool judge_shapes(struct batch_of_items *all)
 {
 	struct fb_first_producer first = {0};
@@ -203,13 +211,16 @@ static bool judge_shapes(struct batch_of_items *all)
 
 		if (item->superseded || item->verdict.errorCode)
 			continue;
-		if (fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole))
-			whole = !fb_verdict_one_producer(&item->data->records, &first, &item->verdict);
-		if (whole) {
-			struct fb_verdict v = item->verdict;
-			fail_all(all, &v);
-			return false;
-		}
+		fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole);
+		if (whole)
+			return fail_whole(all, item);
+	}
+	for (int32_t i = 0; i < all->n; i++) {
+		struct item *item = &all->v[i];
+
+		if (!item->superseded && !item->verdict.errorCode &&
+		    !fb_verdict_one_producer(&item->data->records, &first, &item->verdict))
+			return fail_whole(all, item);
 	}
 	return true;
 }

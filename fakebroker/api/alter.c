@@ -2,7 +2,24 @@
 
 enum { INVALID_CONFIG = 40 };
 
-/* A value can be legal by itself and still not work: a validator's class that does not load. */
+static const struct fb_change *observer_change(const struct fb_alter_result *result)
+{
+	for (size_t i = 0; !result->errorCode && i < result->nchanges; i++)
+		if (result->changes[i].resourceType == FB_BROKER && kw_str_is(result->changes[i].name, "observer.class.name"))
+			return &result->changes[i];
+	return NULL;
+}
+
+/* A value can be legal by itself and still not work: a class that does not load. */
+static int judge_classes(struct fb_request *req, const struct fb_alter_result *result, struct kt_err *err)
+{
+	const struct fb_change *change = observer_change(result);
+
+	if (!change || change->value.n < 0)
+		return 0;
+	return fb_cluster_observe_check(req->cluster, kw_strndup(&req->arena, change->value.s, (size_t)change->value.n), err);
+}
+
 static void apply(struct fb_request *req, struct fb_alter_result *result, bool validateOnly)
 {
 	struct fb_cluster *cluster = req->cluster;
@@ -11,8 +28,10 @@ static void apply(struct fb_request *req, struct fb_alter_result *result, bool v
 
 	if (result->errorCode)
 		return;
-	code = validateOnly ? fb_cluster_configure_check(cluster, result->changes, result->nchanges, &err)
-			    : fb_cluster_configure(cluster, result->changes, result->nchanges, &err);
+	code = judge_classes(req, result, &err);
+	if (!code)
+		code = validateOnly ? fb_cluster_configure_check(cluster, result->changes, result->nchanges, &err)
+				    : fb_cluster_configure(cluster, result->changes, result->nchanges, &err);
 	if (code) {
 		result->errorCode = INVALID_CONFIG;
 		result->errorMessage = kw_sprintf(&req->arena, "%s", err.text);
@@ -36,6 +55,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	     struct fb_alter_answer *answer)
 {
 	struct fb_config_facts facts;
+	bool observers = false;
 	int code;
 
 	if (req->forced)
@@ -43,8 +63,12 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	facts = fb_cluster_facts(req->cluster, req->node);
 	code = fb_alter_check(req->cluster->configs, &facts, alter, &req->arena, answer);
-	for (size_t i = 0; !code && i < answer->nresults; i++)
+	for (size_t i = 0; !code && i < answer->nresults; i++) {
 		apply(req, &answer->results[i], validateOnly);
+		observers |= !validateOnly && observer_change(&answer->results[i]);
+	}
 	pthread_rwlock_unlock(&req->cluster->lock);
+	if (observers)
+		code = fb_cluster_observe(req->cluster, NULL, NULL);
 	return code;
 }

@@ -21,6 +21,17 @@ static int nodes_init(struct fb_cluster *cluster, int nbrokers)
 	return 0;
 }
 
+/* Nobody reads while reading, so a writer need not wait for readers that come after it. */
+static void lock_init(pthread_rwlock_t *lock)
+{
+	pthread_rwlockattr_t attr;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
+
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err)
 {
@@ -30,7 +41,7 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	*out = NULL;
 	if (!cluster)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	pthread_rwlock_init(&cluster->lock, NULL);
+	lock_init(&cluster->lock);
 	pthread_mutex_init(&cluster->meters_lock, NULL);
 	kw_uuid_random(&id);
 	kw_uuid_text(id, cluster->id);

@@ -112,10 +112,12 @@ void fb_cluster_free(struct fb_cluster *cluster);
 /* Registers our own brokers and makes their observers. Fails when a static value is illegal at the current level, with
  * node, configuration, value and level in err. */
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
-/* Makes every broker's observer anew and closes the old one within observer.shutdown.timeout: of `classes`, where a class
- * that cannot be had is an error and the observer stays; or, with NULL, of the node's observer.class.name, where it
- * becomes NoOpObserver with an error in the log. Under no lock. */
+/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes the one that
+ * it had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
+ * NoOpObserver with an error in the log, as in the implementations of KIP-388. Under no lock. 0 or KT_ENOMEM. */
 int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
+/* Can the classes be had? For those who ask while the broker runs and are told. */
+int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
 void fb_cluster_close_observers(struct fb_cluster *cluster);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node);

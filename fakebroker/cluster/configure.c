@@ -57,6 +57,7 @@ static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
 	const char *codec = config(lookup, "compression.type");
 
 	conf->maxMessageBytes = (int32_t)number(lookup, "max.message.bytes", 1048588);
+	conf->maxDecompressedMessageBytes = (int32_t)number(lookup, "max.decompressed.message.bytes", INT32_MAX - 8);
 	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", 1073741824);
 	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", INT64_MAX);
 	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", 3600000);

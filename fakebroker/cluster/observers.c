@@ -20,20 +20,36 @@ static const char *config(void *arg, const char *name)
 	return v.n < 0 ? NULL : kw_strndup(&lookup->arena, v.s, (size_t)v.n);
 }
 
-/* The log outlives every observer; the configuration is asked only while one is made. */
-static int make(struct fb_cluster *cluster, int32_t node, const char *classes, struct fb_observer **out,
-		struct kt_err *err)
+/* The log outlives every observer; the configuration is asked only while one is made. classes NULL: those of the
+ * configuration. Nothing is made, and *out is NULL, when `present` already is what they ask for. */
+static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const struct fb_observer *present,
+		struct fb_observer **out, struct kt_err *err)
 {
 	struct lookup lookup = {.cluster = cluster, .node = node};
 	struct fb_hook_env env = {config, fb_hook_line, &lookup, cluster->plugins};
-	int code;
+	int code = 0;
 
+	*out = NULL;
 	kw_arena_init(&lookup.arena, 0);
 	if (!classes)
 		classes = config(&lookup, "observer.class.name");
-	code = fb_observer_new(classes ? classes : "", &env, out, err);
+	if (!classes)
+		classes = "";
+	if (!present || strcmp(fb_observer_classes(present), classes) != 0)
+		code = fb_observer_new(classes, &env, out, err);
 	kw_arena_fini(&lookup.arena);
 	return code;
+}
+
+int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, struct kt_err *err)
+{
+	struct kt_err why = {0};
+	struct fb_observer *made;
+
+	if (make(cluster, cluster->nodes[0].id, classes, NULL, &made, &why) < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	fb_observer_unref(made);
+	return why.code ? kt_fail(err, why.code, "%s", why.text) : 0;
 }
 
 static void close_observer(struct fb_cluster *cluster, int32_t node, struct fb_observer *observer)
@@ -47,26 +63,22 @@ static void close_observer(struct fb_cluster *cluster, int32_t node, struct fb_o
 	fb_observer_unref(observer);
 }
 
-/* At the start a class that cannot be loaded falls back to NoOpObserver, as KIP-388's implementation does; somebody who
- * asks while the broker runs is told instead. */
 int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err)
 {
-	struct kt_err why = {0};
-
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
 		struct fb_node *node = &cluster->nodes[i];
-		struct fb_observer *made, *old;
+		struct fb_observer *made, *old = NULL;
+		int code;
 
-		if (make(cluster, node->id, classes, &made, &why) < 0)
-			return kt_fail(err, KT_ENOMEM, "out of memory");
-		if (classes && why.code) {
-			fb_observer_unref(made);
-			return kt_fail(err, why.code, "%s", why.text);
-		}
 		pthread_rwlock_wrlock(&cluster->lock);
-		old = node->observer;
-		node->observer = made;
+		code = make(cluster, node->id, classes, node->observer, &made, NULL);
+		if (made) {
+			old = node->observer;
+			node->observer = made;
+		}
 		pthread_rwlock_unlock(&cluster->lock);
+		if (code)
+			return kt_fail(err, KT_ENOMEM, "out of memory");
 		close_observer(cluster, node->id, old);
 	}
 	return 0;

@@ -185,7 +185,7 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	kt_obj_open(&obj, NULL, ask->body, "$", &err);
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
-	if (kt_obj_done(&obj) == 0)
+	if (kt_obj_done(&obj) == 0 && fb_cluster_observe_check(ask->cluster, classes, &err) == 0)
 		fb_cluster_observe(ask->cluster, classes, &err);
 	if (err.code)
 		fb_answer_error(answer, 400, "%s%s%s", err.path, err.path[0] ? ": " : "", err.text);

@@ -1,7 +1,7 @@
 /* Bytes that went through a Java String: what is not UTF-8 becomes U+FFFD.
  *
- * Source: java.lang.String's decoder (JDK 17), which Kafka's RecordHeader uses for keys. A malformed sequence is replaced
- * as a whole up to the first byte that does not fit; an encoded surrogate is replaced by one character.
+ * Source: java.lang.String's decoder (JDK 17), which Kafka's RecordHeader uses for keys. A malformed sequence is
+ * replaced as a whole up to the first byte that does not fit; an encoded surrogate is replaced by one character.
  */
 #ifndef KASSAY_FAKEBROKER_LOG_JAVA_UTF8_H
 #define KASSAY_FAKEBROKER_LOG_JAVA_UTF8_H

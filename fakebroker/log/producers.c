@@ -72,13 +72,54 @@ static bool in_sequence(int32_t last, int32_t next)
 	return next == (int64_t)last + 1 || (next == 0 && last == INT32_MAX);
 }
 
+/* For the reasons. */
+struct where {
+	const char *topic;
+	int32_t partition;
+	int64_t end_offset;
+};
+
+/* ProducerAppendInfo.checkProducerEpoch and checkSequence. */
+static int16_t judge(const struct fb_producer *producer, const struct kw_batch *batch, const struct where *where,
+		     struct kw_arena *arena, const char **reason)
+{
+	int32_t last = producer->n ? producer->batches[producer->n - 1].lastSeq : NO_SEQUENCE;
+
+	if (batch->producerEpoch < producer->producerEpoch) {
+		/* (TV-1) is how Kafka prints that the check is not made for a transaction marker. */
+		*reason = kw_sprintf(arena, "Epoch of producer %" PRId64 " at offset %" PRId64 " in %s-%d is %d, which "
+				     "is < the last seen epoch %d (TV-1)", batch->producerId, where->end_offset,
+				     where->topic, where->partition, batch->producerEpoch, producer->producerEpoch);
+		return INVALID_PRODUCER_EPOCH;
+	}
+	/* Any sequence will do for a producer that is not known here, as when its records were deleted by retention. */
+	if (producer->producerEpoch == NO_EPOCH)
+		return 0;
+	if (batch->producerEpoch != producer->producerEpoch) {
+		if (batch->baseSequence == 0)
+			return 0;
+		*reason = kw_sprintf(arena, "Invalid sequence number for new epoch of producer %" PRId64 " at offset %"
+				     PRId64 " in partition %s-%d: %d (request epoch), %d (seq. number), %d (current "
+				     "producer epoch)", batch->producerId, where->end_offset, where->topic,
+				     where->partition, batch->producerEpoch, batch->baseSequence,
+				     producer->producerEpoch);
+		return OUT_OF_ORDER_SEQUENCE_NUMBER;
+	}
+	if (in_sequence(last, batch->baseSequence))
+		return 0;
+	*reason = kw_sprintf(arena, "Out of order sequence number for producer %" PRId64 " at offset %" PRId64 " in "
+			     "partition %s-%d: %d (incoming seq. number), %d (current end sequence number)",
+			     batch->producerId, where->end_offset, where->topic, where->partition, batch->baseSequence,
+			     last);
+	return OUT_OF_ORDER_SEQUENCE_NUMBER;
+}
+
 int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,
 			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
 			   const struct fb_producer_batch **duplicate)
 {
 	static const struct fb_producer unknown = {.producerEpoch = NO_EPOCH};
 	const struct fb_producer *producer = fb_producers_find(producers, batch->producerId);
-	int32_t last;
 
 	*duplicate = NULL;
 	if (!fb_has_producer_id(batch))
@@ -88,32 +129,7 @@ int16_t fb_producers_check(const struct fb_producers *producers, const struct kw
 	*duplicate = find_duplicate(producer, batch);
 	if (*duplicate)
 		return 0;
-	if (batch->producerEpoch < producer->producerEpoch) {
-		/* (TV-1) is how Kafka prints that the check is not made for a transaction marker. */
-		*reason = kw_sprintf(arena, "Epoch of producer %" PRId64 " at offset %" PRId64 " in %s-%d is %d, which is "
-				     "< the last seen epoch %d (TV-1)", batch->producerId, end_offset, topic, partition,
-				     batch->producerEpoch, producer->producerEpoch);
-		return INVALID_PRODUCER_EPOCH;
-	}
-	/* Any sequence will do for a producer that is not known here, as when its records were deleted by retention. */
-	if (producer->producerEpoch == NO_EPOCH)
-		return 0;
-	if (batch->producerEpoch != producer->producerEpoch) {
-		if (batch->baseSequence == 0)
-			return 0;
-		*reason = kw_sprintf(arena, "Invalid sequence number for new epoch of producer %" PRId64 " at offset %" PRId64
-				     " in partition %s-%d: %d (request epoch), %d (seq. number), %d (current producer "
-				     "epoch)", batch->producerId, end_offset, topic, partition, batch->producerEpoch,
-				     batch->baseSequence, producer->producerEpoch);
-		return OUT_OF_ORDER_SEQUENCE_NUMBER;
-	}
-	last = producer->n ? producer->batches[producer->n - 1].lastSeq : NO_SEQUENCE;
-	if (in_sequence(last, batch->baseSequence))
-		return 0;
-	*reason = kw_sprintf(arena, "Out of order sequence number for producer %" PRId64 " at offset %" PRId64 " in partition "
-			     "%s-%d: %d (incoming seq. number), %d (current end sequence number)", batch->producerId,
-			     end_offset, topic, partition, batch->baseSequence, last);
-	return OUT_OF_ORDER_SEQUENCE_NUMBER;
+	return judge(producer, batch, &(struct where){topic, partition, end_offset}, arena, reason);
 }
 
 /* ---- add ---- */
@@ -149,7 +165,8 @@ static struct fb_producer *find_or_add(struct fb_producers *producers, int64_t p
 	return producer;
 }
 
-int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset, int64_t timestamp)
+int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset,
+		     int64_t timestamp)
 {
 	struct fb_producer *producer;
 

@@ -41,9 +41,9 @@ static inline bool fb_has_producer_id(const struct kw_batch *batch)
 }
 
 /* Judges a batch. Returns 0 (append it; so for a batch without producer id, and whatever the sequence for an id that is
- * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), with *reason in arena (NULL
- * if that is full). *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences), else to
- * NULL. end_offset is the offset that the batch would get; topic and partition are for the reason. */
+ * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), with *reason in arena
+ * (NULL if that is full). *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences),
+ * else to NULL. end_offset is the offset that the batch would get; topic and partition are for the reason. */
 int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,
 			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
 			   const struct fb_producer_batch **duplicate);
@@ -51,7 +51,8 @@ int16_t fb_producers_check(const struct fb_producers *producers, const struct kw
 int fb_producers_reserve(struct fb_producers *producers);
 /* Remembers an appended batch that fb_producers_check let pass; a new epoch forgets the batches of the old one. Without
  * producer id nothing happens. 0 or KT_ENOMEM. */
-int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset, int64_t timestamp);
+int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset,
+		     int64_t timestamp);
 
 /* Sequence arithmetic: wraps from 2^31-1 to 0. */
 int32_t fb_sequence_add(int32_t sequence, int32_t n);

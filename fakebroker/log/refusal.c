@@ -1,5 +1,7 @@
 #include "fakebroker/log/refusal.h"
 
+#include <stdio.h>
+
 #define METER(name) offsetof(struct fb_meters, name)
 #define NO_METER SIZE_MAX
 
@@ -13,17 +15,40 @@ static const struct {
 #undef KT_X
 };
 
-bool fb_refuse_batch(const struct fb_append *a, enum fb_refusal refusal, const char *reason, struct fb_verdict *v)
+static void count(const struct fb_judge *judge, size_t meter)
 {
-	size_t meter = refusals[refusal].meter;
+	uint64_t by = meter == METER(bytesRejected) ? judge->set_size : 1;
+
+	if (meter != NO_METER)
+		*(uint64_t *)((char *)judge->a->meters + meter) += by;
+}
+
+bool fb_refuse_with(const struct fb_judge *judge, enum fb_refusal refusal, const char *reason)
+{
+	struct fb_verdict *v = judge->v;
 
 	v->errorCode = refusals[refusal].code;
 	v->reason = reason;
+	count(judge, refusals[refusal].meter);
 	if (!refusals[refusal].foreseen) {
-		v->logStartOffset = a->log->logStartOffset;
-		a->meters->failedProduceRequests++;
+		v->logStartOffset = judge->a->log->logStartOffset;
+		count(judge, METER(failedProduceRequests));
 	}
-	if (meter != NO_METER)
-		++*(uint64_t *)((char *)a->meters + meter);
 	return false;
+}
+
+bool fb_refuse_batch(const struct fb_judge *judge, enum fb_refusal refusal, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return fb_refuse_with(judge, refusal, kw_strndup(judge->arena, text, strlen(text)));
+}
+
+bool fb_refuse_no_memory(const struct fb_judge *judge)
+{
+	return fb_refuse_with(judge, FB_R_NO_MEMORY, "out of memory");
 }

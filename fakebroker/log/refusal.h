@@ -10,11 +10,11 @@
 
 /* foreseen: one of the exceptions that ReplicaManager lists; the answer's log_start_offset is then -1 and
  * FailedProduceRequestsPerSec does not move. All others answer with the real one and move it.
- * meter: what moves besides, by one; BytesRejectedPerSec moves by the size of the record set.
+ * meter: what moves besides, by one; but bytesRejected by the size of the record set.
  * X(symbol, error code, foreseen, meter) */
 #define FB_REFUSALS(X)                                                              \
 	X(FB_R_BASE_OFFSET, 87, false, NO_METER)                                    \
-	X(FB_R_BATCH_TOO_LARGE, 10, true, NO_METER)                                 \
+	X(FB_R_BATCH_TOO_LARGE, 10, true, METER(bytesRejected))                     \
 	X(FB_R_CORRUPT, 2, true, METER(invalidMessageCrcRecords))                   \
 	X(FB_R_UNKNOWN_CODEC, -1, false, NO_METER)                                  \
 	X(FB_R_NO_BATCH, 87, false, NO_METER)                                       \
@@ -37,7 +37,19 @@ enum fb_refusal {
 #undef KT_X
 };
 
-/* Sets v and moves meters. reason is in the arena or static; NULL when the arena is full. Returns false. */
-bool fb_refuse_batch(const struct fb_append *a, enum fb_refusal refusal, const char *reason, struct fb_verdict *v);
+/* What a batch is judged with. */
+struct fb_judge {
+	const struct fb_append *a;
+	struct kw_arena *arena;
+	struct fb_verdict *v;
+	size_t set_size;          /* bytes of the whole record set */
+};
+
+/* Sets the verdict and moves meters. reason is in the arena or static; NULL when the arena is full. Returns false. */
+bool fb_refuse_with(const struct fb_judge *judge, enum fb_refusal refusal, const char *reason);
+/* The same with a reason in printf's way. */
+bool fb_refuse_batch(const struct fb_judge *judge, enum fb_refusal refusal, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+bool fb_refuse_no_memory(const struct fb_judge *judge);
 
 #endif

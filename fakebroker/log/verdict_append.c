@@ -14,15 +14,16 @@ static void accept_duplicate(const struct fb_append *a, const struct fb_producer
 void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, struct fb_frame *frame,
 		       struct kw_arena *arena, struct fb_verdict *v)
 {
+	struct fb_judge judge = {a, arena, v, 0};
 	int64_t baseOffset = a->log->logEndOffset;
 	int64_t offsetOfMax = plan->hasMax ? baseOffset + plan->deltaOfMax : -1;
 	const struct fb_producer_batch *duplicate;
 	const char *reason = NULL;
-	int16_t code = fb_producers_check(a->producers, &plan->batch, a->topic, a->partition, baseOffset, arena, &reason,
-					  &duplicate);
+	int16_t code = fb_producers_check(a->producers, &plan->batch, a->topic, a->partition, baseOffset, arena,
+					  &reason, &duplicate);
 
 	if (code) {
-		fb_refuse_batch(a, code == INVALID_PRODUCER_EPOCH ? FB_R_EPOCH : FB_R_SEQUENCE, reason, v);
+		fb_refuse_with(&judge, code == INVALID_PRODUCER_EPOCH ? FB_R_EPOCH : FB_R_SEQUENCE, reason);
 		return;
 	}
 	if (duplicate) {
@@ -35,9 +36,10 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 	if (fb_producers_reserve(a->producers) < 0 ||
 	    fb_log_append(a->log, plan->header, plan->rebuilt ? NULL : frame, plan->body.p, plan->body.n,
 			  plan->batch.maxTimestamp, offsetOfMax) < 0) {
-		fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
+		fb_refuse_no_memory(&judge);
 		return;
 	}
+	/* There is room, so this cannot fail. */
 	fb_producers_add(a->producers, &plan->batch, baseOffset, plan->batch.maxTimestamp);
 	v->baseOffset = baseOffset;
 	v->logAppendTimeMs = a->conf->logAppendTime ? a->now : -1;

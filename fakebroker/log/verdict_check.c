@@ -6,51 +6,50 @@
 #include "fakebroker/log/verdict_steps.h"
 
 /* Stage I. Base offset comes before size, and size before CRC. */
-static bool check_batch(const struct fb_append *a, const struct kw_slice *slice, size_t set_size, struct kw_arena *arena,
-			struct kw_batch *batch, struct fb_verdict *v)
+static bool check_batch(const struct fb_judge *judge, const struct kw_slice *slice, struct kw_batch *batch)
 {
+	const struct fb_append *a = judge->a;
 	int64_t baseOffset = (int64_t)kw_rd64(slice->p + KW_B_BASE_OFFSET);
 
 	if (baseOffset != 0)
-		return fb_refuse_batch(a, FB_R_BASE_OFFSET, kw_sprintf(arena, "The baseOffset of the record batch in the append to %s-%d "
-				 "should be 0, but it is %" PRId64, a->topic, a->partition, baseOffset), v);
-	if (slice->n > (size_t)a->conf->maxMessageBytes) {
-		a->meters->bytesRejected += set_size;
-		return fb_refuse_batch(a, FB_R_BATCH_TOO_LARGE, kw_sprintf(arena, "The record batch size in the append to %s-%d is %zu "
-				 "bytes which exceeds the maximum configured value of %d).", a->topic, a->partition, slice->n,
-				 a->conf->maxMessageBytes), v);
-	}
+		return fb_refuse_batch(judge, FB_R_BASE_OFFSET, "The baseOffset of the record batch in the append to "
+				       "%s-%d should be 0, but it is %" PRId64, a->topic, a->partition, baseOffset);
+	if (slice->n > (size_t)a->conf->maxMessageBytes)
+		return fb_refuse_batch(judge, FB_R_BATCH_TOO_LARGE, "The record batch size in the append to %s-%d is "
+				       "%zu bytes which exceeds the maximum configured value of %d).", a->topic,
+				       a->partition, slice->n, a->conf->maxMessageBytes);
 	if (kw_batch_parse(slice->p, slice->n, batch, NULL) < 0 || kw_batch_crc(slice->p, slice->n) != batch->crc)
-		return fb_refuse_batch(a, FB_R_CORRUPT, kw_sprintf(arena, "Record is corrupt (stored crc = %u) in topic partition %s-%d.",
-				 kw_rd32(slice->p + KW_B_CRC), a->topic, a->partition), v);
+		return fb_refuse_batch(judge, FB_R_CORRUPT, "Record is corrupt (stored crc = %u) in topic partition "
+				       "%s-%d.", kw_rd32(slice->p + KW_B_CRC), a->topic, a->partition);
 	if (!kw_codec_name(batch->attributes & KW_A_CODEC))
-		return fb_refuse_batch(a, FB_R_UNKNOWN_CODEC, kw_sprintf(arena, "Unknown compression type id: %d",
-				 batch->attributes & KW_A_CODEC), v);
+		return fb_refuse_batch(judge, FB_R_UNKNOWN_CODEC, "Unknown compression type id: %d",
+				       batch->attributes & KW_A_CODEC);
 	return true;
 }
 
 /* Stages K2 to K6. */
-static bool check_header(const struct fb_append *a, const struct kw_batch *batch, struct kw_arena *arena,
-			 struct fb_verdict *v)
+static bool check_header(const struct fb_judge *judge, const struct kw_batch *batch)
 {
+	const struct fb_append *a = judge->a;
 	int64_t range = (int64_t)batch->lastOffsetDelta + 1;
 
 	if (range <= 0)
-		return fb_refuse_batch(a, FB_R_OFFSETS, kw_sprintf(arena, "Batch has an invalid offset range: [0, %d] in topic partition "
-				 "%s-%d", batch->lastOffsetDelta, a->topic, a->partition), v);
+		return fb_refuse_batch(judge, FB_R_OFFSETS, "Batch has an invalid offset range: [0, %d] in topic "
+				       "partition %s-%d", batch->lastOffsetDelta, a->topic, a->partition);
 	if (batch->count <= 0)
-		return fb_refuse_batch(a, FB_R_OFFSETS, kw_sprintf(arena, "Invalid reported count for record batch: %d in topic partition "
-				 "%s-%d", batch->count, a->topic, a->partition), v);
+		return fb_refuse_batch(judge, FB_R_OFFSETS, "Invalid reported count for record batch: %d in topic "
+				       "partition %s-%d", batch->count, a->topic, a->partition);
 	if (range != batch->count)
-		return fb_refuse_batch(a, FB_R_OFFSETS, kw_sprintf(arena, "Inconsistent batch offset range [0, %d] and count of records %d "
-				 "in topic partition %s-%d", batch->lastOffsetDelta, batch->count, a->topic, a->partition), v);
+		return fb_refuse_batch(judge, FB_R_OFFSETS, "Inconsistent batch offset range [0, %d] and count of "
+				       "records %d in topic partition %s-%d", batch->lastOffsetDelta, batch->count,
+				       a->topic, a->partition);
 	if (batch->attributes & KW_A_CONTROL)
-		return fb_refuse_batch(a, FB_R_CONTROL, kw_sprintf(arena, "Clients are not allowed to write control records in topic "
-				 "partition %s-%d", a->topic, a->partition), v);
+		return fb_refuse_batch(judge, FB_R_CONTROL, "Clients are not allowed to write control records in topic "
+				       "partition %s-%d", a->topic, a->partition);
 	if (fb_has_producer_id(batch) && batch->baseSequence < 0)
-		return fb_refuse_batch(a, FB_R_NEGATIVE_SEQUENCE, kw_sprintf(arena, "Invalid sequence number %d in record batch with "
-				 "producerId %" PRId64 " in topic partition %s-%d", batch->baseSequence, batch->producerId,
-				 a->topic, a->partition), v);
+		return fb_refuse_batch(judge, FB_R_NEGATIVE_SEQUENCE, "Invalid sequence number %d in record batch with "
+				       "producerId %" PRId64 " in topic partition %s-%d", batch->baseSequence,
+				       batch->producerId, a->topic, a->partition);
 	return true;
 }
 
@@ -81,24 +80,26 @@ static void set_max_timestamp(struct fb_append_plan *plan, bool logAppendTime, i
 static void plan_in_place(const struct fb_append *a, const struct kw_batch *batch, const struct fb_records_facts *facts,
 			  struct fb_append_plan *plan)
 {
+	bool logAppendTime = a->conf->logAppendTime;
+
 	memcpy(plan->header, batch->p, KW_B_RECORDS);
 	plan->body = (struct kw_slice){batch->p + KW_B_RECORDS, batch->size - KW_B_RECORDS};
 	plan->batch = *batch;
-	plan->deltaOfMax = a->conf->logAppendTime ? facts->firstDelta : facts->deltaOfMax;
-	set_max_timestamp(plan, a->conf->logAppendTime, a->conf->logAppendTime ? a->now : facts->maxTimestamp);
+	plan->deltaOfMax = logAppendTime ? facts->firstDelta : facts->deltaOfMax;
+	set_max_timestamp(plan, logAppendTime, logAppendTime ? a->now : facts->maxTimestamp);
 }
 
 /* The paths of LogValidator: in place, or re-encoded. A compressed batch that stays as it is has its records skimmed,
  * unless a validator wants to see them. */
-static bool check_records(const struct fb_append *a, const struct kw_batch *batch, size_t set_size, struct kw_arena *arena,
-			  struct fb_append_plan *plan, struct fb_verdict *v)
+static bool check_records(const struct fb_judge *judge, const struct kw_batch *batch, struct fb_append_plan *plan)
 {
+	const struct fb_append *a = judge->a;
 	int source = batch->attributes & KW_A_CODEC;
 	int target = a->conf->compression < 0 ? source : a->conf->compression;
 	bool partial = source != KW_NONE && source == target && !a->chain;
 	struct fb_records_facts facts;
 
-	if (!fb_check_records(a, batch, partial, arena, &facts, v))
+	if (!fb_check_records(judge, batch, partial, &facts))
 		return false;
 	plan->hasMax = facts.hasMax || a->conf->logAppendTime;
 	if (source == target && (source == KW_NONE || !facts.odd)) {
@@ -107,36 +108,36 @@ static bool check_records(const struct fb_append *a, const struct kw_batch *batc
 	}
 	/* Odd offset deltas want a new batch, but the records were skimmed: that is how Kafka fails. */
 	if (partial)
-		return fb_refuse_batch(a, FB_R_NOT_REBUILT, "key is skipped in PartialDefaultRecord", v);
-	return fb_rebuild(a, batch, target, set_size, &facts, arena, plan, v);
+		return fb_refuse_with(judge, FB_R_NOT_REBUILT, "key is skipped in PartialDefaultRecord");
+	return fb_rebuild(judge, batch, target, &facts, plan);
 }
 
-static bool check_segment(const struct fb_append *a, const struct fb_append_plan *plan, struct kw_arena *arena,
-			  struct fb_verdict *v)
+static bool check_segment(const struct fb_judge *judge, const struct fb_append_plan *plan)
 {
+	const struct fb_append *a = judge->a;
 	size_t size = KW_B_RECORDS + plan->body.n;
 
 	if (size <= (size_t)a->conf->segmentBytes)
 		return true;
-	return fb_refuse_batch(a, FB_R_SEGMENT_TOO_SMALL, kw_sprintf(arena, "Message batch size is %zu bytes in append to partition %s-%d, "
-			 "which exceeds the maximum configured segment size of %d.", size, a->topic, a->partition,
-			 a->conf->segmentBytes), v);
+	return fb_refuse_batch(judge, FB_R_SEGMENT_TOO_SMALL, "Message batch size is %zu bytes in append to partition "
+			       "%s-%d, which exceeds the maximum configured segment size of %d.", size, a->topic,
+			       a->partition, a->conf->segmentBytes);
 }
 
 bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
 		      struct fb_append_plan **plan, struct fb_verdict *v)
 {
-	size_t set_size = records->n > 0 ? (size_t)records->n : 0;
-	struct kw_slice rest = {records->p, set_size}, slice;
-	const char *message = "Record batch has no batches at all";
+	struct fb_judge judge = {a, arena, v, records->n > 0 ? (size_t)records->n : 0};
+	struct kw_slice rest = {records->p, judge.set_size}, slice;
+	const char *message;
 	struct kw_batch batch;
 
 	if (fb_next_batch(&rest, arena, &slice, &message) != FB_NEXT_BATCH)
-		return fb_refuse_batch(a, FB_R_NO_BATCH, message, v);
-	if (!check_batch(a, &slice, set_size, arena, &batch, v) || !check_header(a, &batch, arena, v))
+		return fb_refuse_with(&judge, FB_R_NO_BATCH, "Record batch has no batches at all");
+	if (!check_batch(&judge, &slice, &batch) || !check_header(&judge, &batch))
 		return false;
 	*plan = kw_alloc(arena, sizeof **plan);
 	if (!*plan)
-		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
-	return check_records(a, &batch, set_size, arena, *plan, v) && check_segment(a, *plan, arena, v);
+		return fb_refuse_no_memory(&judge);
+	return check_records(&judge, &batch, *plan) && check_segment(&judge, *plan);
 }

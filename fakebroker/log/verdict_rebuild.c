@@ -1,6 +1,6 @@
 /* Stage K, when the stored batch cannot be the one that was sent: Kafka's LogValidator.buildRecordsAndAssignOffsets and
- * MemoryRecordsBuilder. What does not survive it: record attributes, the batch's unused attribute bits and delete horizon,
- * and header keys that are not UTF-8. */
+ * MemoryRecordsBuilder. What does not survive it: record attributes, the batch's unused attribute bits and delete
+ * horizon, and header keys that are not UTF-8. */
 #include <inttypes.h>
 
 #include "fakebroker/log/java_utf8.h"
@@ -80,71 +80,70 @@ static const char *unwritable(const struct kw_batch *batch)
 	return batch->baseSequence < 0 ? "Invalid negative sequence number used" : NULL;
 }
 
-static bool encode(const struct fb_append *a, struct rebuild *rebuild, struct kw_arena *arena, struct fb_verdict *v)
+static bool encode(const struct fb_judge *judge, struct rebuild *rebuild)
 {
-	struct kw_walk_opts opts = fb_walk_opts(a, false);
+	struct kw_walk_opts opts = fb_walk_opts(judge->a, false);
 	enum kw_walk why;
 	int code = kw_batch_walk(rebuild->batch, &opts, put_record, rebuild, &why, NULL);
 	const char *reason = unwritable(rebuild->batch);
 
 	if (code == NEGATIVE_TIMESTAMP)
-		reason = kw_sprintf(arena, "Invalid negative timestamp %" PRId64, rebuild->bad);
-	else if (code)
-		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
-	return !reason || fb_refuse_batch(a, FB_R_NOT_REBUILT, reason, v);
+		return fb_refuse_batch(judge, FB_R_NOT_REBUILT, "Invalid negative timestamp %" PRId64, rebuild->bad);
+	if (code)
+		return fb_refuse_no_memory(judge);
+	return !reason || fb_refuse_with(judge, FB_R_NOT_REBUILT, reason);
 }
 
-static void put_header(const struct fb_append *a, const struct rebuild *rebuild, int target, size_t body_size,
+static void put_header(const struct fb_append *a, const struct rebuild *rebuild, int target,
 		       const struct fb_records_facts *facts, struct fb_append_plan *plan)
 {
 	const struct kw_batch *batch = rebuild->batch;
-	int attributes = (batch->attributes & KW_A_TRANSACTIONAL) | target | (a->conf->logAppendTime ? KW_A_LOG_APPEND_TIME : 0);
+	bool logAppendTime = a->conf->logAppendTime;
+	int attributes = target | (batch->attributes & KW_A_TRANSACTIONAL) | (logAppendTime ? KW_A_LOG_APPEND_TIME : 0);
 	uint8_t *header = plan->header;
 
 	memcpy(header, batch->p, KW_B_RECORDS);
-	kw_wr32(header + KW_B_LENGTH, (uint32_t)(KW_B_RECORDS - KW_B_LOG_OVERHEAD + body_size));
+	kw_wr32(header + KW_B_LENGTH, (uint32_t)(KW_B_RECORDS - KW_B_LOG_OVERHEAD + plan->body.n));
 	kw_wr16(header + KW_B_ATTRIBUTES, (uint16_t)attributes);
 	kw_wr64(header + KW_B_BASE_TIMESTAMP, (uint64_t)rebuild->baseTimestamp);
-	kw_wr64(header + KW_B_MAX_TIMESTAMP, (uint64_t)(a->conf->logAppendTime ? a->now : facts->maxTimestamp));
+	kw_wr64(header + KW_B_MAX_TIMESTAMP, (uint64_t)(logAppendTime ? a->now : facts->maxTimestamp));
+	plan->deltaOfMax = logAppendTime ? 0 : facts->indexOfMax;
 }
 
 /* Takes the compressed records into the plan, if the batch may be that large. */
-static bool keep(const struct fb_append *a, const struct rebuild *rebuild, const struct kw_buf *body, int target,
-		 size_t set_size, const struct fb_records_facts *facts, struct kw_arena *arena, struct fb_append_plan *plan,
-		 struct fb_verdict *v)
+static bool keep(const struct fb_judge *judge, const struct kw_buf *body, struct fb_append_plan *plan)
 {
+	const struct fb_append *a = judge->a;
 	size_t size = KW_B_RECORDS + body->n;
 	uint8_t *p;
 
-	if (size > (size_t)a->conf->maxMessageBytes) {
-		a->meters->bytesRejected += set_size;
-		return fb_refuse_batch(a, FB_R_BATCH_TOO_LARGE, kw_sprintf(arena, "Message batch size is %zu bytes in append to "
-				 "partition %s-%d which exceeds the maximum configured size of %d.", size, a->topic,
-				 a->partition, a->conf->maxMessageBytes), v);
-	}
-	p = kw_alloc(arena, body->n);
+	if (size > (size_t)a->conf->maxMessageBytes)
+		return fb_refuse_batch(judge, FB_R_BATCH_TOO_LARGE, "Message batch size is %zu bytes in append to "
+				       "partition %s-%d which exceeds the maximum configured size of %d.", size,
+				       a->topic, a->partition, a->conf->maxMessageBytes);
+	p = kw_alloc(judge->arena, body->n);
 	if (!p)
-		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
+		return fb_refuse_no_memory(judge);
 	memcpy(p, body->p, body->n);
 	plan->body = (struct kw_slice){p, body->n};
 	plan->rebuilt = true;
-	plan->deltaOfMax = a->conf->logAppendTime ? 0 : facts->indexOfMax;
-	put_header(a, rebuild, target, body->n, facts, plan);
-	fb_plan_seal(plan);
 	return true;
 }
 
-bool fb_rebuild(const struct fb_append *a, const struct kw_batch *batch, int target, size_t set_size,
-		const struct fb_records_facts *facts, struct kw_arena *arena, struct fb_append_plan *plan,
-		struct fb_verdict *v)
+bool fb_rebuild(const struct fb_judge *judge, const struct kw_batch *batch, int target,
+		const struct fb_records_facts *facts, struct fb_append_plan *plan)
 {
-	struct rebuild rebuild = {.batch = batch, .arena = arena};
+	struct rebuild rebuild = {.batch = batch, .arena = judge->arena};
 	struct kw_buf body = {0};
-	bool good = encode(a, &rebuild, arena, v);
+	bool good = encode(judge, &rebuild);
 
 	if (good && kw_compress(target, rebuild.records.p, rebuild.records.n, &body, NULL) < 0)
-		good = fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
-	good = good && keep(a, &rebuild, &body, target, set_size, facts, arena, plan, v);
+		good = fb_refuse_no_memory(judge);
+	good = good && keep(judge, &body, plan);
+	if (good) {
+		put_header(judge->a, &rebuild, target, facts, plan);
+		fb_plan_seal(plan);
+	}
 	kw_buf_fini(&body);
 	kw_buf_fini(&rebuild.records);
 	return good;

@@ -10,9 +10,10 @@ enum { INVALID_TIMESTAMP = FB_INVALID_TIMESTAMP, INVALID_RECORD = FB_INVALID_REC
 typedef struct kw_ProduceResponse_BatchIndexAndErrorMessage fb_record_error;
 
 struct check {
-	const struct fb_append *a;
+	const struct fb_judge *judge;
+	const struct fb_append *a;   /* the judge's */
+	struct kw_arena *arena;      /* the judge's */
 	const struct kw_batch *batch;
-	struct kw_arena *arena;
 	struct fb_records_facts *facts;
 	struct fb_batch_place place;
 	bool partial;
@@ -52,21 +53,21 @@ static int refuse_key(struct check *check, int32_t index)
 {
 	check->a->meters->noKeyCompactedTopicRecords++;
 	if (!check->no_key)
-		check->no_key = kw_sprintf(check->arena, "Compacted topic cannot accept message without key in topic partition "
-					   "%s-%d", check->a->topic, check->a->partition);
+		check->no_key = kw_sprintf(check->arena, "Compacted topic cannot accept message without key in topic "
+					   "partition %s-%d", check->a->topic, check->a->partition);
 	return add_error(check, index, check->no_key);
 }
 
 static int refuse_range(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
-	const struct fb_append_conf *conf = check->a->conf;
-	int64_t now = check->a->now;
+	const struct fb_append *a = check->a;
+	int64_t first = fb_wrap_sub(a->now, a->conf->beforeMaxMs), last = fb_wrap_add(a->now, a->conf->afterMaxMs);
+	const char *message = kw_sprintf(check->arena, "Timestamp %" PRId64 " of message with offset %d is out of "
+					 "range. The timestamp should be within [%" PRId64 ", %" PRId64 "]", timestamp,
+					 record->offsetDelta, first, last);
 
 	check->timestamps = true;
-	return add_error(check, index, kw_sprintf(check->arena, "Timestamp %" PRId64 " of message with offset %" PRId64
-						  " is out of range. The timestamp should be within [%" PRId64 ", %" PRId64 "]",
-						  timestamp, check->batch->baseOffset + record->offsetDelta,
-						  fb_wrap_sub(now, conf->beforeMaxMs), fb_wrap_add(now, conf->afterMaxMs)));
+	return add_error(check, index, message);
 }
 
 /* A size as Kafka prints that of a null: a record that is read whole has none, a partial one has the length it read. */
@@ -77,12 +78,14 @@ static int32_t printed(const struct check *check, struct kw_bytes bytes)
 
 static int refuse_type(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
+	const char *message = kw_sprintf(check->arena, "Invalid timestamp type in message %sDefaultRecord(offset=%d, "
+					 "timestamp=%" PRId64 ", key=%d bytes, value=%d bytes). Producer should not "
+					 "set timestamp type to LogAppendTime.", check->partial ? "Partial" : "",
+					 record->offsetDelta, timestamp, printed(check, record->key),
+					 printed(check, record->value));
+
 	check->timestamps = true;
-	return add_error(check, index, kw_sprintf(check->arena, "Invalid timestamp type in message %sDefaultRecord(offset=%" PRId64
-						  ", timestamp=%" PRId64 ", key=%d bytes, value=%d bytes). Producer should not "
-						  "set timestamp type to LogAppendTime.", check->partial ? "Partial" : "",
-						  check->batch->baseOffset + record->offsetDelta, timestamp,
-						  printed(check, record->key), printed(check, record->value)));
+	return add_error(check, index, message);
 }
 
 static int refuse_by_validator(struct check *check, int32_t index, const struct fb_rejection *rejection)
@@ -176,24 +179,26 @@ static const char *summary(const struct check *check)
 	return message;
 }
 
-static bool refuse_records(const struct check *check, struct fb_verdict *v)
+static bool refuse_records(const struct check *check)
 {
+	struct fb_verdict *v = check->judge->v;
 	const char *message = check->timestamps ? "One or more records have been rejected due to invalid timestamp"
 						: summary(check);
 
 	if (!message)
-		return fb_refuse_batch(check->a, FB_R_NO_MEMORY, "out of memory", v);
+		return fb_refuse_no_memory(check->judge);
 	v->errorMessage = message;
 	v->recordErrors = check->errors;
 	v->nrecordErrors = check->n;
-	return fb_refuse_batch(check->a, check->timestamps ? FB_R_TIMESTAMPS : FB_R_RECORDS, message, v);
+	return fb_refuse_with(check->judge, check->timestamps ? FB_R_TIMESTAMPS : FB_R_RECORDS, message);
 }
 
-bool fb_check_records(const struct fb_append *a, const struct kw_batch *batch, bool partial, struct kw_arena *arena,
-		      struct fb_records_facts *facts, struct fb_verdict *v)
+bool fb_check_records(const struct fb_judge *judge, const struct kw_batch *batch, bool partial,
+		      struct fb_records_facts *facts)
 {
+	const struct fb_append *a = judge->a;
 	struct check check = {
-		.a = a, .batch = batch, .arena = arena, .facts = facts, .partial = partial,
+		.judge = judge, .a = a, .arena = judge->arena, .batch = batch, .facts = facts, .partial = partial,
 		.place = {a->topic, a->partition, batch->attributes & KW_A_CODEC, batch->baseTimestamp},
 	};
 	struct kw_walk_opts opts = fb_walk_opts(a, partial);
@@ -202,9 +207,9 @@ bool fb_check_records(const struct fb_append *a, const struct kw_batch *batch, b
 
 	*facts = (struct fb_records_facts){.maxTimestamp = NO_TIMESTAMP};
 	if (kw_batch_walk(batch, &opts, check_record, &check, &why, &err) == 0)
-		return check.n == 0 || refuse_records(&check, v);
+		return check.n == 0 || refuse_records(&check);
 	if (why == KW_WALK_STOPPED)
-		return fb_refuse_batch(a, FB_R_NO_MEMORY, "out of memory", v);
-	return fb_refuse_batch(a, kw_walk_code(why) == INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE,
-			 kw_strndup(arena, err.text, strlen(err.text)), v);
+		return fb_refuse_no_memory(judge);
+	return fb_refuse_batch(judge, kw_walk_code(why) == INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE, "%s",
+			       err.text);
 }

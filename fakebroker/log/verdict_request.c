@@ -11,6 +11,11 @@ void fb_verdict_init(struct fb_verdict *v)
 
 enum peek { PLAIN, TRANSACTIONAL, BROKEN };
 
+static bool is_transactional(const struct kw_slice *batch)
+{
+	return batch->p[KW_B_MAGIC] == 2 && kw_rd16(batch->p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL;
+}
+
 static enum peek peek(const struct kw_records *records, struct kw_arena *arena, struct fb_verdict *v)
 {
 	struct kw_slice rest = {records->p, records->n > 0 ? (size_t)records->n : 0};
@@ -19,8 +24,7 @@ static enum peek peek(const struct kw_records *records, struct kw_arena *arena, 
 
 	switch (fb_next_batch(&rest, arena, &batch, &message)) {
 	case FB_NEXT_BATCH:
-		return batch.p[KW_B_MAGIC] == 2 && kw_rd16(batch.p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL ? TRANSACTIONAL
-													   : PLAIN;
+		return is_transactional(&batch) ? TRANSACTIONAL : PLAIN;
 	case FB_NEXT_NONE:
 		return PLAIN;
 	case FB_NEXT_CORRUPT:

@@ -1,6 +1,4 @@
 /* Stages E and F: is it one batch of magic 2, and can its producer id be read. */
-#include <inttypes.h>
-
 #include "fakebroker/log/next_batch.h"
 #include "fakebroker/log/verdict.h"
 
@@ -13,20 +11,36 @@ enum {
 };
 enum { ZSTD_SINCE = 7 };
 
-static bool refuse(struct fb_verdict *v, int16_t code, const char *reason)
+/* What a record set is judged with. */
+struct shape {
+	int version;                 /* of the request */
+	struct kw_arena *arena;
+	struct fb_verdict *v;
+	bool *whole;
+};
+
+static bool refuse(const struct shape *shape, int16_t code, const char *reason)
 {
-	v->errorCode = code;
-	v->reason = reason;
+	shape->v->errorCode = code;
+	shape->v->reason = reason;
 	return false;
 }
 
-/* A failure of the whole request is not about this batch, so the verdict then does not tell of it either. */
-static bool refuse_whole(struct fb_verdict *v, bool *whole, const char *reason)
+/* ProduceRequest.validateRecords begins all its messages alike. */
+static bool refuse_version(const struct shape *shape, int16_t code, const char *but)
 {
-	*whole = true;
-	v->records = 0;
-	v->codec = -1;
-	return refuse(v, UNKNOWN_SERVER_ERROR, reason);
+	const char *reason = kw_sprintf(shape->arena, "Produce requests with version %d %s", shape->version, but);
+
+	return refuse(shape, code, reason);
+}
+
+/* A failure of the whole request is not about this batch, so the verdict then does not tell of it either. */
+static bool refuse_whole(const struct shape *shape, const char *reason)
+{
+	*shape->whole = true;
+	shape->v->records = 0;
+	shape->v->codec = -1;
+	return refuse(shape, UNKNOWN_SERVER_ERROR, reason);
 }
 
 static int codec_of(const struct kw_slice *batch)
@@ -46,76 +60,75 @@ static void describe(const struct kw_slice *batch, struct fb_verdict *v)
 	v->codec = codec_of(batch);
 }
 
-/* The first batch, alone among its kind. */
-static bool judge_first(int version, const struct kw_slice *batch, struct kw_arena *arena, struct fb_verdict *v, bool *whole)
+static bool judge_first(const struct shape *shape, const struct kw_slice *batch)
 {
 	if (batch->p[KW_B_MAGIC] != 2)
-		return refuse(v, INVALID_RECORD, kw_sprintf(arena, "Produce requests with version %d are only allowed to contain "
-							    "record batches with magic version 2", version));
-	describe(batch, v);
-	if (version >= ZSTD_SINCE)
+		return refuse_version(shape, INVALID_RECORD,
+				      "are only allowed to contain record batches with magic version 2");
+	describe(batch, shape->v);
+	if (shape->version >= ZSTD_SINCE)
 		return true;
 	if (!kw_codec_name(codec_of(batch)))
-		return refuse_whole(v, whole, kw_sprintf(arena, "Unknown compression type id: %d", codec_of(batch)));
+		return refuse_whole(shape, kw_sprintf(shape->arena, "Unknown compression type id: %d",
+						      codec_of(batch)));
 	if (codec_of(batch) == KW_ZSTD)
-		return refuse(v, UNSUPPORTED_COMPRESSION_TYPE, kw_sprintf(arena, "Produce requests with version %d are not "
-									  "allowed to use ZStandard compression", version));
+		return refuse_version(shape, UNSUPPORTED_COMPRESSION_TYPE,
+				      "are not allowed to use ZStandard compression");
 	return true;
 }
 
 /* What follows the first batch: it may be anything that is not a batch, unless its first bytes are wrong for one. */
-static bool judge_rest(int version, struct kw_slice *rest, struct kw_arena *arena, struct fb_verdict *v, bool *whole)
+static bool judge_rest(const struct shape *shape, struct kw_slice *rest)
 {
 	const char *message = NULL;
 	struct kw_slice second;
 
-	switch (fb_next_batch(rest, arena, &second, &message)) {
+	switch (fb_next_batch(rest, shape->arena, &second, &message)) {
 	case FB_NEXT_BATCH:
-		return refuse(v, INVALID_RECORD, kw_sprintf(arena, "Produce requests with version %d are only allowed to contain "
-							    "exactly one record batch per partition", version));
+		return refuse_version(shape, INVALID_RECORD,
+				      "are only allowed to contain exactly one record batch per partition");
 	case FB_NEXT_NONE:
 		return true;
 	case FB_NEXT_CORRUPT:
-		return refuse(v, CORRUPT_MESSAGE, message);
+		return refuse(shape, CORRUPT_MESSAGE, message);
 	case FB_NEXT_OVERFLOW:
 		break;
 	}
-	return refuse_whole(v, whole, message);
+	return refuse_whole(shape, message);
 }
 
 /* What stage F reads of the header: the producer id, and of a transactional producer epoch and sequence too. */
-static bool judge_size(const struct kw_slice *batch, struct fb_verdict *v, bool *whole)
+static bool judge_size(const struct shape *shape, const struct kw_slice *batch)
 {
 	size_t need = KW_B_PRODUCER_EPOCH;
 
 	if (batch->n >= need && (int64_t)kw_rd64(batch->p + KW_B_PRODUCER_ID) >= 0 &&
 	    kw_rd16(batch->p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL)
 		need = KW_B_COUNT;
-	return batch->n >= need || refuse_whole(v, whole, "the batch ends before its producer id, epoch and sequence");
+	return batch->n >= need || refuse_whole(shape, "the batch ends before its producer id, epoch and sequence");
 }
 
 bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct fb_verdict *v,
 		      bool *whole)
 {
+	struct shape shape = {version, arena, v, whole};
 	struct kw_slice rest = {records->p, records->n > 0 ? (size_t)records->n : 0};
 	const char *message = NULL;
 	struct kw_slice batch;
 
 	if (records->n < 0)
-		return refuse(v, INVALID_RECORD, "records are null");
+		return refuse(&shape, INVALID_RECORD, "records are null");
 	switch (fb_next_batch(&rest, arena, &batch, &message)) {
 	case FB_NEXT_BATCH:
 		break;
 	case FB_NEXT_NONE:
-		return refuse(v, INVALID_RECORD, kw_sprintf(arena, "Produce requests with version %d must have at least one "
-							    "record batch per partition", version));
+		return refuse_version(&shape, INVALID_RECORD, "must have at least one record batch per partition");
 	case FB_NEXT_CORRUPT:
-		return refuse(v, CORRUPT_MESSAGE, message);
+		return refuse(&shape, CORRUPT_MESSAGE, message);
 	case FB_NEXT_OVERFLOW:
-		return refuse_whole(v, whole, message);
+		return refuse_whole(&shape, message);
 	}
-	return judge_first(version, &batch, arena, v, whole) && judge_rest(version, &rest, arena, v, whole) &&
-	       judge_size(&batch, v, whole);
+	return judge_first(&shape, &batch) && judge_rest(&shape, &rest) && judge_size(&shape, &batch);
 }
 
 bool fb_verdict_one_producer(const struct kw_records *records, struct fb_first_producer *first, struct fb_verdict *v)

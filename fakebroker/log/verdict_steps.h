@@ -24,19 +24,18 @@ struct fb_append_plan {
 	int32_t deltaOfMax;            /* offset delta of the first that has */
 };
 
-/* Reads and judges all records (K8 to K15 and the validators). partial: as Kafka reads a compressed batch that it need not
- * re-encode, without keys and values. Returns false with *v set when the batch is refused. */
-bool fb_check_records(const struct fb_append *a, const struct kw_batch *batch, bool partial, struct kw_arena *arena,
-		      struct fb_records_facts *facts, struct fb_verdict *v);
+/* Reads and judges all records (K8 to K15 and the validators). partial: as Kafka reads a compressed batch that it need
+ * not re-encode, without keys and values. Returns false when the batch is refused. */
+bool fb_check_records(const struct fb_judge *judge, const struct kw_batch *batch, bool partial,
+		      struct fb_records_facts *facts);
 
 /* Encodes the records anew with the target codec, offset deltas 0, 1, 2, ..., and the first record's timestamp as base:
- * plan's header, body and rebuilt. Returns false with *v set when Kafka could not write such a batch (then the answer is
+ * plan's header, body and rebuilt. Returns false when Kafka could not write such a batch (then the answer is
  * UNKNOWN_SERVER_ERROR), or when it got too large. */
-bool fb_rebuild(const struct fb_append *a, const struct kw_batch *batch, int target, size_t set_size,
-		const struct fb_records_facts *facts, struct kw_arena *arena, struct fb_append_plan *plan,
-		struct fb_verdict *v);
+bool fb_rebuild(const struct fb_judge *judge, const struct kw_batch *batch, int target,
+		const struct fb_records_facts *facts, struct fb_append_plan *plan);
 
-/* The options with which a's topic reads compressed records. */
+/* The options with which the topic reads compressed records. */
 static inline struct kw_walk_opts fb_walk_opts(const struct fb_append *a, bool partial)
 {
 	return (struct kw_walk_opts){

@@ -68,11 +68,18 @@ static inline struct fb_frame *frame_of(json_t *batches)
 	return frame;
 }
 
+/* ' stands for ". */
 static inline json_t *json_of(const char *text)
 {
+	char *copy = strdup(text);
 	json_error_t error;
-	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	json_t *json;
 
+	assert_non_null(copy);
+	for (char *p = copy; (p = strchr(p, '\'')) != NULL;)
+		*p = '"';
+	json = json_loads(copy, JSON_REJECT_DUPLICATES, &error);
+	free(copy);
 	if (!json)
 		fail_msg("%s: %s", text, error.text);
 	return json;

@@ -28,7 +28,8 @@ static struct fb_frame *frame_of(const struct shape *shape)
 	assert_true(shape->n <= 16 && shape->value_size <= 4096);
 	for (int32_t i = 0; i < shape->n; i++)
 		records[i] = (struct kw_record){
-			.offsetDelta = i, .timestampDelta = i * shape->step, .key = {NULL, -1}, .value = {x, shape->value_size},
+			.offsetDelta = i, .timestampDelta = i * shape->step,
+			.key = {NULL, -1}, .value = {x, shape->value_size},
 		};
 	spec.baseOffset = shape->baseOffset;
 	spec.baseTimestamp = shape->baseTimestamp;
@@ -60,7 +61,8 @@ static struct fb_frame *append(struct fb_log *log, struct shape shape)
 		of_max += shape.n - 1;
 	frame = frame_of(&shape);
 	p = frame->p + shape.pad;
-	assert_int_equal(fb_log_append(log, p, frame, p + KW_B_RECORDS, frame->n - shape.pad - KW_B_RECORDS, max, of_max), 0);
+	assert_int_equal(fb_log_append(log, p, frame, p + KW_B_RECORDS, frame->n - shape.pad - KW_B_RECORDS, max,
+				       of_max), 0);
 	return frame;
 }
 

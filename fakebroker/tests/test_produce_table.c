@@ -1,5 +1,5 @@
-/* What a running Kafka answered to some 350 Produce requests, right and wrong ones: the verdicts must be the same, and so
- * what is stored. */
+/* What a running Kafka answered to some 350 Produce requests, right and wrong ones: the verdicts must be the same, and
+ * so what is stored. */
 #include "fakebroker/tests/bench.h"
 
 #define TABLE "fakebroker/tests/data/produce_kafka_4.4.0.json"
@@ -103,8 +103,8 @@ static void compare_records(json_t *row, const struct kw_batch *batch, const cha
 {
 	struct kw_buf inflated = {0}, hex = {0};
 
-	assert_int_equal(kw_decompress(batch->attributes & KW_A_CODEC, batch->p + KW_B_RECORDS, batch->size - KW_B_RECORDS,
-				       1 << 20, &inflated, NULL), 0);
+	assert_int_equal(kw_decompress(batch->attributes & KW_A_CODEC, batch->p + KW_B_RECORDS,
+				       batch->size - KW_B_RECORDS, 1 << 20, &inflated, NULL), 0);
 	for (size_t i = 0; i < inflated.n; i++) {
 		char digits[3];
 

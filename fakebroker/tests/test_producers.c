@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -38,13 +39,14 @@ static int teardown(void **state)
 static int16_t send(struct bench *bench, int64_t id, int16_t epoch, int32_t sequence, int32_t n)
 {
 	struct kw_batch batch = {
-		.producerId = id, .producerEpoch = epoch, .baseSequence = sequence, .lastOffsetDelta = n - 1, .count = n,
+		.producerId = id, .producerEpoch = epoch, .baseSequence = sequence,
+		.lastOffsetDelta = n - 1, .count = n,
 	};
 	int16_t code;
 
 	bench->reason = NULL;
-	code = fb_producers_check(&bench->producers, &batch, "t-idem", 0, bench->end, &bench->arena, &bench->reason,
-				  &bench->duplicate);
+	code = fb_producers_check(&bench->producers, &batch, "t-idem", 0, bench->end, &bench->arena,
+				  &bench->reason, &bench->duplicate);
 	assert_true(code == 0 ? bench->reason == NULL : bench->reason != NULL && bench->duplicate == NULL);
 	if (code == 0 && !bench->duplicate) {
 		assert_int_equal(fb_producers_add(&bench->producers, &batch, bench->end, 500 + bench->end), 0);
@@ -75,6 +77,15 @@ static void refused(struct bench *bench, int64_t id, int16_t epoch, int32_t sequ
 	assert_string_equal(bench->reason, reason);
 }
 
+static void out_of_order(struct bench *bench, int32_t sequence, int32_t n, int32_t last)
+{
+	char reason[200];
+
+	snprintf(reason, sizeof reason, "Out of order sequence number for producer 0 at offset %d in partition t-idem-0: "
+		 "%d (incoming seq. number), %d (current end sequence number)", (int)bench->end, sequence, last);
+	refused(bench, 0, 0, sequence, n, 45, reason);
+}
+
 /* The course of one producer as it was measured on Kafka 4.4.0. */
 static void test_course(void **state)
 {
@@ -84,22 +95,20 @@ static void test_course(void **state)
 	good(bench, 0, 0, 3, 1);
 	repeated(bench, 0, 0, 3, 1, 3);
 	repeated(bench, 0, 0, 0, 3, 0);
-	refused(bench, 0, 0, 0, 2, 45, "Out of order sequence number for producer 0 at offset 4 in partition t-idem-0: 0 "
-		"(incoming seq. number), 3 (current end sequence number)");
-	refused(bench, 0, 0, 10, 1, 45, "Out of order sequence number for producer 0 at offset 4 in partition t-idem-0: 10 "
-		"(incoming seq. number), 3 (current end sequence number)");
+	out_of_order(bench, 0, 2, 3);
+	out_of_order(bench, 10, 1, 3);
 	for (int32_t sequence = 4; sequence < 10; sequence++)
 		good(bench, 0, 0, sequence, 1);
-	refused(bench, 0, 0, 0, 3, 45, "Out of order sequence number for producer 0 at offset 10 in partition t-idem-0: 0 "
-		"(incoming seq. number), 9 (current end sequence number)");
+	out_of_order(bench, 0, 3, 9);
+	out_of_order(bench, 3, 1, 9);
 	repeated(bench, 0, 0, 5, 1, 5);
 	good(bench, 0, 1, 0, 1);
-	refused(bench, 0, 0, 10, 1, 47, "Epoch of producer 0 at offset 11 in t-idem-0 is 0, which is < the last seen epoch 1 "
-		"(TV-1)");
+	refused(bench, 0, 0, 10, 1, 47,
+		"Epoch of producer 0 at offset 11 in t-idem-0 is 0, which is < the last seen epoch 1 (TV-1)");
 	refused(bench, 0, 2, 7, 1, 45, "Invalid sequence number for new epoch of producer 0 at offset 11 in partition "
 		"t-idem-0: 2 (request epoch), 7 (seq. number), 1 (current producer epoch)");
-	refused(bench, 0, -1, 1, 1, 47, "Epoch of producer 0 at offset 11 in t-idem-0 is -1, which is < the last seen epoch 1 "
-		"(TV-1)");
+	refused(bench, 0, -1, 1, 1, 47,
+		"Epoch of producer 0 at offset 11 in t-idem-0 is -1, which is < the last seen epoch 1 (TV-1)");
 }
 
 static void test_batches_without_id_leave_no_trace(void **state)
@@ -128,8 +137,8 @@ static void test_first_contact_takes_any_sequence(void **state)
 /* An epoch below -1 is below what Kafka has for a producer that it does not know. */
 static void test_first_contact_with_negative_epoch(void **state)
 {
-	refused(*state, 1, -2, 0, 1, 47, "Epoch of producer 1 at offset 0 in t-idem-0 is -2, which is < the last seen epoch "
-		"-1 (TV-1)");
+	refused(*state, 1, -2, 0, 1, 47,
+		"Epoch of producer 1 at offset 0 in t-idem-0 is -2, which is < the last seen epoch -1 (TV-1)");
 }
 
 static void test_wrap(void **state)

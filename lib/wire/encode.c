@@ -174,16 +174,23 @@ static void write_array(struct enc *e, const struct kw_op *op, struct kw_frame *
 	span_close(e, span);
 }
 
+/* Before a nullable struct stands whether it is there: a signed byte, in a tagged field an unsigned varint. */
 static void write_pointer(struct enc *e, const struct kw_op *op, const struct kw_frame *frame, const void *sub)
 {
+	size_t span = span_open(e, op, frame);
+
 	if (!sub && !op->nullable) {
 		fail(e, frame, KT_ETYPE, "null where this version does not allow it");
 		return;
 	}
-	if (op->nullable)
+	if (op->nullable && op->tag >= 0)
+		kw_put_uvarint(e->buf, sub ? 1 : 0);
+	else if (op->nullable)
 		kw_put_u8(e->buf, sub ? 1 : 0xff);
+	span_length_end(e, span);
 	if (sub)
-		write_value(e, op, false, frame, sub);
+		write_struct(e, op->sub, sub, frame);
+	span_close(e, span);
 }
 
 static void write_op(struct enc *e, const struct kw_op *op, struct kw_frame *frame, const char *in)
@@ -250,7 +257,8 @@ static void write_tags(struct enc *e, const struct kw_plan *plan, const char *in
 
 static void write_struct(struct enc *e, const struct kw_plan *plan, const void *in, const struct kw_frame *up)
 {
-	const struct kw_tags *unknown = (const struct kw_tags *)(const void *)((const char *)in + plan->st->tags_offset);
+	const void *tags = (const char *)in + plan->st->tags_offset;
+	const struct kw_tags *unknown = tags;
 	struct kw_frame frame = {up, NULL, -1};
 
 	for (uint32_t i = 0; i < plan->nabsent; i++) {

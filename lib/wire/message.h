@@ -38,6 +38,7 @@ struct kw_field {
 	const char *name;            /* lowerCamel */
 	const char *alias;           /* older input name or NULL */
 	const struct kw_struct *sub; /* KW_STRUCT */
+	const void *def_sub;         /* default of a nullable struct, NULL = null */
 	const char *def_str;         /* default of a string, or NULL for "" */
 	int64_t def_int;             /* default of a number or bool */
 	struct kw_range versions, nullable, tagged;
@@ -56,7 +57,9 @@ struct kw_struct {
 	uint32_t id;                 /* dense, for the plans */
 };
 
-enum kw_kind { KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDINATOR_KEY, KW_COORDINATOR_VALUE, KW_DATA };
+enum kw_kind {
+	KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDINATOR_KEY, KW_COORDINATOR_VALUE, KW_DATA,
+};
 
 struct kw_msg {
 	const char *name;            /* "ProduceRequest" */
@@ -102,10 +105,11 @@ int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n,
 
 /* ---- encode ---- */
 
-/* A struct of the message with every field at its default. NULL when memory is exhausted. */
+/* A struct of the message with every field at its default. NULL when memory is exhausted. A nullable struct that is not
+ * null by default is a constant that all share: replace it, do not change it. */
 void *kw_new(const struct kw_msg *msg, struct kw_arena *arena);
-/* n elements of an array of structs with every field at its default: kw_new_array(&kw_ProduceRequest_TopicProduceData_struct,
- * 2, arena). NULL when memory is exhausted. */
+/* n elements of an array of structs with every field at its default:
+ * kw_new_array(&kw_ProduceRequest_TopicProduceData_struct, 2, arena). NULL when memory is exhausted. */
 void *kw_new_array(const struct kw_struct *st, int32_t n, struct kw_arena *arena);
 /* Sets one struct to its defaults. */
 void kw_set_defaults(const struct kw_struct *st, void *out);
@@ -132,7 +136,7 @@ int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct 
 
 /* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
 
-/* A new reference, or NULL with err. */
+/* A new reference, or NULL with err. Unknown tagged fields are not in it. */
 json_t *kw_to_json(const struct kw_msg *msg, int version, const void *in, struct kt_err *err);
 /* Unknown and duplicate members, wrong types and out-of-range numbers are errors with the path in err->path. Missing
  * members take their default (in Kafka's own converter they are errors: this is our leniency for hand-written input).

@@ -59,7 +59,9 @@ static void set_default(const struct kw_field *field, char *at)
 	case KW_BYTES: ((struct kw_bytes *)at)->n = null ? -1 : 0; break;
 	case KW_RECORDS: ((struct kw_records *)at)->n = null ? -1 : 0; break;
 	case KW_STRUCT:
-		if (!kw_is_pointer(field))
+		if (kw_is_pointer(field))
+			*(const void **)at = field->def_sub;
+		else
 			kw_set_defaults(field->sub, at);
 		break;
 	case KW_UUID: break;
@@ -73,8 +75,11 @@ void kw_set_defaults(const struct kw_struct *st, void *out)
 		set_default(&st->fields[i], (char *)out + st->fields[i].offset);
 }
 
+/* Unknown tagged fields count, too: a struct that has some is worth sending. */
 static bool struct_is_default(const struct kw_struct *st, const void *in)
 {
+	if (((const struct kw_tags *)((const char *)in + st->tags_offset))->n)
+		return false;
 	for (uint32_t i = 0; i < st->nfields; i++)
 		if (!kw_field_is_default(&st->fields[i], in))
 			return false;
@@ -96,10 +101,7 @@ bool kw_field_is_default(const struct kw_field *field, const void *in)
 	case KW_INT32:
 	case KW_UINT32: return *(const int32_t *)at == (int32_t)field->def_int;
 	case KW_INT64: return *(const int64_t *)at == field->def_int;
-	case KW_FLOAT64: {
-		double def = (double)field->def_int;
-		return memcmp(at, &def, sizeof def) == 0;
-	}
+	case KW_FLOAT64: return *(const double *)at == (double)field->def_int;
 	case KW_UUID: {
 		static const struct kw_uuid zero;
 		return kw_uuid_eq(*(const struct kw_uuid *)at, zero);
@@ -113,7 +115,7 @@ bool kw_field_is_default(const struct kw_field *field, const void *in)
 	case KW_STRUCT:
 		if (kw_is_pointer(field)) {
 			const void *sub = *(void *const *)at;
-			return null_n < 0 ? !sub : sub && struct_is_default(field->sub, sub);
+			return field->def_sub ? sub && struct_is_default(field->sub, sub) : !sub;
 		}
 		return struct_is_default(field->sub, at);
 	}

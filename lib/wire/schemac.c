@@ -22,7 +22,7 @@ struct type {
 };
 
 struct field {
-	char *name, *alias, *def;
+	const char *name, *alias, *def;
 	struct type type;
 	struct range versions, nullable, tagged;
 	int tag;
@@ -30,7 +30,7 @@ struct field {
 };
 
 struct strct {
-	char *name;
+	const char *name;
 	struct field f[MAX_FIELDS];
 	int n;
 	bool emitted;
@@ -38,7 +38,8 @@ struct strct {
 
 struct msg {
 	const char *file;
-	char *name, *alias;
+	char *text;           /* of the file, cut into words: all names point into it */
+	const char *name, *alias;
 	const char *kind;
 	int key;
 	unsigned listeners;
@@ -85,25 +86,13 @@ static void die(const char *fmt, ...)
 	exit(1);
 }
 
-static void *must(void *p)
-{
-	if (!p)
-		die("out of memory");
-	return p;
-}
-
-static char *copy(const char *s)
-{
-	return must(strdup(s));
-}
-
 static int number(const char **s)
 {
 	char *end;
 	long v = strtol(*s, &end, 10);
 
 	if (end == *s || v < 0 || v > 32767)
-		die("a version number is expected at \"%s\"", *s);
+		die("a number of 0 to 32767 is expected at \"%s\"", *s);
 	*s = end;
 	return (int)v;
 }
@@ -129,7 +118,7 @@ static struct range parse_range(const char *s)
 	return r;
 }
 
-static struct type parse_type(const char *s)
+static struct type parse_type(char *s)
 {
 	struct type t = {.prim = -1};
 
@@ -137,7 +126,7 @@ static struct type parse_type(const char *s)
 		t.array = true;
 		s += 2;
 	}
-	t.base = copy(s);
+	t.base = s;
 	for (int i = 0; i < NPRIMS; i++)
 		if (strcmp(prims[i].schema, s) == 0)
 			t.prim = i;
@@ -146,7 +135,7 @@ static struct type parse_type(const char *s)
 	return t;
 }
 
-static void parse_attribute(struct field *f, const char *a)
+static void parse_attribute(struct field *f, char *a)
 {
 	const char *v = strchr(a, '=');
 	size_t n = v ? (size_t)(v - a) : strlen(a);
@@ -167,23 +156,30 @@ static void parse_attribute(struct field *f, const char *a)
 			die("tag=N:RANGE is expected, not \"%s\"", a);
 		f->tagged = parse_range(v);
 	} else if (n == 7 && memcmp(a, "default", 7) == 0)
-		f->def = copy(v);
+		f->def = v;
 	else if (n == 8 && memcmp(a, "flexible", 8) == 0 && strcmp(v, "none") == 0)
 		f->never_compact = true;
 	else if (n == 5 && memcmp(a, "alias", 5) == 0)
-		f->alias = copy(v);
+		f->alias = v;
 	else if (!(n == 6 && memcmp(a, "entity", 6) == 0))
 		die("unknown attribute \"%s\"", a);
+}
+
+static struct strct *look_up(struct msg *m, const char *name)
+{
+	for (int i = 0; i < m->ns; i++)
+		if (strcmp(m->s[i].name, name) == 0)
+			return &m->s[i];
+	return NULL;
 }
 
 static struct strct *add_struct(struct msg *m, const char *name)
 {
 	if (m->ns == MAX_STRUCTS)
 		die("more than %d structs in one message", MAX_STRUCTS);
-	for (int i = 0; i < m->ns; i++)
-		if (strcmp(m->s[i].name, name) == 0)
-			die("struct %s is defined twice", name);
-	m->s[m->ns].name = copy(name);
+	if (look_up(m, name))
+		die("struct %s is defined twice", name);
+	m->s[m->ns].name = name;
 	return &m->s[m->ns++];
 }
 
@@ -196,7 +192,7 @@ static struct field *add_field(struct strct *st, char **w, int n)
 	if (st->n == MAX_FIELDS)
 		die("more than %d fields in struct %s", MAX_FIELDS, st->name);
 	f = &st->f[st->n++];
-	f->name = copy(w[0]);
+	f->name = w[0];
 	f->type = parse_type(w[1]);
 	f->versions = parse_range(w[2]);
 	f->nullable = f->tagged = (struct range){0, -1};
@@ -208,13 +204,16 @@ static struct field *add_field(struct strct *st, char **w, int n)
 
 static void parse_header(struct msg *m, char **w, int n)
 {
+	const char *value;
+
 	if (n < 2)
 		die("\"%s\" needs a value", w[0]);
+	value = w[1];
 	if (strcmp(w[0], "message") == 0) {
-		m->name = copy(w[1]);
+		m->name = w[1];
 		add_struct(m, w[1]);
 	} else if (strcmp(w[0], "alias") == 0)
-		m->alias = copy(w[1]);
+		m->alias = w[1];
 	else if (strcmp(w[0], "kind") == 0) {
 		for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 			if (strcmp(kinds[i].word, w[1]) == 0)
@@ -222,7 +221,7 @@ static void parse_header(struct msg *m, char **w, int n)
 		if (!m->kind)
 			die("unknown kind \"%s\"", w[1]);
 	} else if (strcmp(w[0], "key") == 0)
-		m->key = atoi(w[1]);
+		m->key = number(&value);
 	else if (strcmp(w[0], "versions") == 0)
 		m->versions = parse_range(w[1]);
 	else if (strcmp(w[0], "flexible") == 0)
@@ -236,11 +235,14 @@ static void parse_header(struct msg *m, char **w, int n)
 
 static int split(char *line, char **w)
 {
+	char *p;
 	int n = 0;
 
-	for (char *p = strtok(line, " \t\r\n"); p; p = strtok(NULL, " \t\r\n")) {
+	while ((p = strsep(&line, " \t\r"))) {
 		if (*p == '#')
 			break;
+		if (*p == '\0')
+			continue;
 		if (n == MAX_WORDS)
 			die("too many words");
 		w[n++] = p;
@@ -248,62 +250,74 @@ static int split(char *line, char **w)
 	return n;
 }
 
-static void parse_file(struct msg *m, const char *path)
+static char *read_file(const char *path)
 {
 	FILE *f = fopen(path, "r");
-	char line[4096], *w[MAX_WORDS];
-	struct strct *at[MAX_DEPTH] = {NULL};   /* the struct whose fields stand at this depth */
-	bool header = true, blank;
+	long size;
+	char *text;
+
+	if (!f || fseek(f, 0, SEEK_END) < 0 || (size = ftell(f)) < 0)
+		die("cannot be opened");
+	rewind(f);
+	text = calloc(1, (size_t)size + 1);
+	if (!text)
+		die("out of memory");
+	if (fread(text, 1, (size_t)size, f) != (size_t)size)
+		die("cannot be read");
+	fclose(f);
+	return text;
+}
+
+static int depth_of(const char *line)
+{
+	return (int)strspn(line, "\t");
+}
+
+/* A field or a struct; `at` has the struct whose fields stand at each depth, `next` is the line below. */
+static void parse_body(struct msg *m, struct strct **at, int depth, char **w, int n, const char *next)
+{
+	struct field *f;
+
+	if (depth == 0 && strcmp(w[0], "struct") == 0) {
+		if (n < 2)
+			die("struct needs a name");
+		at[1] = add_struct(m, w[1]);
+		return;
+	}
+	if (depth >= MAX_DEPTH - 1 || !at[depth])
+		die("this indentation has no struct above it");
+	f = add_field(at[depth], w, n);
+	at[depth + 1] = NULL;
+	/* A common struct comes later in the file; an inline one has its fields right below. */
+	if (f->type.prim < 0 && next && depth_of(next) > depth && !look_up(m, f->type.base))
+		at[depth + 1] = add_struct(m, f->type.base);
+}
+
+static void parse_file(struct msg *m, const char *path)
+{
+	struct strct *at[MAX_DEPTH] = {NULL};
+	char *line, *next, *w[MAX_WORDS];
+	bool header = true;
 
 	cur_file = m->file = path;
 	cur_line = 0;
 	m->key = -1;
 	m->versions = m->flexible = (struct range){0, -1};
-	if (!f)
-		die("cannot be opened");
-	while (fgets(line, sizeof line, f)) {
-		int depth = 0, n;
+	m->text = next = read_file(path);
+	while ((line = strsep(&next, "\n"))) {
+		int depth = depth_of(line), n;
 
 		cur_line++;
-		while (line[depth] == '\t')
-			depth++;
-		blank = line[0] == '\n';
+		header &= !(*line == '\0' && m->name);   /* the first blank line ends it */
 		n = split(line, w);
-		header &= !(blank && m->name);   /* the first blank line ends it */
 		if (n == 0)
 			continue;
-		if (header) {
+		if (header)
 			parse_header(m, w, n);
-			at[0] = m->ns ? &m->s[0] : NULL;
-			continue;
-		}
-		if (depth == 0 && strcmp(w[0], "struct") == 0) {
-			if (n < 2)
-				die("struct needs a name");
-			at[1] = add_struct(m, w[1]);
-			continue;
-		}
-		if (depth >= MAX_DEPTH - 1 || !at[depth])
-			die("this indentation has no struct above it");
-		struct field *fl = add_field(at[depth], w, n);
-		at[depth + 1] = NULL;
-		if (fl->type.prim < 0) {
-			bool known = false;
-			for (int i = 0; i < m->ns; i++)
-				known |= strcmp(m->s[i].name, fl->type.base) == 0;
-			/* A common struct comes later in the file; an inline one has its fields right below. */
-			long pos = ftell(f);
-			char next[4096];
-			int nd = 0;
-			if (fgets(next, sizeof next, f))
-				while (next[nd] == '\t')
-					nd++;
-			fseek(f, pos, SEEK_SET);
-			if (nd > depth && !known)
-				at[depth + 1] = add_struct(m, fl->type.base);
-		}
+		else
+			parse_body(m, at, depth, w, n, next);
+		at[0] = &m->s[0];
 	}
-	fclose(f);
 	if (!m->name || !m->kind)
 		die("the lines \"message\" and \"kind\" are missing");
 }
@@ -312,9 +326,10 @@ static void parse_file(struct msg *m, const char *path)
 
 static struct strct *find_struct(struct msg *m, const char *name)
 {
-	for (int i = 0; i < m->ns; i++)
-		if (strcmp(m->s[i].name, name) == 0)
-			return &m->s[i];
+	struct strct *s = look_up(m, name);
+
+	if (s)
+		return s;
 	cur_file = m->file;
 	die("struct %s is not defined", name);
 }
@@ -334,6 +349,17 @@ static void struct_name(char *buf, size_t size, const struct msg *m, const struc
 		snprintf(buf, size, "kw_%s", m->name);
 	else
 		snprintf(buf, size, "kw_%s_%s", m->name, s->name);
+}
+
+static bool default_null(const struct field *f)
+{
+	return f->def && strcmp(f->def, "null") == 0;
+}
+
+/* A struct that can be null; kw_is_pointer in plan.h. */
+static bool is_pointer(const struct field *f)
+{
+	return f->type.prim < 0 && !f->type.array && f->nullable.min <= f->nullable.max;
 }
 
 static void emit_struct(FILE *h, struct msg *m, struct strct *s)
@@ -359,7 +385,7 @@ static void emit_struct(FILE *h, struct msg *m, struct strct *s)
 		}
 		if (f->type.array)
 			fprintf(h, "\tstruct { %s *v; int32_t n; } %s;\n", type, lower(f->name));
-		else if (f->type.prim < 0 && f->nullable.min <= f->nullable.max)
+		else if (is_pointer(f))
 			fprintf(h, "\t%s *%s;   /* NULL = null */\n", type, lower(f->name));
 		else
 			fprintf(h, "\t%s %s;\n", type, lower(f->name));
@@ -372,7 +398,7 @@ static long long default_number(const struct msg *m, const struct field *f)
 	char *end;
 	long long v;
 
-	if (!f->def || strcmp(f->def, "null") == 0 || strcmp(f->def, "false") == 0)
+	if (!f->def || default_null(f) || strcmp(f->def, "false") == 0)
 		return 0;
 	if (strcmp(f->def, "true") == 0)
 		return 1;
@@ -397,7 +423,6 @@ static void emit_range(FILE *c, const struct msg *m, struct range r)
 static void emit_field(FILE *c, struct msg *m, const char *sname, const struct field *f)
 {
 	bool text = f->type.prim == P_STRING && !f->type.array;
-	bool null = f->def && strcmp(f->def, "null") == 0;
 	char sub[256] = "";
 
 	fprintf(c, "\t{\"%s\", ", lower(f->name));
@@ -410,7 +435,11 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 		fprintf(c, "&%s_struct, ", sub);
 	} else
 		fprintf(c, "NULL, ");
-	if (text && f->def && !null)
+	if (is_pointer(f) && !default_null(f))
+		fprintf(c, "&%s_%s_default, ", sname, f->name);
+	else
+		fprintf(c, "NULL, ");
+	if (text && f->def && !default_null(f))
 		fprintf(c, "\"%s\", 0, ", f->def);
 	else
 		fprintf(c, "NULL, %lld, ", text ? 0 : default_number(m, f));
@@ -418,9 +447,51 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 	emit_range(c, m, f->nullable);
 	emit_range(c, m, f->tagged);
 	fprintf(c, "%d, %s, %d%s%s%s%s%s, ", f->tag, f->type.prim < 0 ? "KW_STRUCT" : prims[f->type.prim].constant, 0,
-		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "", f->key ? " | KW_F_KEY" : "",
-		f->never_compact ? " | KW_F_NEVER_COMPACT" : "", null ? " | KW_F_DEFAULT_NULL" : "");
+		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "",
+		f->key ? " | KW_F_KEY" : "", f->never_compact ? " | KW_F_NEVER_COMPACT" : "",
+		default_null(f) ? " | KW_F_DEFAULT_NULL" : "");
 	fprintf(c, "offsetof(struct %s, %s)},\n", sname, lower(f->name));
+}
+
+/* The members of a struct that are not zero by default. */
+static void emit_defaults(FILE *c, struct msg *m, const struct strct *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		const struct field *f = &s->f[i];
+
+		if (f->type.prim < 0 && !f->type.array) {
+			if (is_pointer(f) && !default_null(f))
+				die("struct %s: a nullable struct within one is not null by default", s->name);
+			if (is_pointer(f))
+				continue;
+			fprintf(c, ".%s = {", lower(f->name));
+			emit_defaults(c, m, find_struct(m, f->type.base));
+			fprintf(c, ".unknownTags = {NULL, 0}}, ");
+		} else if (default_null(f)) {
+			fprintf(c, ".%s = {.n = -1}, ", lower(f->name));
+		} else if (f->def && f->type.prim == P_STRING) {
+			fprintf(c, ".%s = {\"%s\", %zu}, ", lower(f->name), f->def, strlen(f->def));
+		} else if (f->def) {
+			fprintf(c, ".%s = %lld, ", lower(f->name), default_number(m, f));
+		}
+	}
+}
+
+/* A nullable struct that is there by default points to a constant. */
+static void emit_default_structs(FILE *c, struct msg *m, const char *sname, const struct strct *s)
+{
+	char sub[256];
+
+	for (int i = 0; i < s->n; i++) {
+		const struct field *f = &s->f[i];
+
+		if (!is_pointer(f) || default_null(f))
+			continue;
+		struct_name(sub, sizeof sub, m, find_struct(m, f->type.base));
+		fprintf(c, "static const struct %s %s_%s_default = {", sub, sname, f->name);
+		emit_defaults(c, m, find_struct(m, f->type.base));
+		fprintf(c, ".unknownTags = {NULL, 0}};\n");
+	}
 }
 
 static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
@@ -434,6 +505,7 @@ static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 		if (s->f[i].type.prim < 0)
 			emit_tables(c, m, find_struct(m, s->f[i].type.base), id);
 	struct_name(name, sizeof name, m, s);
+	emit_default_structs(c, m, name, s);
 	if (s->n) {
 		fprintf(c, "static const struct kw_field %s_fields[] = {\n", name);
 		for (int i = 0; i < s->n; i++)
@@ -488,7 +560,8 @@ static void emit_source(const char *dir, struct msg *msgs, int n)
 	FILE *c = create(dir, "kw_tables.c");
 	int id = 0;
 
-	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n#include \"kw_messages.h\"\n#include \"lib/wire/plan.h\"\n\n");
+	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n"
+		   "#include \"kw_messages.h\"\n#include \"lib/wire/plan.h\"\n\n");
 	for (int i = 0; i < n; i++) {
 		struct msg *m = &msgs[i];
 
@@ -522,10 +595,15 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	cur_file = argv[2];
-	msgs = must(calloc((size_t)n, sizeof *msgs));
+	msgs = calloc((size_t)n, sizeof *msgs);
+	if (!msgs)
+		die("out of memory");
 	for (int i = 0; i < n; i++)
 		parse_file(&msgs[i], argv[i + 3]);
 	emit_header(argv[2], msgs, n);
 	emit_source(argv[2], msgs, n);
+	for (int i = 0; i < n; i++)
+		free(msgs[i].text);
+	free(msgs);
 	return 0;
 }
