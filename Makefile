@@ -53,6 +53,7 @@ help:
 	@echo 'make demo         build and run the main job; leaves out/demo/report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-schema compare the message schemas and the codec with the jars of Kafka 3.9 and 4.4 (needs a JDK)'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
@@ -142,7 +143,8 @@ $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 
 .PHONY: check
 check: all tests
-	@BUILD=$(BUILD) fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
+	@BUILD=$(BUILD) TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
+		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
 
 .PHONY: tests
 tests: $(TESTS)
