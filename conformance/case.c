@@ -195,7 +195,7 @@ static int check_variables(const struct cf_case *cas, struct kt_err *err)
 
 	if (cf_vars_check(cas->doc.root, &found) == 0)
 		return 0;
-	snprintf(path, sizeof path, "$%.250s", found.path);
+	snprintf(path, sizeof path, "$.%.250s", found.path);
 	return kt_json_fail(&cas->doc, path, err, found.code, "%s", found.text);
 }
 

@@ -225,10 +225,10 @@ static int replay_named(struct cf_setup *setup, const char *name)
 	char dir[PATH_MAX], file[PATH_MAX];
 	struct stat st;
 
-	if (stat(name, &st) == 0)
-		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_incident(setup, name);
 	cf_path(dir, sizeof dir, "%s/incidents", setup->suite.data.fixtures);
 	cf_path(file, sizeof file, "%s/%s.json", dir, name);
+	if (stat(name, &st) == 0)
+		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_incident(setup, name);
 	if (strchr(name, '/') || stat(file, &st) != 0)
 		return unknown_incident(name, dir);
 	return replay_incident(setup, file);

@@ -73,6 +73,23 @@ static const struct kt_cli cli = {
 
 /* ---- while it runs ---- */
 
+static volatile sig_atomic_t interrupted;
+
+/* The cases that are running end and clean up; a second signal ends the program at once. */
+static void on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
 struct session {
 	struct cf_setup setup;
 	struct cf_items items;
@@ -192,15 +209,18 @@ static void run_cases(struct session *session)
 {
 	struct cf_runner runner = {
 		.suite = &session->setup.suite, .target = &session->setup.target, .items = session->items, .jobs = given.jobs,
-		.seed = (uint64_t)given.seed, .strict = given.strict, .on_row = on_row, .arg = session,
+		.seed = (uint64_t)given.seed, .strict = given.strict, .stop = &interrupted, .on_row = on_row, .arg = session,
 	};
 	int64_t start = kc_now_ms();
 	json_t *rows;
 
 	describe_run(session);
+	catch_signals();
 	rows = cf_runner_run(&runner);
 	add_claims(session, rows);
-	json_object_set_new(session->result, "note", json_string(sanity_note(rows)));
+	json_object_set_new(session->result, "note",
+			    json_string(interrupted ? "The run was interrupted." : sanity_note(rows)));
+	json_object_set_new(session->result, "interrupted", json_boolean(interrupted));
 	json_object_set_new(session->result, "cases", rows);
 	json_object_set_new(session->result, "ms", json_integer(kc_now_ms() - start));
 	cf_result_finish(session->result, &session->setup.suite.reg);

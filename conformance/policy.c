@@ -25,7 +25,7 @@ static void weigh(json_t *row, bool strict)
 	}
 	if (verdict != CF_FAIL || strcmp(level, "must") == 0)
 		return;
-	snprintf(reason, sizeof reason, "%s: %s", level, cf_text(row, "reason"));
+	snprintf(reason, sizeof reason, "%s: %s", cf_text(row, "level"), cf_text(row, "reason"));
 	if (strcmp(level, "should") != 0)
 		set(row, CF_PASS, reason);
 	else if (!strict)

@@ -71,7 +71,7 @@ static void faults_of_steps(void **state)
 	check_step("{\"probe\": {}, \"expect\": {\"error\": \"INVALID_RECRD\"}}", "$.steps[1].expect.error",
 		   "unknown error name \"INVALID_RECRD\"; did you mean \"INVALID_RECORD\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"grade\": \"strickt\"}}", "$.steps[1].expect.grade",
-		   "unknown value \"strickt\"; did you mean \"strict\"?");
+		   "unknown choice \"strickt\"; did you mean \"strict\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"body\": {\"a\": {\"$lenght\": 1}}}}", "$.steps[1].expect.body.a",
 		   "unknown operator \"$lenght\"; did you mean \"$length\"?");
 	check_step("{\"probe\": {}, \"expect\": [{\"error\": \"NONE\"}]}", "$.steps[1].expect[0]",
