@@ -146,10 +146,12 @@ check: all tests
 .PHONY: tests
 tests: $(TESTS)
 
-# ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
-.PHONY: check-san
-check-san:
+.PHONY: check-san check-address check-thread
+check-san: check-address check-thread
+check-address:
 	$(MAKE) check SAN=address,undefined
+# ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
+check-thread:
 	$$(setarch -R true 2>/dev/null && echo setarch -R) $(MAKE) check SAN=thread
 
 .PHONY: check-kafka

@@ -71,7 +71,7 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 
 	if (err.code) {
 		j->verdict = CF_ERROR;
-		snprintf(j->reason, sizeof j->reason, "capture%s: %s", err.path, err.text);
+		snprintf(j->reason, sizeof j->reason, "capture.%s: %s", err.path, err.text);
 	}
 	json_object_foreach(paths, name, path) {
 		json_t *value = cf_at(out->subject, json_string_value(path));

@@ -439,7 +439,7 @@ static int check_members(json_t *pattern, struct kt_err *err)
 					: cf_pattern_check(sub, err);
 
 		if (rc) {
-			cf_err_under(err, ".%s", name);
+			cf_err_under(err, "%s", name);
 			return rc;
 		}
 	}
@@ -459,7 +459,7 @@ int cf_pattern_check(json_t *pattern, struct kt_err *err)
 	if (op) {
 		if (is_variable(operand) || op->check(operand, err) == 0)
 			return 0;
-		cf_err_under(err, ".%s", word);
+		cf_err_under(err, "%s", word);
 		return err->code;
 	}
 	if (json_is_object(pattern))

@@ -34,7 +34,7 @@ struct cf_mismatch {
 bool cf_match(json_t *pattern, json_t *got, struct cf_mismatch *why);
 
 /* Are the operators known and their operands of the right kind? A string that is a variable ("$topic") passes for any
- * operand. The error's path is relative to the pattern ("" or ".recordErrors[0]"). */
+ * operand. The error's path is relative to the pattern ("" or "recordErrors[0]"). */
 int cf_pattern_check(json_t *pattern, struct kt_err *err);
 
 /* JSON in one line, cut off with "..." after size bytes, error numbers as they are. Returns buf. */

@@ -30,8 +30,10 @@ static int level_at(struct cf_link *link)
 	json_t *answer = NULL;
 	int min, max, level;
 
-	if (cf_link_ask(link, "ApiVersions", CF_LATEST,
-			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion", KASSAY_VERSION), &answer, &err))
+	if (cf_link_ask(
+		    link, "ApiVersions", CF_LATEST,
+		    json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion", KASSAY_VERSION),
+		    &answer, &err))
 		return -1;
 	cf_feature(answer, "metadata.version", &min, &max, &level);
 	json_decref(answer);
@@ -66,8 +68,9 @@ int cf_level_move(struct cf_run *run, int level, struct kt_err *err)
 		return 0;
 	if (cf_link_ask(link, "UpdateFeatures", CF_LATEST,
 			json_pack("{s:i, s:[{s:s, s:i, s:i}], s:b}", "timeoutMs", 10000, "featureUpdates", "feature",
-				  "metadata.version", "maxVersionLevel", level, "upgradeType", now < level ? UPGRADE : SAFE_DOWNGRADE,
-				  "validateOnly", 0), &answer, err))
+				  "metadata.version", "maxVersionLevel", level, "upgradeType",
+				  now < level ? UPGRADE : SAFE_DOWNGRADE, "validateOnly", 0),
+			&answer, err))
 		return err->code;
 	if (run->level < 0)
 		run->level = now;

@@ -63,30 +63,27 @@ static int begin_of(const struct lg_range *range, int64_t *begin, struct kt_err 
 
 static int add_partitions(rd_kafka_t *rk, struct lg_reader *reader, struct kt_err *err)
 {
-	int64_t *begins = NULL, *ends = NULL;
+	struct lg_range *ranges;
 	int32_t n;
 	int rc = lg_cluster_partitions(rk, given.topic, &n, err);
 
 	if (rc)
 		return rc;
-	begins = calloc((size_t)n, sizeof *begins);
-	ends = calloc((size_t)n, sizeof *ends);
-	if (!begins || !ends)
-		rc = kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)n);
-	for (int32_t p = 0; p < n && rc == 0; p++) {
-		struct lg_range range;
-
-		rc = lg_cluster_range(rk, given.topic, p, &range, err);
-		if (rc == 0)
-			rc = begin_of(&range, &begins[p], err);
-		ends[p] = range.end;
-	}
+	ranges = calloc((size_t)n, sizeof *ranges);
+	if (!ranges)
+		return kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)n);
+	rc = lg_cluster_ranges(rk, given.topic, n, ranges, err);
 	if (rc == 0)
-		rc = lg_reader_add(reader, given.topic, n, begins, err);
-	for (int32_t p = 0; p < n && rc == 0 && given.duration == 0; p++)
-		lg_reader_set_target(reader, given.topic, p, ends[p]);
-	free(begins);
-	free(ends);
+		rc = lg_reader_add(reader, given.topic, n, err);
+	for (int32_t p = 0; p < n && rc == 0; p++) {
+		int64_t begin = 0;
+
+		rc = begin_of(&ranges[p], &begin, err);
+		lg_reader_set_begin(reader, given.topic, p, begin);
+		if (given.duration == 0)
+			lg_reader_set_target(reader, given.topic, p, ranges[p].end);
+	}
+	free(ranges);
 	return rc;
 }
 

@@ -10,27 +10,19 @@
 #include <time.h>
 
 #include "loadgen/clock.h"
-#include "loadgen/dial.h"
 #include "loadgen/parcel.h"
+#include "loadgen/routes.h"
 
 enum { API_PRODUCE = 0, VERSION_MIN = 9, VERSION_MAX = 12 };   /* from version 13 on topics are named by id */
-enum { AHEAD = 64, LANES = 64 };
+enum { AHEAD = 64 };
 
 #define AHEAD_NS (100 * LG_MS)     /* nothing is encoded earlier than this before it is due */
-#define DIAL_MS 10000
 #define ANSWER_MS 30000
-#define BACKOFF (100 * LG_MS)
 #define STOP_WAIT (5 * LG_SECOND)
 
-/* The connection to one broker. */
-struct lane {
-	int32_t node;
-	char host[256];
-	int port;
-	struct kc_conn *conn;
-	int version;
-	int64_t retry_at;              /* not before this time */
-	struct lg_parcel *flights;     /* ring of inFlight */
+/* The requests on one connection that wait for an answer, oldest first. */
+struct flights {
+	struct lg_parcel *ring;        /* inFlight of them */
 	int head, n;
 };
 
@@ -43,107 +35,59 @@ struct wire {
 	bool planned_all;
 	struct lg_parcel ahead[AHEAD]; /* ring of encoded parcels that are not sent yet */
 	int ahead_head, nahead;
-	struct lane lanes[LANES];
-	int nlanes;
-	int32_t *leaders;              /* lane of each partition, -1 = none */
-	bool stale;                    /* the leaders must be asked for again */
-	int64_t refresh_at;
+	struct lg_routes routes;
+	struct flights flights[LG_LANES_MAX];   /* by lane */
 	struct kw_buf frame;
 	struct kw_arena arena;
 	struct kt_err fatal;
 };
 
-/* ---- routes ---- */
-
-static struct lane *lane_of(struct wire *wire, const struct kw_MetadataResponse_MetadataResponseBroker *broker)
+static struct flights *flights_of(struct wire *wire, const struct lg_lane *lane)
 {
-	struct lane *lane = NULL;
-
-	for (int i = 0; i < wire->nlanes; i++)
-		if (wire->lanes[i].node == broker->nodeId)
-			lane = &wire->lanes[i];
-	if (!lane) {
-		if (wire->nlanes == LANES)
-			return NULL;
-		lane = &wire->lanes[wire->nlanes];
-		lane->flights = calloc((size_t)wire->load->phase->in_flight, sizeof *lane->flights);
-		if (!lane->flights)
-			return NULL;
-		lane->node = broker->nodeId;
-		wire->nlanes++;
-	}
-	snprintf(lane->host, sizeof lane->host, "%.*s", broker->host.n, broker->host.s);
-	lane->port = broker->port;
-	return lane;
+	return &wire->flights[lane - wire->routes.lanes];
 }
 
-static int take_metadata(struct wire *wire, const struct kw_MetadataResponse *metadata, struct kt_err *err)
+static struct lg_parcel *oldest(const struct flights *flights)
 {
-	const struct kw_MetadataResponse_MetadataResponseTopic *topic = metadata->topics.v;
-
-	if (metadata->topics.n != 1 || topic->errorCode)
-		return kt_fail(err, KT_EUNKNOWN, "no metadata of topic %s: %s", wire->load->phase->topic,
-			       metadata->topics.n == 1 ? kw_error_name(topic->errorCode) : "not in the answer");
-	for (int32_t p = 0; p < wire->load->npartitions; p++)
-		wire->leaders[p] = -1;
-	for (int32_t b = 0; b < metadata->brokers.n; b++) {
-		struct lane *lane = lane_of(wire, &metadata->brokers.v[b]);
-
-		for (int32_t p = 0; lane && p < topic->partitions.n; p++)
-			if (topic->partitions.v[p].leaderId == lane->node && topic->partitions.v[p].partitionIndex >= 0 &&
-			    topic->partitions.v[p].partitionIndex < wire->load->npartitions)
-				wire->leaders[topic->partitions.v[p].partitionIndex] = (int32_t)(lane - wire->lanes);
-	}
-	return 0;
+	return &flights->ring[flights->head];
 }
 
-static int refresh_routes(struct wire *wire, struct kt_err *err)
+static void drop_oldest(const struct wire *wire, struct flights *flights)
 {
-	int64_t deadline = kc_now_ms() + DIAL_MS;
-	struct kw_MetadataResponse *metadata;
-	struct kc_conn *conn;
-	int rc = lg_dial(wire->load->plan->bootstrap, deadline, &conn, err);
-
-	if (rc)
-		return rc;
-	kw_arena_reset(&wire->arena);
-	rc = lg_metadata(conn, wire->load->phase->topic, deadline, &wire->arena, &metadata, err);
-	kc_free(conn);
-	if (rc == 0)
-		rc = take_metadata(wire, metadata, err);
-	wire->stale = rc != 0;
-	return rc;
+	flights->head = (flights->head + 1) % wire->load->phase->in_flight;
+	flights->n--;
 }
 
-static int open_lane(struct lane *lane, struct kt_err *err)
+/* The next free place, NULL if there is none. */
+static struct lg_parcel *new_flight(const struct wire *wire, struct flights *flights)
 {
-	int rc = lg_dial_host(lane->host, lane->port, kc_now_ms() + DIAL_MS, &lane->conn, err);
+	int max = wire->load->phase->in_flight;
 
-	if (rc)
-		return rc;
-	lane->version = kc_version(lane->conn, API_PRODUCE, VERSION_MAX);
-	if (lane->version < VERSION_MIN) {
-		kc_free(lane->conn);
-		lane->conn = NULL;
-		return kt_fail(err, KT_EVERSION, "broker %d does not offer Produce version %d or later", (int)lane->node,
-			       VERSION_MIN);
-	}
-	return 0;
+	if (!flights->ring)
+		flights->ring = calloc((size_t)max, sizeof *flights->ring);
+	if (!flights->ring || flights->n == max)
+		return NULL;
+	return &flights->ring[(flights->head + flights->n++) % max];
+}
+
+static void note(struct wire *wire, const struct kt_err *err)
+{
+	char text[600];
+
+	if (err->code)
+		lg_load_event(wire->load, kt_err_line(err, text, sizeof text));
 }
 
 /* Gives up what is in flight; the connection is opened again when it is needed. */
-static void drop_lane(struct wire *wire, struct lane *lane, bool expected, const char *why)
+static void drop_lane(struct wire *wire, struct lg_lane *lane, bool expected, const char *why)
 {
-	if (lane->n > 0)
+	struct flights *flights = flights_of(wire, lane);
+
+	if (flights->n > 0)
 		wire->load->guarantee.ordered = false;   /* what was in flight may still arrive behind what comes next */
-	for (; lane->n > 0; lane->n--) {
-		lg_parcel_give_up(&lane->flights[lane->head], wire->load, expected, why);
-		lane->head = (lane->head + 1) % wire->load->phase->in_flight;
-	}
-	kc_free(lane->conn);
-	lane->conn = NULL;
-	lane->retry_at = lg_now() + BACKOFF;
-	wire->stale = true;
+	for (; flights->n > 0; drop_oldest(wire, flights))
+		lg_parcel_give_up(oldest(flights), wire->load, expected, why);
+	lg_lane_close(&wire->routes, lane);
 }
 
 /* ---- encoding ahead ---- */
@@ -187,7 +131,7 @@ static bool plan_next(struct wire *wire)
 
 /* ---- sending ---- */
 
-static int encode_request(struct wire *wire, struct lane *lane, struct lg_parcel *parcel, struct kt_err *err)
+static int encode_request(struct wire *wire, struct lg_lane *lane, struct lg_parcel *parcel, struct kt_err *err)
 {
 	struct kw_ProduceRequest_PartitionProduceData partition = {
 		.index = parcel->partition, .records = {.p = parcel->batch.p, .n = (int32_t)parcel->batch.n},
@@ -223,81 +167,54 @@ static void settle_unanswered(struct wire *wire, const struct lg_parcel *parcel)
 	lg_parcel_settle(parcel, wire->load, &answer, lg_now());
 }
 
-static void write_parcel(struct wire *wire, struct lane *lane, struct lg_parcel *parcel)
+static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parcel *flight, struct lg_parcel *parcel)
 {
-	char text[600];
 	struct kt_err err = {0};
-	int rc = encode_request(wire, lane, parcel, &err);
-	struct lg_parcel *flight;
+	char text[600];
+	int rc;
 
-	if (rc) {
-		wire->fatal = err;
+	if (encode_request(wire, lane, parcel, &wire->fatal))
 		return;
-	}
 	parcel->sent = lg_now();
 	if (!lg_schedule_paced(&wire->schedule))
 		parcel->intended = parcel->sent;
 	count_sent(wire, parcel);
 	rc = kc_write(lane->conn, wire->frame.p, wire->frame.n, kc_now_ms() + ANSWER_MS, &err);
 	kw_buf_clear(&parcel->batch);
-	if (rc == 0 && wire->load->phase->acks == 0) {
-		settle_unanswered(wire, parcel);
-		return;
-	}
-	flight = &lane->flights[(lane->head + lane->n++) % wire->load->phase->in_flight];
 	*flight = *parcel;
 	flight->batch = (struct kw_buf){0};
 	if (rc) {
-		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-		drop_lane(wire, lane, false, text);
+		note(wire, &err);
+		drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
+	} else if (wire->load->phase->acks == 0) {
+		settle_unanswered(wire, parcel);
+		flights_of(wire, lane)->n--;
 	}
-}
-
-/* The lane that the parcel can go to now; NULL if it has to wait. */
-static struct lane *ready_lane(struct wire *wire, const struct lg_parcel *parcel)
-{
-	int64_t now = lg_now();
-	struct lane *lane;
-	struct kt_err err = {0};
-	char text[600];
-
-	if (wire->stale && now >= wire->refresh_at) {
-		wire->refresh_at = now + BACKOFF;
-		if (refresh_routes(wire, &err))
-			lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-	}
-	if (wire->leaders[parcel->partition] < 0) {
-		wire->stale = true;
-		return NULL;
-	}
-	lane = &wire->lanes[wire->leaders[parcel->partition]];
-	if (!lane->conn && now >= lane->retry_at && open_lane(lane, &err)) {
-		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-		lane->retry_at = lg_now() + BACKOFF;
-		wire->stale = true;
-	}
-	return lane->conn && lane->n < wire->load->phase->in_flight ? lane : NULL;
 }
 
 /* Sends the first encoded parcel if it is due and can go out. A parcel that no broker takes within the time that an
  * answer may take has failed. */
 static bool send_due(struct wire *wire)
 {
-	struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
-	struct lane *lane;
+	struct lg_parcel *parcel = &wire->ahead[wire->ahead_head], *flight = NULL;
+	struct kt_err err = {0};
+	struct lg_lane *lane;
 
 	if (wire->nahead == 0 || lg_now() < parcel->intended)
 		return false;
-	lane = ready_lane(wire, parcel);
-	if (!lane && lg_now() - parcel->intended < ANSWER_MS * LG_MS) {
+	lane = lg_routes_lane(&wire->routes, parcel->partition, &err);
+	note(wire, &err);
+	if (lane)
+		flight = new_flight(wire, flights_of(wire, lane));
+	if (!flight && lg_now() - parcel->intended < ANSWER_MS * LG_MS) {
 		wire->load->counters.held += parcel->sent == 0;
 		parcel->sent = -1;      /* held back: counted once */
 		return false;
 	}
-	if (lane) {
-		write_parcel(wire, lane, parcel);
+	if (flight) {
+		write_parcel(wire, lane, flight, parcel);
 	} else {
-		lg_parcel_give_up(parcel, wire->load, false, "no leader could be reached");
+		lg_parcel_give_up(parcel, wire->load, false, "no leader took it in time");
 		kw_buf_clear(&parcel->batch);
 	}
 	wire->ahead_head = (wire->ahead_head + 1) % AHEAD;
@@ -316,17 +233,11 @@ static const struct kw_ProduceResponse_PartitionProduceResponse *partition_of(co
 	return &response->responses.v[0].partitionResponses.v[0];
 }
 
-static bool means_other_leader(int code)
-{
-	enum { UNKNOWN_TOPIC_OR_PARTITION = 3, LEADER_NOT_AVAILABLE = 5, NOT_LEADER_OR_FOLLOWER = 6 };
-
-	return code == UNKNOWN_TOPIC_OR_PARTITION || code == LEADER_NOT_AVAILABLE || code == NOT_LEADER_OR_FOLLOWER;
-}
-
-static int take_answer(struct wire *wire, struct lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
+static int take_answer(struct wire *wire, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
 {
 	const struct kw_ProduceResponse_PartitionProduceResponse *partition;
-	const struct lg_parcel *parcel = &lane->flights[lane->head];
+	struct flights *flights = flights_of(wire, lane);
+	const struct lg_parcel *parcel = oldest(flights);
 	int64_t now = lg_now();
 	int32_t correlation;
 	struct lg_answer answer;
@@ -337,7 +248,7 @@ static int take_answer(struct wire *wire, struct lane *lane, const uint8_t *p, s
 	rc = kc_decode(API_PRODUCE, lane->version, p, n, &wire->arena, &correlation, &response, err);
 	if (rc)
 		return rc;
-	if (lane->n == 0 || correlation != parcel->correlation)
+	if (flights->n == 0 || correlation != parcel->correlation)
 		return kt_fail(err, KT_ECORRUPT, "an answer with correlation id %d that no request waits for",
 			       (int)correlation);
 	partition = partition_of(response, parcel);
@@ -345,19 +256,23 @@ static int take_answer(struct wire *wire, struct lane *lane, const uint8_t *p, s
 		return kt_fail(err, KT_ECORRUPT, "an answer that is not about the partition of its request");
 	lg_parcel_judge(parcel, partition, &answer);
 	lg_parcel_settle(parcel, wire->load, &answer, now);
-	wire->stale = wire->stale || means_other_leader(answer.code);
-	lane->head = (lane->head + 1) % wire->load->phase->in_flight;
-	lane->n--;
+	lg_routes_heed(&wire->routes, answer.code);
+	drop_oldest(wire, flights);
 	return 0;
 }
 
-/* Takes all answers that have arrived. */
-static void read_lane(struct wire *wire, struct lane *lane)
+static bool overdue(const struct flights *flights)
 {
-	const uint8_t *p;
-	size_t n;
-	char text[600];
+	return flights->n > 0 && lg_now() - oldest(flights)->sent > ANSWER_MS * LG_MS;
+}
+
+/* Takes all answers that have arrived. */
+static void read_lane(struct wire *wire, struct lg_lane *lane)
+{
 	struct kt_err err = {0};
+	const uint8_t *p;
+	char text[600];
+	size_t n;
 	int rc;
 
 	do {
@@ -365,41 +280,37 @@ static void read_lane(struct wire *wire, struct lane *lane)
 		if (rc == 0)
 			rc = take_answer(wire, lane, p, n, &err);
 	} while (rc == 0 && kc_has_frame(lane->conn));
-	if (rc == KT_ETIMEOUT &&
-	    (lane->n == 0 || lg_now() - lane->flights[lane->head].sent < ANSWER_MS * LG_MS))
+	if (rc == 0 || (rc == KT_ETIMEOUT && !overdue(flights_of(wire, lane))))
 		return;
-	if (rc) {
-		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-		drop_lane(wire, lane, false, text);
-	}
+	note(wire, &err);
+	drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
 }
 
 /* Waits until something can be read or until the given time, and reads it. */
 static void wait_and_read(struct wire *wire, int64_t until)
 {
-	struct pollfd fds[LANES];
-	struct lane *lanes[LANES];
+	struct pollfd fds[LG_LANES_MAX];
+	struct lg_lane *lanes[LG_LANES_MAX];
 	nfds_t n = 0;
 	int64_t wait = until - lg_now();
 	struct timespec ts;
 
-	for (int i = 0; i < wire->nlanes; i++) {
-		if (!wire->lanes[i].conn)
+	for (int i = 0; i < wire->routes.nlanes; i++) {
+		struct lg_lane *lane = &wire->routes.lanes[i];
+
+		if (!lane->conn)
 			continue;
-		lanes[n] = &wire->lanes[i];
-		fds[n++] = (struct pollfd){.fd = kc_fd(wire->lanes[i].conn), .events = POLLIN};
+		lanes[n] = lane;
+		fds[n++] = (struct pollfd){.fd = kc_fd(lane->conn), .events = POLLIN};
 	}
 	if (wait < 0)
 		wait = 0;
 	ts = (struct timespec){.tv_sec = wait / LG_SECOND, .tv_nsec = wait % LG_SECOND};
 	if (ppoll(fds, n, &ts, NULL) < 0)
 		return;
-	for (nfds_t i = 0; i < n; i++) {
-		const struct lane *lane = lanes[i];
-
-		if (fds[i].revents || (lane->n > 0 && lg_now() - lane->flights[lane->head].sent > ANSWER_MS * LG_MS))
+	for (nfds_t i = 0; i < n; i++)
+		if (fds[i].revents || overdue(flights_of(wire, lanes[i])))
 			read_lane(wire, lanes[i]);
-	}
 }
 
 /* ---- the loop ---- */
@@ -408,8 +319,8 @@ static int in_flight(const struct wire *wire)
 {
 	int n = 0;
 
-	for (int i = 0; i < wire->nlanes; i++)
-		n += wire->lanes[i].n;
+	for (int i = 0; i < wire->routes.nlanes; i++)
+		n += wire->flights[i].n;
 	return n;
 }
 
@@ -444,8 +355,8 @@ static void wind_down(struct wire *wire)
 
 	while (in_flight(wire) > 0 && lg_now() < end && !wire->fatal.code)
 		wait_and_read(wire, lg_now() + 10 * LG_MS);
-	for (int i = 0; i < wire->nlanes; i++)
-		drop_lane(wire, &wire->lanes[i], true, "the run was stopped");
+	for (int i = 0; i < wire->routes.nlanes; i++)
+		drop_lane(wire, &wire->routes.lanes[i], true, "the run was stopped");
 	for (; wire->nahead > 0; wire->nahead--) {
 		struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
 
@@ -468,25 +379,19 @@ static int start(struct wire *wire, struct kt_err *err)
 	rc = lg_schedule_init(&wire->schedule, &rate, load->plan->seed + load->number, err);
 	if (rc == 0)
 		rc = lg_packer_init(&wire->packer, load, err);
-	wire->leaders = calloc((size_t)load->npartitions, sizeof *wire->leaders);
-	if (rc == 0 && !wire->leaders)
-		rc = kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)load->npartitions);
 	if (rc == 0)
-		rc = refresh_routes(wire, err);
-	for (int i = 0; i < wire->nlanes && rc == 0; i++)
-		rc = open_lane(&wire->lanes[i], err);
+		rc = lg_routes_open(&wire->routes, load->plan->bootstrap, load->phase->topic, load->npartitions,
+				    API_PRODUCE, VERSION_MIN, VERSION_MAX, err);
 	return rc;
 }
 
 static void fini(struct wire *wire)
 {
-	for (int i = 0; i < wire->nlanes; i++) {
-		kc_free(wire->lanes[i].conn);
-		free(wire->lanes[i].flights);
-	}
+	lg_routes_fini(&wire->routes);
+	for (int i = 0; i < LG_LANES_MAX; i++)
+		free(wire->flights[i].ring);
 	for (int i = 0; i < AHEAD; i++)
 		kw_buf_fini(&wire->ahead[i].batch);
-	free(wire->leaders);
 	lg_packer_fini(&wire->packer);
 	kw_buf_fini(&wire->frame);
 	kw_arena_fini(&wire->arena);

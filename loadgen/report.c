@@ -105,7 +105,7 @@ static void report_view(const struct lg_run_phase *phase, FILE *out)
 		if (!view->illegal)
 			continue;
 		fprintf(out, "  librdkafka's view of %s (%s)%s\n", view->illegal->name, view->illegal->what,
-			view->made ? "" : ": it never builds such a batch");
+			view->made ? ", one batch of three records" : ": it never builds such a batch");
 		for (int r = 0; r < LG_VIEW_RECORDS && view->made; r++)
 			fprintf(out, "    %-8s %s (%d): %s\n", r == LG_VIEW_ILLEGAL ? "illegal" : "legal",
 				lg_code_name(view->records[r].code), view->records[r].code, view->records[r].text);

@@ -263,15 +263,20 @@ static int put_script_json(const char *buffer, size_t size, void *data)
 	return 0;
 }
 
+static json_t *script_result(json_t *result)
+{
+	json_t *seed = json_object_get(result, "seed");
+
+	return json_pack("{s:O, s:O, s:O}", "target", json_object_get(result, "target"), "cases",
+			 json_object_get(result, "cases"), "seed", seed ? seed : json_null());
+}
+
 static void put_data(FILE *out, const struct matrix *m)
 {
 	json_t *list = json_array(), *data;
 
 	for (size_t r = 0; r < m->n; r++)
-		json_array_append_new(list, json_pack("{s:O, s:O, s:O}", "target", json_object_get(m->results[r], "target"), "cases",
-						      json_object_get(m->results[r], "cases"), "seed",
-						      json_object_get(m->results[r], "seed") ? json_object_get(m->results[r], "seed")
-											     : json_null()));
+		json_array_append_new(list, script_result(m->results[r]));
 	data = json_pack("{s:O, s:o}", "requirements", m->requirements, "results", list);
 	fputs("<script type=\"application/json\" id=\"data\">", out);
 	json_dump_callback(data, put_script_json, out, JSON_COMPACT);
@@ -295,7 +300,8 @@ bool cf_write_html_matrix(FILE *out, json_t *const *results, size_t n)
 	put_filters(out);
 	fputs("</header>\n<main>", out);
 	put_families(out, &m);
-	fputs("</main>\n<dialog id=\"evidence\" aria-labelledby=\"evidence-title\"><div id=\"evidence-body\"></div></dialog>\n", out);
+	fputs("</main>\n<dialog id=\"evidence\" aria-labelledby=\"evidence-title\">"
+	      "<div id=\"evidence-body\"></div></dialog>\n", out);
 	put_data(out, &m);
 	fputs("<script>", out);
 	fputs(cf_page_js, out);
