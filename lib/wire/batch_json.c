@@ -9,6 +9,7 @@
 #include "lib/text/number.h"
 #include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
+#include "lib/wire/edit.h"
 
 enum { OUTPUT_MAX = 256 << 20 };
 
@@ -42,6 +43,7 @@ struct building {
 	int64_t now;             /* ms, the same for the whole call */
 	struct kw_buf area;      /* records area before compression */
 	struct kw_buf bytes;     /* the batch */
+	bool has_area;           /* the records area is given, so that edits can reach into it */
 	int32_t count, last;     /* records, offset delta of the last one */
 	int64_t max_delta;       /* greatest timestamp delta */
 };
@@ -68,7 +70,7 @@ static bool get_time(struct building *batch, struct kt_obj *obj, const char *nam
 static void decode_bytes(struct building *batch, struct kt_obj *obj, const char *name, struct kw_bytes *out)
 {
 	const char *text = NULL;
-	bool hex = strcmp(name, "hex") == 0 || strcmp(name, "xor") == 0;
+	bool hex = strcmp(name, "hex") == 0;
 	uint8_t *p;
 	size_t n;
 	long len;
@@ -207,6 +209,56 @@ static void put_records(struct building *batch, struct kt_obj *obj)
 	}
 }
 
+/* ---- edits ---- */
+
+/* Edits of the records are made before the batch is, so that they can be compressed and counted in. */
+static bool is_of_records(const struct building *batch, const struct kt_obj *edit)
+{
+	const char *at = json_string_value(json_object_get(edit->json, "at"));
+
+	return batch->has_area && at && strncmp(at, "records", 7) == 0 && (!at[7] || at[7] == '[');
+}
+
+/* The edits of the records or all others, on bytes that the map has. */
+static void apply_edits(struct building *batch, struct kt_obj *obj, struct kw_editing *editing, bool of_records)
+{
+	struct kt_arr arr;
+	struct kt_obj edit;
+
+	kt_obj_array(obj, "edits", &arr);
+	while (kt_arr_object(&arr, &edit))
+		if (is_of_records(batch, &edit) == of_records)
+			kw_edit_apply(editing, &edit);
+	kw_arena_reset(batch->arena);
+}
+
+static void edit_area(struct building *batch, struct kt_obj *obj)
+{
+	struct kw_editing editing = {.buf = &batch->area, .map = {.arena = batch->arena, .base = batch->area.p}};
+	struct kw_span *area;
+
+	batch->has_area = true;
+	if (obj->err->code || !kt_obj_any(obj, "edits"))
+		return;
+	area = kw_map_add(&editing.map, "records", batch->area.p);
+	if (area)
+		*area = (struct kw_span){.path = area->path, .end = batch->area.n, .type = KW_BYTES};
+	if (!area || !kw_map_records(&editing.map, "records", batch->area.p, batch->area.n, INT32_MAX))
+		kt_obj_fail(obj, "edits", KT_ELIMIT, "too many records to edit");
+	apply_edits(batch, obj, &editing, true);
+}
+
+static void edit_batch(struct building *batch, struct kt_obj *obj)
+{
+	struct kw_editing editing = {.buf = &batch->bytes, .map = {.arena = batch->arena, .base = batch->bytes.p}};
+
+	if (obj->err->code || !kt_obj_any(obj, "edits"))
+		return;
+	if (!kw_map_batch(&editing.map, "", batch->bytes.p, batch->bytes.n))
+		kt_obj_fail(obj, "edits", KT_ELIMIT, "too many records to edit");
+	apply_edits(batch, obj, &editing, false);
+}
+
 /* ---- one batch ---- */
 
 /* What follows the header: records, body or payload. */
@@ -228,6 +280,7 @@ static void put_payload(struct building *batch, struct kt_obj *obj, int codec)
 		put_bytes(batch, obj, "body", &batch->area);
 	else
 		put_records(batch, obj);
+	edit_area(batch, obj);
 	code = kw_compress(codec, batch->area.p, batch->area.n, &batch->bytes, NULL);
 	if (code)
 		kt_obj_fail(obj, NULL, code, "the batch is too large");
@@ -316,66 +369,6 @@ static void put_raw(struct building *batch, struct kt_obj *obj)
 	put_bytes(batch, obj, "raw", &batch->bytes);
 }
 
-/* ---- edits ---- */
-
-/* A place in n bytes, or their end; negative counts from the end. */
-static bool get_place(struct kt_obj *edit, const char *name, size_t n, size_t *at)
-{
-	int64_t v = 0;
-	bool ok = kt_obj_int64(edit, name, -(int64_t)n, (int64_t)n, &v);
-
-	if (ok)
-		*at = v < 0 ? n - (size_t)-v : (size_t)v;
-	return ok;
-}
-
-static void overwrite(struct building *batch, struct kt_obj *edit, bool xor)
-{
-	struct kw_buf *bytes = &batch->bytes;
-	struct kw_bytes with = {NULL, 0};
-	size_t at = 0;
-
-	get_place(edit, "at", bytes->n, &at);
-	decode_bytes(batch, edit, xor ? "xor" : "hex", &with);
-	if ((size_t)with.n > bytes->n - at) {
-		kt_obj_fail(edit, NULL, KT_ERANGE, "%d bytes at %zu go beyond the batch of %zu", with.n, at,
-			    bytes->n);
-		return;
-	}
-	for (size_t i = 0; i < (size_t)with.n; i++)
-		bytes->p[at + i] = (uint8_t)(xor ? bytes->p[at + i] ^ with.p[i] : with.p[i]);
-}
-
-static void apply_edit(struct building *batch, struct kt_obj *edit)
-{
-	bool place = kt_obj_any(edit, "at"), hex = kt_obj_any(edit, "hex"), xor = kt_obj_any(edit, "xor");
-	bool truncate = kt_obj_any(edit, "truncate"), append = kt_obj_any(edit, "append");
-
-	if (kt_obj_done(edit))
-		return;
-	if (place + truncate + append != 1 || place != hex + xor)
-		kt_obj_fail(edit, NULL, KT_ETYPE,
-			    "must be \"at\" with \"hex\" or \"xor\", or \"truncate\", or \"append\"");
-	else if (truncate)
-		get_place(edit, "truncate", batch->bytes.n, &batch->bytes.n);
-	else if (append)
-		put_bytes(batch, edit, "append", &batch->bytes);
-	else
-		overwrite(batch, edit, xor);
-}
-
-static void apply_edits(struct building *batch, struct kt_obj *obj)
-{
-	struct kt_arr arr;
-	struct kt_obj edit;
-
-	kt_obj_array(obj, "edits", &arr);
-	while (kt_arr_object(&arr, &edit)) {
-		apply_edit(batch, &edit);
-		kw_arena_reset(batch->arena);
-	}
-}
-
 static void put_batch(struct kt_obj *obj, struct kw_arena *arena, int64_t now, struct kw_buf *out)
 {
 	struct building batch = {.arena = arena, .now = now, .area = {.max = OUTPUT_MAX}, .bytes = {.max = OUTPUT_MAX}};
@@ -385,7 +378,7 @@ static void put_batch(struct kt_obj *obj, struct kw_arena *arena, int64_t now, s
 		put_raw(&batch, obj);
 	else
 		build(&batch, obj);
-	apply_edits(&batch, obj);
+	edit_batch(&batch, obj);
 	if (crc_is(obj, "fix")) {
 		if (bytes->n < KW_B_ATTRIBUTES)
 			kt_obj_fail(obj, "crc", KT_ERANGE, "%zu bytes have no room for it", bytes->n);
