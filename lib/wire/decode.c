@@ -72,6 +72,14 @@ static uint32_t uvarint(struct dec *d, const struct kw_frame *frame)
 
 enum { NO_SPAN = -1 };
 
+/* Numbers are never compact; what stands before a nullable struct is a number of its own kind. */
+static enum kw_coding length_coding(const struct kw_op *op, bool array)
+{
+	if (op->type == KW_STRUCT && !array)
+		return op->tag >= 0 ? KW_UVARINT : KW_FIXED;
+	return op->compact && (array || op->type >= KW_STRING) ? KW_COMPACT : KW_FIXED;
+}
+
 /* Returns its index: spans move when more are added. */
 static ptrdiff_t open_span(struct dec *d, const struct kw_op *op, const struct kw_frame *frame)
 {
@@ -88,7 +96,7 @@ static ptrdiff_t open_span(struct dec *d, const struct kw_op *op, const struct k
 	}
 	span->type = op->type;
 	span->array = op->array && frame->index < 0;
-	span->coding = op->compact ? KW_COMPACT : KW_FIXED;
+	span->coding = (uint8_t)length_coding(op, span->array);
 	span->tagged = op->tag >= 0;
 	return (ptrdiff_t)d->map->n - 1;
 }
@@ -97,15 +105,13 @@ static ptrdiff_t open_span(struct dec *d, const struct kw_op *op, const struct k
 static ptrdiff_t open_tags_span(struct dec *d, const struct kw_frame *up)
 {
 	struct kw_span *span;
-	char path[280] = "";
+	char of[256] = "", path[280];
 
 	if (!d->map || d->code)
 		return NO_SPAN;
-	if (up) {
-		kw_frame_path(up, path, 256);
-		strcat(path, ".");
-	}
-	strcat(path, "_taggedFields");
+	if (up)
+		kw_frame_path(up, of, sizeof of);
+	snprintf(path, sizeof path, "%s%s_taggedFields", of, up ? "." : "");
 	span = kw_map_add(d->map, path, d->p);
 	if (!span) {
 		fail(d, up, KT_ENOMEM, "out of memory");

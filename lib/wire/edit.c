@@ -187,17 +187,15 @@ bool kw_place_read(struct kw_editing *editing, struct kt_obj *obj, const char *m
 bool kw_place_at(struct kw_editing *editing, struct kt_obj *obj, size_t extra, struct kw_place *place)
 {
 	int plus = 0, size = 0;
-	bool moved, sized;
 
 	if (!kw_place_read(editing, obj, "at", kt_obj_any(obj, "at"), extra, place))
 		return false;
-	moved = kt_obj_int(obj, "plus", 0, INT_MAX, &plus);
-	sized = kt_obj_int(obj, "size", 0, INT_MAX, &size);
+	kt_obj_int(obj, "plus", 0, INT_MAX, &plus);
 	place->at += (size_t)plus;
-	if (sized)
+	if (place->span)
+		place->size -= (size_t)plus < place->size ? (size_t)plus : place->size;
+	if (kt_obj_int(obj, "size", 0, INT_MAX, &size))
 		place->size = (size_t)size;
-	else if (moved && place->span)
-		place->size = extra;
 	if (place->at > editing->buf->n || place->size > editing->buf->n - place->at)
 		kt_obj_fail(obj, NULL, KT_ERANGE, "%zu bytes at %zu go beyond the end at %zu", place->size, place->at,
 			    editing->buf->n);

@@ -8,7 +8,7 @@
  *   at      a field's path (map.h), or an offset: a number, negative ones from the end. Paths go on meaning the same
  *           fields while bytes come and go; behind a swap they mean the places. Of split: an array of them
  *   plus    so many bytes behind where the field begins
- *   size    bytes that are meant: unless given, all of a field's; the number of new bytes, or 1, at an offset. Of
+ *   size    bytes that are meant: unless given, the rest of a field; the number of new bytes, or 1, at an offset. Of
  *           overlong-varint: bytes that it shall take (5 unless given)
  *   with    the other field
  *   value   a number; of lengths also "max", "actual" and "remaining", each also with "+N" or "-N": the greatest that

@@ -248,7 +248,8 @@ static void raw_bytes(void **state)
 	(void)state;
 	assert_int_equal(build("[{'raw': {'hex': '0102 03'}}]"), 0);
 	assert_hex(out.p, out.n, "010203");
-	assert_int_equal(build("[{'raw': '', 'edits': [{'edit': 'append', 'hex': '78787878787878787878787878787878787878787878787878'},"
+	assert_int_equal(build("[{'raw': '', 'edits': [{'edit': 'append', 'hex':"
+			       " '78787878787878787878787878787878787878787878787878'},"
 			       " {'edit': 'truncate', 'at': 22}],"
 			       "'crc': 'fix'}]"), 0);
 	assert_int_equal(out.n, 22);

@@ -120,6 +120,9 @@ static void compact_lengths(void **state)
 	(void)state;
 	check_frame(NEW, "[{'edit': 'set-length', 'at': 'topics[0].name', 'value': -1}]",
 		    "00000024 " NEW_HEAD "02 " NO_ID "00 616263 " NEW_TAIL);
+	check_frame(NEW, "[{'edit': 'set', 'at': 'header.correlationId', 'value': -5}, {'edit': 'set', 'at':"
+		    " 'includeTopicAuthorizedOperations', 'value': 7}]",
+		    "00000024 0003 000c fffffffb ffff 00 02 " NO_ID "04 616263 00 01 07 00");
 	check_frame(NEW, "[{'edit': 'set-length', 'at': 'topics', 'value': 'max'}]",
 		    "00000028 " NEW_HEAD "8080808008 " NO_ID "04 616263 " NEW_TAIL);
 	check_frame(NEW, "[{'edit': 'set-length', 'at': 'topics', 'value': -2}]",
@@ -146,6 +149,7 @@ static void fields_and_bytes(void **state)
 		{"[{'edit': 'omit', 'at': 'topics[0].name'}]", "00000014 " HEAD "00000002 0002 6465"},
 		{"[{'edit': 'omit', 'at': -1}]", "00000018 " HEAD "00000002 0003 616263 0002 64"},
 		{"[{'edit': 'omit', 'at': 'topics[0].name', 'plus': 2, 'size': 2}]", "00000017 " HEAD "00000002 0003 63 0002 6465"},
+		{"[{'edit': 'omit', 'at': 'topics[0].name', 'plus': 3}]", "00000017 " HEAD "00000002 0003 61 0002 6465"},
 		{"[{'edit': 'duplicate', 'at': 'topics[1]'}]", "0000001d " HEAD "00000002 0003 616263 0002 6465 0002 6465"},
 		{"[{'edit': 'swap', 'at': 'topics[0]', 'with': 'topics[1]'}]", "00000019 " HEAD "00000002 0002 6465 0003 616263"},
 		{"[{'edit': 'swap', 'at': 'topics[1].name', 'with': 'header.clientId'}]",
@@ -167,7 +171,8 @@ static void fields_and_bytes(void **state)
 		/* Paths go on meaning the same fields. */
 		{"[{'edit': 'duplicate', 'at': 'topics[0]'}, {'edit': 'set-length', 'at': 'topics[1].name', 'value': -1}]",
 		 "0000001e " HEAD "00000002 0003 616263 0003 616263 ffff 6465"},
-		{"[{'edit': 'insert', 'at': 'header.requestApiKey', 'hex': 'cc'}, {'edit': 'set-length', 'at': 'topics', 'value': 1}]",
+		{"[{'edit': 'insert', 'at': 'header.requestApiKey', 'hex': 'cc'},"
+		 " {'edit': 'set-length', 'at': 'topics', 'value': 1}]",
 		 "0000001a cc" HEAD "00000001 0003 616263 0002 6465"},
 	};
 
