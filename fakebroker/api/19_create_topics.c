@@ -125,6 +125,9 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 	if (layout->npartitions == -1)
 		layout->npartitions = (int32_t)fb_configs_long(configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id,
 							       "num.partitions", 1);
+	if (layout->rf < 1 || layout->npartitions < 1)
+		return fail(out, layout->rf < 1 ? INVALID_REPLICATION_FACTOR : INVALID_PARTITIONS,
+			    "The broker's own default is not a positive number.");
 	if (layout->rf > brokers)
 		return fail(out, INVALID_REPLICATION_FACTOR,
 			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target replication "
