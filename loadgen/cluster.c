@@ -4,15 +4,22 @@
 #include <string.h>
 
 #include "loadgen/clock.h"
+#include "loadgen/dial.h"
 #include "loadgen/rdclient.h"
 
 #define CALL_MS 10000
 
 int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err)
 {
-	rd_kafka_conf_t *conf = lg_rd_conf(plan->bootstrap, &plan->properties, NULL, err);
+	rd_kafka_conf_t *conf;
+	int rc = lg_reach(plan->bootstrap, kc_now_ms() + CALL_MS, err);
 
-	*rk = conf ? lg_rd_new(RD_KAFKA_PRODUCER, conf, err) : NULL;
+	*rk = NULL;
+	if (rc)
+		return rc;
+	conf = lg_rd_conf(plan->bootstrap, &plan->properties, NULL, err);
+	/* a producer would have the broker create what it asks about */
+	*rk = conf ? lg_rd_new(RD_KAFKA_CONSUMER, conf, err) : NULL;
 	return *rk ? 0 : err->code;
 }
 

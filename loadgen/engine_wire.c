@@ -5,12 +5,11 @@
  * One thread. The due order of the requests is kept over all connections: when the one that is due cannot go out, because
  * its connection has no room, the later ones wait too, and all show it as schedule lag.
  */
-#include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "loadgen/clock.h"
 #include "loadgen/parcel.h"
+#include "loadgen/ring.h"
 #include "loadgen/routes.h"
 
 enum { API_PRODUCE = 0, VERSION_MIN = 9, VERSION_MAX = 12 };   /* from version 13 on topics are named by id */
@@ -22,8 +21,8 @@ enum { AHEAD = 64 };
 
 /* The requests on one connection that wait for an answer, oldest first. */
 struct flights {
-	struct lg_parcel *ring;        /* inFlight of them */
-	int head, n;
+	struct lg_ring ring;
+	struct lg_parcel *parcels;     /* inFlight of them, NULL until the first */
 };
 
 struct wire {
@@ -33,8 +32,8 @@ struct wire {
 	int64_t records_left, index;
 	int64_t next_at;               /* of the arrival after those in `ahead`, ns from the start; -1 = none */
 	bool planned_all;
-	struct lg_parcel ahead[AHEAD]; /* ring of encoded parcels that are not sent yet */
-	int ahead_head, nahead;
+	struct lg_ring ahead_ring;
+	struct lg_parcel ahead[AHEAD]; /* encoded parcels that are not sent yet */
 	struct lg_routes routes;
 	struct flights flights[LG_LANES_MAX];   /* by lane */
 	struct kw_buf frame;
@@ -47,27 +46,23 @@ static struct flights *flights_of(struct wire *wire, const struct lg_lane *lane)
 	return &wire->flights[lane - wire->routes.lanes];
 }
 
+/* NULL if nothing is in flight. */
 static struct lg_parcel *oldest(const struct flights *flights)
 {
-	return &flights->ring[flights->head];
-}
-
-static void drop_oldest(const struct wire *wire, struct flights *flights)
-{
-	flights->head = (flights->head + 1) % wire->load->phase->in_flight;
-	flights->n--;
+	return flights->ring.n > 0 ? &flights->parcels[flights->ring.first] : NULL;
 }
 
 /* The next free place, NULL if there is none. */
 static struct lg_parcel *new_flight(const struct wire *wire, struct flights *flights)
 {
-	int max = wire->load->phase->in_flight;
+	int place;
 
-	if (!flights->ring)
-		flights->ring = calloc((size_t)max, sizeof *flights->ring);
-	if (!flights->ring || flights->n == max)
-		return NULL;
-	return &flights->ring[(flights->head + flights->n++) % max];
+	if (!flights->parcels) {
+		flights->ring.max = wire->load->phase->in_flight;
+		flights->parcels = calloc((size_t)flights->ring.max, sizeof *flights->parcels);
+	}
+	place = flights->parcels ? lg_ring_take(&flights->ring) : -1;
+	return place < 0 ? NULL : &flights->parcels[place];
 }
 
 static void note(struct wire *wire, const struct kt_err *err)
@@ -83,9 +78,9 @@ static void drop_lane(struct wire *wire, struct lg_lane *lane, bool expected, co
 {
 	struct flights *flights = flights_of(wire, lane);
 
-	if (flights->n > 0)
+	if (flights->ring.n > 0)
 		wire->load->guarantee.ordered = false;   /* what was in flight may still arrive behind what comes next */
-	for (; flights->n > 0; drop_oldest(wire, flights))
+	for (; flights->ring.n > 0; lg_ring_drop(&flights->ring))
 		lg_parcel_give_up(oldest(flights), wire->load, expected, why);
 	lg_lane_close(&wire->routes, lane);
 }
@@ -108,22 +103,21 @@ static void look_ahead(struct wire *wire)
 static bool plan_next(struct wire *wire)
 {
 	const struct lg_phase *phase = wire->load->phase;
-	struct lg_parcel *parcel = &wire->ahead[(wire->ahead_head + wire->nahead) % AHEAD];
 	int32_t spread = lg_spread(&phase->shape, wire->load->npartitions), n = phase->batch;
 	int64_t intended = wire->load->started + wire->next_at, now = lg_now();
+	int place;
 
-	if (wire->planned_all || wire->nahead == AHEAD || intended - now > AHEAD_NS)
+	if (wire->planned_all || intended - now > AHEAD_NS || (place = lg_ring_take(&wire->ahead_ring)) < 0)
 		return false;
 	if (!lg_schedule_paced(&wire->schedule))
 		intended = now;
 	if (n > wire->records_left)
 		n = (int32_t)wire->records_left;
 	if (lg_pack(&wire->packer, (int32_t)(wire->index % spread), n,
-		    lg_illegal_pick(&phase->illegal, lg_random_unit(&wire->packer.random)), intended, parcel,
-		    &wire->fatal))
+		    lg_illegal_pick(&phase->illegal, lg_random_unit(&wire->packer.random)), intended,
+		    &wire->ahead[place], &wire->fatal))
 		return false;
 	wire->index++;
-	wire->nahead++;
 	wire->records_left -= n;
 	look_ahead(wire);
 	return true;
@@ -188,7 +182,7 @@ static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parc
 		drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
 	} else if (wire->load->phase->acks == 0) {
 		settle_unanswered(wire, parcel);
-		flights_of(wire, lane)->n--;
+		lg_ring_untake(&flights_of(wire, lane)->ring);
 	}
 }
 
@@ -196,11 +190,11 @@ static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parc
  * answer may take has failed. */
 static bool send_due(struct wire *wire)
 {
-	struct lg_parcel *parcel = &wire->ahead[wire->ahead_head], *flight = NULL;
+	struct lg_parcel *parcel = &wire->ahead[wire->ahead_ring.first], *flight = NULL;
 	struct kt_err err = {0};
 	struct lg_lane *lane;
 
-	if (wire->nahead == 0 || lg_now() < parcel->intended)
+	if (wire->ahead_ring.n == 0 || lg_now() < parcel->intended)
 		return false;
 	lane = lg_routes_lane(&wire->routes, parcel->partition, &err);
 	note(wire, &err);
@@ -217,8 +211,7 @@ static bool send_due(struct wire *wire)
 		lg_parcel_give_up(parcel, wire->load, false, "no leader took it in time");
 		kw_buf_clear(&parcel->batch);
 	}
-	wire->ahead_head = (wire->ahead_head + 1) % AHEAD;
-	wire->nahead--;
+	lg_ring_drop(&wire->ahead_ring);
 	return true;
 }
 
@@ -248,7 +241,7 @@ static int take_answer(struct wire *wire, struct lg_lane *lane, const uint8_t *p
 	rc = kc_decode(API_PRODUCE, lane->version, p, n, &wire->arena, &correlation, &response, err);
 	if (rc)
 		return rc;
-	if (flights->n == 0 || correlation != parcel->correlation)
+	if (!parcel || correlation != parcel->correlation)
 		return kt_fail(err, KT_ECORRUPT, "an answer with correlation id %d that no request waits for",
 			       (int)correlation);
 	partition = partition_of(response, parcel);
@@ -257,18 +250,21 @@ static int take_answer(struct wire *wire, struct lg_lane *lane, const uint8_t *p
 	lg_parcel_judge(parcel, partition, &answer);
 	lg_parcel_settle(parcel, wire->load, &answer, now);
 	lg_routes_heed(&wire->routes, answer.code);
-	drop_oldest(wire, flights);
+	lg_ring_drop(&flights->ring);
 	return 0;
 }
 
 static bool overdue(const struct flights *flights)
 {
-	return flights->n > 0 && lg_now() - oldest(flights)->sent > ANSWER_MS * LG_MS;
+	const struct lg_parcel *parcel = oldest(flights);
+
+	return parcel && lg_now() - parcel->sent > ANSWER_MS * LG_MS;
 }
 
 /* Takes all answers that have arrived. */
-static void read_lane(struct wire *wire, struct lg_lane *lane)
+static void read_lane(void *arg, struct lg_lane *lane)
 {
+	struct wire *wire = arg;
 	struct kt_err err = {0};
 	const uint8_t *p;
 	char text[600];
@@ -280,7 +276,7 @@ static void read_lane(struct wire *wire, struct lg_lane *lane)
 		if (rc == 0)
 			rc = take_answer(wire, lane, p, n, &err);
 	} while (rc == 0 && kc_has_frame(lane->conn));
-	if (rc == 0 || (rc == KT_ETIMEOUT && !overdue(flights_of(wire, lane))))
+	if (rc == 0 || rc == KT_ETIMEOUT)
 		return;
 	note(wire, &err);
 	drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
@@ -289,28 +285,10 @@ static void read_lane(struct wire *wire, struct lg_lane *lane)
 /* Waits until something can be read or until the given time, and reads it. */
 static void wait_and_read(struct wire *wire, int64_t until)
 {
-	struct pollfd fds[LG_LANES_MAX];
-	struct lg_lane *lanes[LG_LANES_MAX];
-	nfds_t n = 0;
-	int64_t wait = until - lg_now();
-	struct timespec ts;
-
-	for (int i = 0; i < wire->routes.nlanes; i++) {
-		struct lg_lane *lane = &wire->routes.lanes[i];
-
-		if (!lane->conn)
-			continue;
-		lanes[n] = lane;
-		fds[n++] = (struct pollfd){.fd = kc_fd(lane->conn), .events = POLLIN};
-	}
-	if (wait < 0)
-		wait = 0;
-	ts = (struct timespec){.tv_sec = wait / LG_SECOND, .tv_nsec = wait % LG_SECOND};
-	if (ppoll(fds, n, &ts, NULL) < 0)
-		return;
-	for (nfds_t i = 0; i < n; i++)
-		if (fds[i].revents || overdue(flights_of(wire, lanes[i])))
-			read_lane(wire, lanes[i]);
+	lg_routes_poll(&wire->routes, until, read_lane, wire);
+	for (int i = 0; i < wire->routes.nlanes; i++)
+		if (overdue(&wire->flights[i]))
+			drop_lane(wire, &wire->routes.lanes[i], false, "no answer in time");
 }
 
 /* ---- the loop ---- */
@@ -320,26 +298,27 @@ static int in_flight(const struct wire *wire)
 	int n = 0;
 
 	for (int i = 0; i < wire->routes.nlanes; i++)
-		n += wire->flights[i].n;
+		n += wire->flights[i].ring.n;
 	return n;
 }
 
 static int64_t next_wake(const struct wire *wire)
 {
-	const struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
+	const struct lg_parcel *parcel = &wire->ahead[wire->ahead_ring.first];
 	int64_t now = lg_now(), wake = now + 50 * LG_MS;
 
-	if (!wire->planned_all && wire->nahead < AHEAD && wire->load->started + wire->next_at - AHEAD_NS < wake)
+	if (!wire->planned_all && wire->ahead_ring.n < AHEAD && wire->load->started + wire->next_at - AHEAD_NS < wake)
 		wake = wire->load->started + wire->next_at - AHEAD_NS;
-	if (wire->nahead > 0 && parcel->sent < 0)      /* held back: an answer makes room, or the backoff ends */
+	if (wire->ahead_ring.n > 0 && parcel->sent < 0)      /* held back: an answer makes room, or the backoff ends */
 		return now + LG_MS;
-	return wire->nahead > 0 && parcel->intended < wake ? parcel->intended : wake;
+	return wire->ahead_ring.n > 0 && parcel->intended < wake ? parcel->intended : wake;
 }
 
 static void run_load(struct wire *wire)
 {
 	look_ahead(wire);
-	while (!lg_stopped() && !wire->fatal.code && (!wire->planned_all || wire->nahead > 0 || in_flight(wire) > 0)) {
+	while (!lg_stopped() && !wire->fatal.code &&
+	       (!wire->planned_all || wire->ahead_ring.n > 0 || in_flight(wire) > 0)) {
 		/* one at a time, so that no encoding delays what becomes due meanwhile */
 		bool busy = send_due(wire) || plan_next(wire);
 
@@ -357,12 +336,11 @@ static void wind_down(struct wire *wire)
 		wait_and_read(wire, lg_now() + 10 * LG_MS);
 	for (int i = 0; i < wire->routes.nlanes; i++)
 		drop_lane(wire, &wire->routes.lanes[i], true, "the run was stopped");
-	for (; wire->nahead > 0; wire->nahead--) {
-		struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
+	for (; wire->ahead_ring.n > 0; lg_ring_drop(&wire->ahead_ring)) {
+		struct lg_parcel *parcel = &wire->ahead[wire->ahead_ring.first];
 
 		for (int32_t i = 0; i < parcel->n; i++)
 			lg_load_settle(wire->load, parcel->partition, parcel->first + i, LG_NOT_SENT);
-		wire->ahead_head = (wire->ahead_head + 1) % AHEAD;
 	}
 }
 
@@ -389,7 +367,7 @@ static void fini(struct wire *wire)
 {
 	lg_routes_fini(&wire->routes);
 	for (int i = 0; i < LG_LANES_MAX; i++)
-		free(wire->flights[i].ring);
+		free(wire->flights[i].parcels);
 	for (int i = 0; i < AHEAD; i++)
 		kw_buf_fini(&wire->ahead[i].batch);
 	lg_packer_fini(&wire->packer);
@@ -406,6 +384,7 @@ int lg_wire_run(struct lg_load *load, struct kt_err *err)
 	if (!wire)
 		return kt_fail(err, KT_ENOMEM, "no memory for the engine");
 	wire->load = load;
+	wire->ahead_ring.max = AHEAD;
 	kw_arena_init(&wire->arena, 64 << 20);
 	kw_buf_init(&wire->frame, 0);
 	for (int i = 0; i < AHEAD; i++)

@@ -219,6 +219,24 @@ json_t *lg_fetch_json(const struct lg_reader *reader, const char *target, double
 			 "reader", reader_json(reader, complete));
 }
 
+json_t *lg_wire_fetch_json(const struct lg_fetch_stats *stats, const char *target)
+{
+	json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "program",
+				 "loadgen " KASSAY_VERSION, "target", target, "requests", (json_int_t)stats->requests,
+				 "withRecords", (json_int_t)stats->with_records, "withoutRecords",
+				 (json_int_t)stats->without_records, "unanswered", (json_int_t)stats->unanswered, "records",
+				 (json_int_t)stats->records, "bytes", (json_int_t)stats->bytes, "intact",
+				 (json_int_t)stats->intact, "corrupt", (json_int_t)stats->corrupt, "foreign",
+				 (json_int_t)stats->foreign, "damage", text(stats->damage));
+
+	if (!root)
+		return NULL;
+	json_object_set_new(root, "latencyNs", latencies_json(&stats->meter));
+	json_object_set_new(root, "emptyNs", lg_hist_json(&stats->empty));
+	json_object_set_new(root, "answers", outcomes_json(&stats->outcomes));
+	return root;
+}
+
 json_t *lg_result_json(const struct lg_run *run)
 {
 	char id[17];

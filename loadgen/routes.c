@@ -1,7 +1,9 @@
 #include "loadgen/routes.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "loadgen/clock.h"
 #include "loadgen/dial.h"
@@ -134,6 +136,32 @@ struct lg_lane *lg_routes_lane(struct lg_routes *routes, int32_t partition, stru
 	if (!lane->conn && now >= lane->retry_at && open_lane(routes, lane, err))
 		lg_lane_close(routes, lane);
 	return lane->conn ? lane : NULL;
+}
+
+void lg_routes_poll(struct lg_routes *routes, int64_t until, lg_lane_fn *readable, void *arg)
+{
+	struct pollfd fds[LG_LANES_MAX];
+	struct lg_lane *lanes[LG_LANES_MAX];
+	nfds_t n = 0;
+	int64_t wait = until - lg_now();
+	struct timespec ts;
+
+	for (int i = 0; i < routes->nlanes; i++) {
+		struct lg_lane *lane = &routes->lanes[i];
+
+		if (!lane->conn)
+			continue;
+		lanes[n] = lane;
+		fds[n++] = (struct pollfd){.fd = kc_fd(lane->conn), .events = POLLIN};
+	}
+	if (wait < 0)
+		wait = 0;
+	ts = (struct timespec){.tv_sec = wait / LG_SECOND, .tv_nsec = wait % LG_SECOND};
+	if (ppoll(fds, n, &ts, NULL) <= 0)
+		return;
+	for (nfds_t i = 0; i < n; i++)
+		if (fds[i].revents)
+			readable(arg, lanes[i]);
 }
 
 void lg_lane_close(struct lg_routes *routes, struct lg_lane *lane)

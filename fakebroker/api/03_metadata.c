@@ -1,4 +1,5 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
+#include "fakebroker/cluster/log_line.h"
 #include "fakebroker/request.h"
 
 static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response)
@@ -93,6 +94,8 @@ static bool named_topics(struct fb_request *req, const struct kw_MetadataRequest
 		if (topic) {
 			if (!fill_topic(req, topic, out))
 				return false;
+		} else if (req->forced) {
+			out->errorCode = req->forced;
 		} else if (want->name.n < 0) {
 			out->errorCode = 100;
 		} else {
@@ -119,8 +122,11 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 
 		if (name.n < 0 || fb_topic_find(cluster, name) || fb_topic_name_error(name, &req->arena))
 			continue;
-		if (rf > (int64_t)cluster->nnodes - 1)
-			rf = (int64_t)cluster->nnodes - 1;
+		if (n < 1 || n > FB_MAX_PARTITIONS || rf < 1 || rf > (int64_t)cluster->nnodes - 1) {
+			fb_log_line(KASSAY_WARN, "topic %.*s cannot be created with %lld partitions and %lld replicas", name.n,
+				    name.s, (long long)n, (long long)rf);
+			continue;
+		}
 		fb_topic_create(cluster, name, (int32_t)n, (int32_t)rf, NULL, &topic, NULL);
 	}
 }

@@ -1,4 +1,6 @@
 /* CreateTopics (19): names, configurations, assignments, in the order of ReplicationControlManager.createTopics. */
+#include <stdlib.h>
+
 #include "fakebroker/request.h"
 
 enum {
@@ -14,15 +16,6 @@ static bool fail(result *out, int16_t error, const char *message)
 	out->errorCode = error;
 	out->errorMessage = kw_str(message);
 	return false;
-}
-
-static bool named_twice(const struct kw_CreateTopicsRequest *body, struct kw_str name)
-{
-	int n = 0;
-
-	for (int32_t i = 0; i < body->topics.n; i++)
-		n += kw_str_eq(body->topics.v[i].name, name);
-	return n > 1;
 }
 
 static bool judge_name(struct fb_request *req, const creatable *topic, result *out)
@@ -132,6 +125,9 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 	if (layout->npartitions == -1)
 		layout->npartitions = (int32_t)fb_configs_long(configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id,
 							       "num.partitions", 1);
+	if (layout->rf < 1 || layout->npartitions < 1)
+		return fail(out, layout->rf < 1 ? INVALID_REPLICATION_FACTOR : INVALID_PARTITIONS,
+			    "The broker's own default is not a positive number.");
 	if (layout->rf > brokers)
 		return fail(out, INVALID_REPLICATION_FACTOR,
 			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target replication "
@@ -207,29 +203,65 @@ static void create(struct fb_request *req, const creatable *topic, bool keep, re
 	out->configs.n = -1;
 }
 
+/* ---- topics named twice ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	const creatable *x = *(const creatable *const *)a, *y = *(const creatable *const *)b;
+	int32_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
+	int c = n > 0 ? memcmp(x->name.s, y->name.s, (size_t)n) : 0;
+
+	if (!c)
+		c = (x->name.n > y->name.n) - (x->name.n < y->name.n);
+	return c ? c : (x > y) - (x < y);
+}
+
+enum { ONCE, FIRST_OF_SEVERAL, AGAIN };
+
+/* For each topic: is its name there once, or is it the first or a later one of several? NULL without memory. */
+static uint8_t *repetitions(struct fb_request *req, const struct kw_CreateTopicsRequest *body)
+{
+	size_t n = (size_t)body->topics.n;
+	const creatable **sorted = kw_alloc(&req->arena, n * sizeof *sorted);
+	uint8_t *kind = kw_alloc(&req->arena, n);
+
+	if (!sorted || !kind)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &body->topics.v[i];
+	qsort(sorted, n, sizeof *sorted, by_name);
+	for (size_t i = 1; i < n; i++) {
+		uint8_t *before = &kind[sorted[i - 1] - body->topics.v];
+
+		if (!kw_str_eq(sorted[i - 1]->name, sorted[i]->name))
+			continue;
+		if (*before == ONCE)
+			*before = FIRST_OF_SEVERAL;
+		kind[sorted[i] - body->topics.v] = AGAIN;
+	}
+	return kind;
+}
+
 enum fb_outcome fb_create_topics(struct fb_request *req)
 {
 	const struct kw_CreateTopicsRequest *body = req->body;
 	struct kw_CreateTopicsResponse *response = req->response;
+	const uint8_t *kind = repetitions(req, body);
 	int32_t n = 0;
 
-	if (!FB_RESPONSE_ARRAY(req, response->topics, kw_CreateTopicsResponse_CreatableTopicResult_struct, body->topics.n))
+	if (!kind || !FB_RESPONSE_ARRAY(req, response->topics, kw_CreateTopicsResponse_CreatableTopicResult_struct,
+					body->topics.n))
 		return FB_CLOSE;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	for (int32_t i = 0; i < body->topics.n; i++) {
-		const creatable *topic = &body->topics.v[i];
-		bool seen = false;
-
-		if (!named_twice(body, topic->name)) {
-			create(req, topic, !body->validateOnly, &response->topics.v[n++]);
+		if (kind[i] == AGAIN)
+			continue;
+		if (kind[i] == ONCE) {
+			create(req, &body->topics.v[i], !body->validateOnly, &response->topics.v[n++]);
 			continue;
 		}
-		for (int32_t k = 0; k < n; k++)
-			seen |= kw_str_eq(response->topics.v[k].name, topic->name);
-		if (!seen) {
-			response->topics.v[n].name = topic->name;
-			fail(&response->topics.v[n++], INVALID_REQUEST, "Duplicate topic name.");
-		}
+		response->topics.v[n].name = body->topics.v[i].name;
+		fail(&response->topics.v[n++], INVALID_REQUEST, "Duplicate topic name.");
 	}
 	response->topics.n = n;
 	pthread_rwlock_unlock(&req->cluster->lock);
