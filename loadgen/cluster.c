@@ -139,8 +139,8 @@ static rd_kafka_resp_err_t first_error(const rd_kafka_topic_partition_list_t *li
 	return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* Asks where all partitions begin or end. rd_kafka_query_watermark_offsets() would do the same but waits without end for
- * a broker that died. */
+/* Asks where all partitions begin or end. rd_kafka_query_watermark_offsets() would do the same but waits without end
+ * for a broker that died. */
 static rd_kafka_resp_err_t list_offsets(rd_kafka_t *rk, const char *topic, int32_t n, int64_t which, int64_t *offsets)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);

@@ -164,8 +164,8 @@ static void doubt_reader(struct lg_run *run)
 		const struct lg_reader_partition *at = lg_reader_at(run->reader, i);
 
 		if (at->trouble[0])
-			doubt(run, "verification is incomplete: %s-%d cannot be read on from offset %lld: %s", at->topic,
-			      (int)at->partition, (long long)at->position, at->trouble);
+			doubt(run, "verification is incomplete: %s-%d cannot be read on from offset %lld: %s",
+			      at->topic, (int)at->partition, (long long)at->position, at->trouble);
 		else if (!at->finished)
 			doubt(run, "verification is incomplete: %s-%d was read to offset %lld of %lld", at->topic,
 			      (int)at->partition, (long long)at->position, (long long)at->target);

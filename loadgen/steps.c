@@ -44,7 +44,8 @@ const char *lg_step_text(const struct lg_step *step, char *buf, size_t size)
 				      change->value ? change->value : "");
 	}
 	if (n < size)
-		snprintf(buf + n, size - n, " on %s %s%s", step->resource_type == LG_RESOURCE_TOPIC ? "topic" : "broker",
+		snprintf(buf + n, size - n, " on %s %s%s",
+			 step->resource_type == LG_RESOURCE_TOPIC ? "topic" : "broker",
 			 step->resource[0] ? step->resource : "(cluster default)",
 			 step->validate_only ? " (validate only)" : "");
 	return buf;
