@@ -115,6 +115,9 @@ $(OBJ)/%.o: %.c $(BUILD)/FLAGS.words | deps $(GEN)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
 
+# The page's style and script are embedded, which the compiler's dependencies do not say.
+$(OBJ)/conformance/report/html.o: $(wildcard conformance/report/page.*)
+
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/FLAGS.words
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
