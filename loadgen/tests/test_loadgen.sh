@@ -52,7 +52,8 @@ expect 0 'librdkafka at a rate' produce -t plain -r 2000 -n 1000 -c lz4 -k 50 -X
 says 'sent +1000 +[0-9.]+ records/s'
 says 'verified +read 1000, lost 0, duplicated 0, reordered 0, corrupt 0'
 holds "$dir/rd/result.json" '.exit == 0 and .phases[0].records.acked == 1000 and .phases[0].total.read == 1000'
-holds "$dir/rd/result.json" '.phases[0].latencyNs | .lag.count == 1000 and .response.count == 1000 and .response.p50 >= .service.p50'
+holds "$dir/rd/result.json" '.phases[0].latencyNs |
+	.lag.count == 1000 and .response.count == 1000 and .response.p50 >= .service.p50'
 if grep -q '^Tag=response,0.000,' "$dir/rd/produce.hlog"; then ok 'produce.hlog has intervals'; else bad 'produce.hlog'; fi
 expect 0 'an idempotent producer, Poisson arrivals, a ramp' \
 	produce -t plain -r 500:3000 -n 500 --poisson -X enable.idempotence=true
