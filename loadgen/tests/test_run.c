@@ -317,7 +317,8 @@ static void test_the_reader_tells_records_apart(void **state)
 	assert_int_equal(at->bytes, 405);
 	assert_int_equal(at->foreign, 2);
 	assert_int_equal(at->corrupt, 2);
-	assert_string_equal(at->damage, "offset 1: the bytes differ from what was sent (100 bytes, wrong from byte 80)");
+	assert_string_equal(at->damage,
+			    "offset 1: the bytes differ from what was sent (100 bytes, wrong from byte 80)");
 	assert_int_equal(lg_reader_latency(reader)->total, 1);
 	lg_ledger_tally(ledger, 0, true, &tally);
 	assert_int_equal(tally.seen, 1);
