@@ -181,8 +181,11 @@ static void finish_reader(struct lg_run *run, rd_kafka_t *rk)
 	if (set_targets(run, rk, &err))
 		doubt(run, "verification is incomplete: %s", err.text);
 	else
-		run->verified = lg_reader_wait(run->reader, run->stopped ? STOPPED_IDLE_MS : READER_IDLE_MS, false);
+		run->verified = lg_reader_wait(run->reader, run->stopped ? STOPPED_IDLE_MS : READER_IDLE_MS,
+					       !run->stopped);
 	lg_reader_stop(run->reader);
+	if (!run->verified && !run->stopped && lg_stopped())
+		doubt(run, "the verification was stopped");
 	if (!run->verified)
 		doubt_reader(run);
 }

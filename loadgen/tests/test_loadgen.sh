@@ -107,29 +107,53 @@ cat >"$dir/upgrade.json" <<-'X'
 	{
 		"name": "upgrade",
 		"phases": [
-			{"name": "one", "topic": "plain", "rate": 500, "duration": 0.5},
-			{"name": "two", "topic": "plain", "engine": "wire", "rate": 500, "duration": 0.5}
+			{"name": "one", "topic": "plain", "rate": 1000, "duration": 0.25},
+			{"name": "two", "topic": "plain", "engine": "wire", "rate": 1000, "duration": 0.25}
 		],
 		"steps": [
 			{"at": 0.1, "upgrade": {"level": 28},
 			 "expect": {"error": "INVALID_CONFIG", "message": ["broker 2", "kit.int.min", "512", "28"]}},
-			{"at": 0.2, "alterConfigs": {"resource": {"type": "broker", "name": "2"}, "set": {"kit.int.min": "2048"}}},
-			{"at": 0.3, "upgrade": {"level": 28, "validateOnly": true},
+			{"at": 0.15, "alterConfigs": {"resource": {"type": "broker", "name": "2"}, "set": {"kit.int.min": "2048"}}},
+			{"at": 0.2, "upgrade": {"level": 28, "validateOnly": true},
 			 "expect": {"error": "INVALID_CONFIG", "message": ["static"]}}
 		]
 	}
 X
 expect 0 'steps beside the load' "$loadgen" run "$dir/upgrade.json" -b "$at" --out "$dir/up"
-says '^step 1 at 0\.1[0-9] s  upgrade metadata.version to 28: INVALID_CONFIG \(40\) in [0-9.]+ ms, as expected$'
+says '^step 1 at 0\.[0-9]+ s  upgrade metadata.version to 28: INVALID_CONFIG \(40\) in [0-9.]+ ms, as expected$'
 says '^steps: 3 of 3 as expected$'
 holds "$dir/up/result.json" '(.steps | all(.ok)) and (.phases | length) == 2'
 sed 's/"broker 2", /"broker 3", /' "$dir/upgrade.json" >"$dir/wrong.json"
 expect 1 'an expectation that is not met' "$loadgen" run "$dir/wrong.json" -b "$at"
 says 'NOT as expected: the message lacks "broker 3"'
 
+# ---- a broker that misbehaves ------------------------------------------------------------------------------------------
+
+control=$(jq -r .control "$dir/ports")
+# rule ACTION: what becomes of the third Produce request from now on
+rule() {
+	curl -fsS -X PUT "$control/v1/rules/odd" -d "{\"match\": {\"api\": \"Produce\", \"nth\": 3}, \"action\": $1}" >/dev/null
+}
+
+rule '{"error": "NOT_LEADER_OR_FOLLOWER"}'
+expect 1 'another leader' produce -t plain -e wire -n 100 -r 2000
+says 'failed 10, unknown 0'
+says 'legal +1  NOT_LEADER_OR_FOLLOWER \(6\)  UNEXPECTED'
+rule '{"close": true}'
+expect 1 'a connection that is closed' produce -t plain -e wire -n 100 -r 2000 --out "$dir/odd"
+says 'legal +[1-9][0-9]*  _TRANSPORT \(-195\)  UNEXPECTED'
+holds "$dir/odd/result.json" '.phases[0] | .records.acked + .records.unknown == 100 and .records.acked >= 50 and .total.lost == 0'
+rule '{"close": true}'
+expect 0 'the same with librdkafka, which sends again' produce -t plain -n 100 -r 1000
+says 'read 100, lost 0'
+rule '{"delay": 300}'
+expect 0 'a stall counts for every record that it holds up' produce -t plain -e wire -n 500 -r 1000 --out "$dir/odd"
+holds "$dir/odd/result.json" '.phases[0].latencyNs.response | .max > 300e6 and .p90 > 100e6 and .p50 < 100e6'
+curl -fsS -X DELETE "$control/v1/rules/odd" >/dev/null
+
 # ---- errors ------------------------------------------------------------------------------------------------------------
 
-sed 's/"rate": 500/"rat": 500/' "$dir/upgrade.json" >"$dir/wrong.json"
+sed 's/"rate": 1000/"rat": 1000/' "$dir/upgrade.json" >"$dir/wrong.json"
 expect 2 'a misspelt member' "$loadgen" run "$dir/wrong.json" -b "$at"
 says "wrong.json:4: .*unknown member \"rat\"; did you mean \"rate\"\?"
 expect 2 'a misspelt option' produce -t plain --rat 5 -n 1
@@ -138,7 +162,7 @@ expect 2 'a property of an option of its own' produce -t plain -n 1 -X acks=1
 expect 2 'no broker' "$loadgen" produce -t plain -n 1
 expect 3 'a broker that is not there' "$loadgen" produce -b 127.0.0.1:1 -t plain -n 1
 expect 3 'a topic that is not there' produce -t nowhere -n 1
-expect 4 'stopped by the user' timeout --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain -r 200 -d 60
+expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain -r 200 -d 60
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
