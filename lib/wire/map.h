@@ -7,6 +7,7 @@
  *   records[0].records               the records area of that batch
  *   records[0].records[2].key        and, if it is not compressed, the fields of its records: length, attributes,
  *                                    timestampDelta, offsetDelta, key, value, headers, headers[1].key, headers[1].value
+ * A message of magic 0 or 1 takes the place of a batch: offset, length, crc, magic, attributes, timestamp, key, value.
  */
 #ifndef KASSAY_WIRE_MAP_H
 #define KASSAY_WIRE_MAP_H
@@ -53,8 +54,9 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
  * request, else as kw_decode; the map has what could be read. *used, if given, gets the bytes of header and body. */
 int kw_map_request(struct kw_map *map, const uint8_t *p, size_t n, size_t *used, struct kt_err *err);
 
-/* Adds the batches in [p, p + n) as path[0], path[1], ... and their records; stops where there is none of magic 2. */
-int kw_map_batches(struct kw_map *map, const char *path, const uint8_t *p, size_t n);
+/* Adds the batches and messages in [p, p + n) as path[0], path[1], ... with their records; stops where there is neither.
+ * False when memory is exhausted. */
+bool kw_map_set(struct kw_map *map, const char *path, const uint8_t *p, size_t n);
 /* Adds one batch as path; "" for a batch that stands alone, whose fields have bare names. It has the size that its
  * length states, at most n. False when memory is exhausted; a batch that is too short has what fields it has. */
 bool kw_map_batch(struct kw_map *map, const char *path, const uint8_t *p, size_t n);

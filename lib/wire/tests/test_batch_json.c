@@ -166,13 +166,13 @@ static void several_batches(void **state)
 static void header_fields_are_written_as_given(void **state)
 {
 	(void)state;
-	build_one("[{'baseOffset': -5, 'partitionLeaderEpoch': 77, 'magic': 1, 'attributes': 65535,"
+	build_one("[{'baseOffset': -5, 'partitionLeaderEpoch': 77, 'magic': 3, 'attributes': 65535,"
 		  "'lastOffsetDelta': -2, 'baseTimestamp': 10, 'maxTimestamp': 3,"
 		  "'producerId': 9223372036854775807, 'producerEpoch': -1,"
 		  "'baseSequence': 4294967295, 'count': 9, 'records': [{}]}]");
 	assert_int_equal(batch.baseOffset, -5);
 	assert_int_equal(batch.partitionLeaderEpoch, 77);
-	assert_int_equal(batch.magic, 1);
+	assert_int_equal(batch.magic, 3);
 	assert_int_equal(batch.attributes, -1);
 	assert_int_equal(batch.lastOffsetDelta, -2);
 	assert_int_equal(batch.baseTimestamp, 10);

@@ -9,6 +9,7 @@
 
 #include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
+#include "lib/wire/legacy.h"
 #include "lib/wire/map.h"
 
 static struct kw_arena arena;
@@ -119,7 +120,7 @@ static void batches_and_their_records(void **state)
 
 	(void)state;
 	memcpy(bytes + n, bytes, n);
-	assert_int_equal(kw_map_batches(&map, "records", bytes, 2 * n), 0);
+	assert_true(kw_map_set(&map, "records", bytes, 2 * n));
 	assert_span(&map, "records[0]", 0, 12, n);
 	assert_span(&map, "records[0].lastOffsetDelta", 23, 23, 27);
 	assert_span(&map, "records[0].records", 61, 61, n);
@@ -132,6 +133,27 @@ static void batches_and_their_records(void **state)
 	assert_span(&map, "records[0].records[1].headers[0].key", 79, 80, 81);
 	assert_span(&map, "records[0].records[1].headers[0].value", 81, 82, 82);
 	assert_span(&map, "records[1].count", n + 57, n + 57, n + 61);
+}
+
+static void messages_of_magic_0_and_1(void **state)
+{
+	struct kw_legacy message = {.magic = 1, .offset = 7, .timestamp = 5, .key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}};
+	struct kw_buf buf = {0};
+	struct kw_map map;
+
+	(void)state;
+	kw_legacy_put(&buf, &message);
+	message.magic = 0;
+	kw_legacy_put(&buf, &message);
+	map = fresh(buf.p);
+	assert_true(kw_map_set(&map, "messages", buf.p, buf.n));
+	assert_span(&map, "messages[0]", 0, 12, 35);
+	assert_span(&map, "messages[0].timestamp", 18, 18, 26);
+	assert_span(&map, "messages[0].key", 26, 30, 30);
+	assert_span(&map, "messages[0].value", 30, 34, 35);
+	assert_span(&map, "messages[1].key", 35 + 18, 35 + 22, 35 + 22);
+	assert_null(kw_map_find(&map, "messages[1].timestamp"));
+	kw_buf_fini(&buf);
 }
 
 static void a_compressed_batch_has_no_records(void **state)
@@ -158,7 +180,7 @@ static void batches_cut_anywhere(void **state)
 		memcpy(exact, bytes, cut);
 		assert_true(kw_map_batch(&map, "", exact, cut));
 		assert_int_equal(kw_map_find(&map, "count") != NULL, cut >= 61);
-		assert_int_equal(kw_map_batches(&map, "r", exact, cut), 0);
+		assert_true(kw_map_set(&map, "r", exact, cut));
 		assert_int_equal(kw_map_find(&map, "r[0]") != NULL, cut > 16);
 		free(exact);
 	}
@@ -171,6 +193,7 @@ int main(void)
 		cmocka_unit_test(compact_lengths_and_tagged_fields),
 		cmocka_unit_test(what_can_be_read_of_a_broken_request),
 		cmocka_unit_test(batches_and_their_records),
+		cmocka_unit_test(messages_of_magic_0_and_1),
 		cmocka_unit_test(a_compressed_batch_has_no_records),
 		cmocka_unit_test(batches_cut_anywhere),
 	};
