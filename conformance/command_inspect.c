@@ -187,7 +187,8 @@ static int inspect(const char *file)
 	}
 	end_progress(&inspector);
 	if (err.code) {
-		snprintf(err.file, sizeof err.file, "%s", file);
+		if (!err.file[0])
+			snprintf(err.file, sizeof err.file, "%s", file);
 		kt_complain(PROGRAM, &err);
 		status = KT_EXIT_USAGE;
 	} else if (input.kind != CF_IN_BESIDE) {

@@ -5,7 +5,7 @@
 #include "lib/wire/map.h"
 #include "lib/wire/varint.h"
 
-enum { SIZE_FIELD = 4, PRODUCE = 0 };
+enum { SIZE_FIELD = 4, API_VERSIONS = 18 };
 
 struct frame {
 	struct cf_inspector *inspector;
@@ -16,19 +16,41 @@ struct frame {
 	bool request;
 };
 
+/* A request whose header stands at `skip`, and which can be read to its end? Eight zeros are a header as well as the
+ * offset of a batch. */
+static bool is_request_at(const struct kw_slice *bytes, size_t skip)
+{
+	struct kw_arena arena;
+	struct kw_map map = {.arena = &arena, .base = bytes->p};
+	bool ok;
+
+	if (bytes->n < skip + 8)
+		return false;
+	kw_arena_init(&arena, KW_INFLATE_MAX);
+	ok = kw_map_request(&map, bytes->p + skip, bytes->n - skip, NULL, NULL) == 0;
+	kw_arena_fini(&arena);
+	return ok;
+}
+
+/* API and version of a header that stands at `skip` are those of a request that there is. */
+static bool is_known_at(const struct kw_slice *bytes, size_t skip)
+{
+	const struct kw_msg *msg = bytes->n < skip + 8 ? NULL : kw_request((int16_t)kw_rd16(bytes->p + skip));
+	int version = msg ? (int16_t)kw_rd16(bytes->p + skip + 2) : -1;
+
+	return msg && version >= msg->versions.min && version <= msg->versions.max;
+}
+
+/* With the right size in front, an API that there is will do. */
+static bool is_framed_request(const struct kw_slice *bytes)
+{
+	return bytes->n >= SIZE_FIELD + 8 && kw_rd32(bytes->p) == bytes->n - SIZE_FIELD &&
+	       kw_request((int16_t)kw_rd16(bytes->p + SIZE_FIELD));
+}
+
 bool cf_is_request(const struct kw_slice *bytes)
 {
-	for (size_t skip = 0; skip <= SIZE_FIELD; skip += SIZE_FIELD) {
-		const uint8_t *p = bytes->p + skip;
-		const struct kw_msg *msg;
-
-		if (bytes->n < skip + 8 || (skip && kw_rd32(bytes->p) != bytes->n - SIZE_FIELD))
-			continue;
-		msg = kw_request((int16_t)kw_rd16(p));
-		if (msg && (int16_t)kw_rd16(p + 2) >= msg->versions.min && (int16_t)kw_rd16(p + 2) <= msg->versions.max)
-			return true;
-	}
-	return false;
+	return is_framed_request(bytes) || is_request_at(bytes, 0) || is_request_at(bytes, SIZE_FIELD);
 }
 
 /* ---- values ---- */
@@ -70,7 +92,7 @@ static const char *name_of(const struct frame *frame, const char *name, const st
 {
 	if (strcmp(name, "errorCode") == 0 || strcmp(name, "topicErrorCode") == 0)
 		return kw_error_name((int)v);
-	if (strcmp(span->path, "header.requestApiKey") == 0 || (frame->api == 18 && strcmp(name, "apiKey") == 0))
+	if (strcmp(span->path, "header.requestApiKey") == 0 || (frame->api == API_VERSIONS && strcmp(name, "apiKey") == 0))
 		return kw_api_name((int)v);
 	return NULL;
 }
@@ -267,15 +289,28 @@ static void show_rest(struct frame *frame, size_t used, size_t skip)
 		cf_inspect_fault(frame->inspector, &place, frame->bytes, "", "bytes behind the body", 0);
 }
 
+/* The bytes that an error is about: a length that was read and cannot be, else the byte at which the reading broke. */
+static struct cf_place error_place(const struct frame *frame, const struct kt_err *err, size_t skip)
+{
+	const struct kw_span *last = frame->map.n ? &frame->map.v[frame->map.n - 1] : NULL;
+	size_t at = skip + err->offset;
+
+	if (err->code == KT_EVERSION)
+		return (struct cf_place){skip + 2, 2, false, false};
+	if (last && last->len_at < last->len_end && last->len_end == at)
+		return (struct cf_place){last->len_at, last->len_end - last->len_at, false, false};
+	return (struct cf_place){at, 1, false, false};
+}
+
 static void show_error(struct frame *frame, const struct kt_err *err, size_t skip)
 {
-	struct cf_place place = {skip + err->offset, 1, false, false};
-	struct cf_place nowhere = {.none = true};
+	struct cf_place place = error_place(frame, err, skip), nowhere = {.none = true};
+	bool answered = err->code == KT_EVERSION && frame->api == API_VERSIONS;
 
 	cf_inspect_fault(frame->inspector, &place, frame->bytes, err->path, err->text, 0);
 	if (frame->request)
 		cf_tree_leaf(&frame->inspector->tree, &nowhere, "Kafka 4.4 answers", json_null(),
-			     "nothing: it closes the connection", false);
+			     answered ? "in version 0: UNSUPPORTED_VERSION (35)" : "nothing: it closes the connection", false);
 }
 
 /* A frame begins with its size; what stands alone begins with the header. */
@@ -287,7 +322,7 @@ static bool has_size(const struct frame *frame)
 		return false;
 	if (kw_rd32(bytes->p) == bytes->n - SIZE_FIELD)
 		return true;
-	return frame->request && !cf_is_request(bytes);
+	return frame->request && !is_known_at(bytes, 0);
 }
 
 void cf_inspect_frame(struct cf_inspector *inspector, const struct kw_slice *bytes, int api, int version)

@@ -157,21 +157,23 @@ static bool is_beside(const char *file)
 	return strcmp(base_name(file), "leader-epoch-checkpoint") == 0 || strcmp(base_name(file), "partition.metadata") == 0;
 }
 
-static bool is_set(const struct kw_slice *bytes)
+static bool is_set(const struct kw_slice *bytes, bool whole)
 {
 	struct kw_entry entry;
 	int code = kw_entry_parse(bytes->p, bytes->n, &entry, NULL);
 
-	return (code == 0 || code == KT_ETRUNC) && entry.magic >= 0 && entry.magic <= 2 && entry.offset >= 0;
+	return (code == 0 || (code == KT_ETRUNC && !whole)) && entry.magic >= 0 && entry.magic <= 2 && entry.offset >= 0;
 }
 
 static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes)
 {
 	if (has_suffix(file, ".log"))
 		return CF_IN_SEGMENT;
+	if (is_set(bytes, true))
+		return CF_IN_SET;
 	if (cf_is_request(bytes))
 		return CF_IN_REQUEST;
-	return is_set(bytes) ? CF_IN_SET : CF_IN_UNKNOWN;
+	return is_set(bytes, false) ? CF_IN_SET : CF_IN_UNKNOWN;
 }
 
 /* ---- opening ---- */
@@ -195,7 +197,7 @@ static int open_file(struct cf_input *input, const char *file, struct kt_err *er
 	void *p;
 
 	if (fd < 0 || fstat(fd, &st)) {
-		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
+		kt_fail(err, KT_EFILE, "%s", strerror(errno));
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size == 0) {
@@ -204,7 +206,7 @@ static int open_file(struct cf_input *input, const char *file, struct kt_err *er
 	}
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED) {
-		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
+		kt_fail(err, KT_EFILE, "%s", strerror(errno));
 		goto out;
 	}
 	madvise(p, (size_t)st.st_size, MADV_SEQUENTIAL);

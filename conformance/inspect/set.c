@@ -66,6 +66,16 @@ void cf_inspect_fault(struct cf_inspector *inspector, const struct cf_place *pla
 	cf_tree_fault(&inspector->tree, place, bytes, sentence, code);
 }
 
+/* A varint is wrong as a whole. */
+static size_t varint_size(const struct kw_slice *bytes, size_t at)
+{
+	size_t n = 1;
+
+	while (at + n < bytes->n && bytes->p[at + n - 1] >= 0x80 && n < KW_VARLONG_MAX)
+		n++;
+	return n;
+}
+
 static int keep_fault(void *arg, const struct kw_fault *fault)
 {
 	struct entry *entry = arg;
@@ -105,6 +115,8 @@ static void show_fault(struct entry *entry, const struct kw_fault *fault)
 		snprintf(inspector->first, sizeof inspector->first, "%s", sentence);
 	if (!fault->inflated)
 		place.at += entry->entry.at;
+	if (place.size == 1 && (fault->inflated || fault->at >= KW_B_RECORDS) && entry->entry.magic == 2)
+		place.size = varint_size(fault->inflated ? &inflated : entry->bytes, place.at);
 	cf_tree_fault(&inspector->tree, &place, fault->inflated ? &inflated : entry->bytes, sentence, fault->code);
 }
 

@@ -182,10 +182,11 @@ static void check_records(struct check *check)
 		fault = (struct kw_fault){.at = KW_B_RECORDS, .size = batch->size - KW_B_RECORDS, .code = fault.code};
 	else if (!inflated)
 		fault.at += KW_B_RECORDS;
-	if (check->n == 0 && why != KW_WALK_BAD_CODEC)
+	if (check->n == 0)
 		snprintf(fault.text, sizeof fault.text, "%.230s", err.text);
 	else
-		snprintf(fault.text, sizeof fault.text, "after %d good records: %.200s", check->n, err.text);
+		snprintf(fault.text, sizeof fault.text, "after %d good %s: %.200s", check->n,
+			 check->n == 1 ? "record" : "records", err.text);
 	check->stopped = check->fn(check->arg, &fault) != 0;
 }
 
