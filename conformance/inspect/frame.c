@@ -116,8 +116,8 @@ static void show_value(struct frame *frame, const struct kw_span *span, const ch
 	json_t *value;
 
 	if (span->type == KW_STRING || span->type == KW_BYTES) {
-		bool null = span->end == span->len_end &&
-			    (span->coding == KW_COMPACT ? *p == 0 : place.size > 0 && *p >= 0x80);
+		bool null = span->end == span->len_end && place.size > 0 &&
+			    (span->coding == KW_COMPACT ? *p == 0 : *p >= 0x80);
 
 		cf_tree_bytes(tree, &place, name, (struct kw_bytes){frame->bytes->p + span->len_end,
 							    null ? -1 : (int32_t)(span->end - span->len_end)}, wrong);

@@ -248,7 +248,7 @@ static bool is_whole(const struct kw_map *map)
 
 static struct kw_bytes bytes_of(const struct kw_map *map, const struct kw_span *span)
 {
-	bool null = span->end == span->len_end && (map->base[span->len_at] & 1);
+	bool null = span->end == span->len_end && span->len_at < span->len_end && (map->base[span->len_at] & 1);
 
 	return (struct kw_bytes){map->base + span->len_end, null ? -1 : (int32_t)(span->end - span->len_end)};
 }
@@ -300,9 +300,10 @@ static void show_record_fields(struct entry *entry, const struct area *area, con
 		if (last && strcmp(last, ".key") == 0)
 			name = span;
 		if (last && strcmp(last, ".value") == 0 && name) {
+			size_t n = name->end - name->len_end;
 			char label[60];
 
-			snprintf(label, sizeof label, "header \"%.*s\"", name->end - name->len_end < 48 ? (int)(name->end - name->len_end) : 48,
+			snprintf(label, sizeof label, "header \"%.*s\"", n < 48 ? (int)n : 48,
 				 (const char *)map->base + name->len_end);
 			kt_clean(label);
 			bytes_leaf(entry, area, map, span, label);
@@ -509,7 +510,8 @@ static void show_end(struct cf_inspector *inspector, const struct kw_slice *byte
 	if (code == 0 || (code == KT_ETRUNC && inspector->cut_is_fine))
 		return;
 	snprintf(where, sizeof where, "batch %zu", number);
-	snprintf(text, sizeof text, "%.200s%s", err->text, code == KT_ETRUNC ? ", then all ends" : "; nothing can be read behind it");
+	snprintf(text, sizeof text, "%.200s%s", err->text,
+		 code == KT_ETRUNC ? ", then all ends" : "; nothing can be read behind it");
 	if (code != KT_ETRUNC) {
 		place.at = at + err->offset;
 		place.size = err->offset - set->at == KW_E_MAGIC ? 1 : 4;

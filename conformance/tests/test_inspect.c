@@ -211,7 +211,8 @@ static void the_wrong_length_is_named(void **state)
 
 static void frames_cut_and_changed(void **state)
 {
-	static const char metadata[] = "00000024 0003 000c 00000007 ffff 00 02 00000000000000000000000000000000 04 616263 00 01 00 00";
+	static const char metadata[] = "00000024 0003 000c 00000007 ffff 00 02"
+				       " 00000000000000000000000000000000 04 616263 00 01 00 00";
 	uint8_t p[100];
 	size_t n = hex(metadata, p);
 
