@@ -11,6 +11,10 @@ CC      ?= cc
 
 VERSION := 0.1.0
 
+# make V=1 prints the commands.
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2))
+
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 CFLAGS  ?= $(if $(COV),-O0,-O2) -g
 # What every file needs, whatever CFLAGS a user gives.
@@ -53,14 +57,16 @@ help:
 	@echo 'make demo         build and run the main job; leaves out/demo/report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-schema compare the message schemas and the codec with the jars of Kafka 3.9 and 4.4 (needs a JDK)'
 	@echo 'make tests        build the tests without running them'
+	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
 	@echo 'make deps         install the Debian packages that are missing (all building targets do this first)'
 	@echo 'make clean        remove build output'
-	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir'
+	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir  V=1'
 	@echo 'Other flags rebuild what they concern; SAN and COV have build directories of their own.'
 
 # ---- Debian packages -------------------------------------------------------------------------------------------------
@@ -90,11 +96,13 @@ GEN    := $(BUILD)/gen/kw_messages.h $(BUILD)/gen/kw_tables.c
 # A tool of the build: without sanitizers and coverage.
 $(BUILD)/schemac: lib/wire/schemac.c $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
 
 $(BUILD)/gen/stamp: $(BUILD)/schemac $(SCHEMA)
 	@mkdir -p $(@D)
-	@echo '$(BUILD)/schemac -o $(@D) lib/wire/schema/*.msg'; $(BUILD)/schemac -o $(@D) $(SCHEMA)
+	$(call say,GEN,$(@D))
+	$(Q)$(BUILD)/schemac -o $(@D) $(SCHEMA)
 	@touch $@
 
 $(GEN): $(BUILD)/gen/stamp ;
@@ -104,14 +112,20 @@ $(GEN): $(BUILD)/gen/stamp ;
 # The first build of an object waits for the generated header; later ones know from their .d whether they include it.
 $(OBJ)/%.o: %.c $(BUILD)/FLAGS.words | deps $(GEN)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+
+# The page's style and script are embedded, which the compiler's dependencies do not say.
+$(OBJ)/conformance/report/html.o: $(wildcard conformance/report/page.*)
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/FLAGS.words
-	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.a: $(BUILD)/%.words
 	@rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(call say,AR,$@)
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(LIB_A): $(LIB_OBJ)
 
@@ -119,37 +133,44 @@ define program
 $(BUILD)/lib$(1).a: $(call obj_of,$(1))
 
 $(BUILD)/$(1): $(OBJ)/$(1)/main.o $(BUILD)/lib$(1).a $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
 
 $(OBJ)/$(1)/tests/test_%: $(OBJ)/$(1)/tests/test_%.o $(BUILD)/lib$(1).a $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 define libtest
 $(OBJ)/$(1)tests/test_%: $(OBJ)/$(1)tests/test_%.o $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(TEST_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(TEST_LIBS) $$(LIB_LIBS)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
 # Example plugins see nothing but the public headers.
 $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 $(WARN) -Ifakebroker/hooks -shared -fPIC -o $@ $<
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -std=c11 $(WARN) -Ifakebroker/hooks -shared -fPIC -o $@ $<
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
 .PHONY: check
 check: all tests
-	@BUILD=$(BUILD) fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
+	@BUILD=$(BUILD) TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
+		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
 
 .PHONY: tests
 tests: $(TESTS)
 
-# ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
-.PHONY: check-san
-check-san:
+.PHONY: check-san check-address check-thread
+check-san: check-address check-thread
+check-address:
 	$(MAKE) check SAN=address,undefined
+# ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
+check-thread:
 	$$(setarch -R true 2>/dev/null && echo setarch -R) $(MAKE) check SAN=thread
 
 .PHONY: check-kafka
@@ -160,7 +181,8 @@ check-kafka: all
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec
 $(COMPARE) $(OBJ)/lib/wire/tests/test_message: $(OBJ)/lib/wire/tests/random_message.o
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
-	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)

@@ -67,9 +67,10 @@ static void list_json(const struct cf_suite *suite)
 		const struct cf_instance *instance = &suite->instances[i];
 
 		if (listed(instance))
-			json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:s}", "id", instance->id, "title", instance->cas->title,
-							     "level", cf_level_words[instance->cas->requirements[0]->level], "file",
-							     instance->cas->file));
+			json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:s}", "id", instance->id, "title",
+							     instance->cas->title, "level",
+							     cf_level_words[instance->cas->requirements[0]->level],
+							     "file", instance->cas->file));
 	}
 	json_dumpf(out, stdout, JSON_INDENT(1));
 	putchar('\n');
@@ -192,10 +193,11 @@ static const struct kt_opt requirements_options[] = {
 };
 
 static const struct kt_cli requirements_cli = {
-	.program = "conformance requirements", .options = requirements_options,
-	.about = "What a broker must, should or may do, who says so, and how many cases prove it. Origin is \"proposal\" for the "
-		 "words of a proposal, \"kafka\" for what Apache Kafka does, \"kit\" for a decision of this kit where a proposal is "
-		 "silent.",
+	.program = "conformance requirements",
+	.options = requirements_options,
+	.about = "What a broker must, should or may do, who says so, and how many cases prove it. Origin is "
+		 "\"proposal\" for the words of a proposal, \"kafka\" for what Apache Kafka does, \"kit\" for a "
+		 "decision of this kit where a proposal is silent.",
 };
 
 static int proofs(const struct cf_suite *suite, const struct cf_requirement *row)

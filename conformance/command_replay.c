@@ -29,14 +29,17 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "INCIDENT | FAILURE", .min_args = 1, .max_args = 1, .options = options,
-	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes mended; says what "
-		 "the broker made of them. INCIDENT is a file, or the name of one that comes with the kit (S03). FAILURE is a folder "
-		 "that `conformance run --out` left: its case runs again.",
+	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
+		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
+		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again.",
 	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
 		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092",
 	.exits = {
-		[KT_EXIT_OK] = "as expected", [KT_EXIT_VERDICT] = "not as expected", [KT_EXIT_USAGE] = "wrong usage or file",
-		[KT_EXIT_ENGINE] = "the target cannot be reached", [KT_EXIT_INCOMPLETE] = "inconclusive",
+		[KT_EXIT_OK] = "as expected",
+		[KT_EXIT_VERDICT] = "not as expected",
+		[KT_EXIT_USAGE] = "wrong usage or file",
+		[KT_EXIT_ENGINE] = "the target cannot be reached",
+		[KT_EXIT_INCOMPLETE] = "inconclusive",
 	},
 };
 
@@ -97,16 +100,16 @@ static void print_answer(json_t *step)
 
 static void print_step(const char *what, json_t *step)
 {
-	enum cf_verdict verdict = cf_row_verdict(step);
+	json_int_t offset = json_integer_value(json_object_get(json_object_get(step, "got"), "offset"));
+	const char *alternative = cf_text(step, "alternative");
 
 	printf("%-10s ", what);
 	if (strcmp(cf_text(step, "verb"), "endOffset") == 0)
-		printf("%lld %s in the topic", (long long)json_integer_value(json_object_get(json_object_get(step, "got"), "offset")),
-		       json_integer_value(json_object_get(json_object_get(step, "got"), "offset")) == 1 ? "record" : "records");
+		printf("%lld %s in the topic", (long long)offset, offset == 1 ? "record" : "records");
 	else
 		print_answer(step);
-	if (verdict <= CF_PASS_LENIENT)
-		printf("  -- %s\n", *cf_text(step, "alternative") ? cf_text(step, "alternative") : "as expected");
+	if (cf_row_verdict(step) <= CF_PASS_LENIENT)
+		printf("  -- %s\n", *alternative ? alternative : "as expected");
 	else
 		printf("  -- NOT AS EXPECTED: %s\n", cf_text(step, "reason"));
 }
@@ -199,17 +202,35 @@ out:
 	return status;
 }
 
+static int unknown_incident(const char *name, const char *dir)
+{
+	struct kt_err err = {0};
+	struct cf_files files;
+
+	cf_files_find(&files, dir, &err);
+	fprintf(stderr, "%s: \"%s\" is no file, no folder, and no incident of the kit; those are", PROGRAM, name);
+	for (size_t i = 0; i < files.n; i++) {
+		const char *base = strrchr(files.v[i], '/') + 1;
+
+		fprintf(stderr, " %.*s", (int)strcspn(base, "."), base);
+	}
+	fputc('\n', stderr);
+	cf_files_fini(&files);
+	return KT_EXIT_USAGE;
+}
+
 /* A path, or the bare name of an incident of the kit. */
 static int replay_named(struct cf_setup *setup, const char *name)
 {
-	char file[PATH_MAX];
+	char dir[PATH_MAX], file[PATH_MAX];
 	struct stat st;
 
-	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-		return replay_failure(setup, name);
-	if (stat(name, &st) == 0 || strchr(name, '/') ||
-	    !cf_path(file, sizeof file, "%s/incidents/%s.json", setup->suite.data.fixtures, name))
-		return replay_incident(setup, name);
+	cf_path(dir, sizeof dir, "%s/incidents", setup->suite.data.fixtures);
+	cf_path(file, sizeof file, "%s/%s.json", dir, name);
+	if (stat(name, &st) == 0)
+		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_incident(setup, name);
+	if (strchr(name, '/') || stat(file, &st) != 0)
+		return unknown_incident(name, dir);
 	return replay_incident(setup, file);
 }
 

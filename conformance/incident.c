@@ -83,8 +83,9 @@ static json_t *frame_step(const struct cf_incident *incident, json_t *expect)
 {
 	json_t *answer = incident->answer, *frame;
 
-	frame = json_pack("{s:s, s:{s:s}, s:{s:O, s:O}, s:s}", "hex", incident->frame, "rename", incident->topic, "$topic", "answer",
-			  "api", json_object_get(answer, "api"), "version", json_object_get(answer, "version"), "topic", "$topic");
+	frame = json_pack("{s:s, s:{s:s}, s:{s:O, s:O}, s:s}", "hex", incident->frame, "rename", incident->topic,
+			  "$topic", "answer", "api", json_object_get(answer, "api"), "version",
+			  json_object_get(answer, "version"), "topic", "$topic");
 	if (json_object_get(answer, "at"))
 		json_object_set(frame, "at", json_object_get(answer, "at"));
 	return json_pack("{s:o, s:O}", "frame", frame, "expect", expect);

@@ -5,8 +5,6 @@
 
 #include "conformance/vars.h"
 
-enum { PRODUCE = 0 };
-
 /* splitmix64 */
 uint64_t cf_random(struct cf_run *run)
 {
@@ -156,8 +154,12 @@ int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, js
 
 	out->evidence = json_pack("{s:s, s:i, s:O}", "api", kw_api_name(api), "version", version, "request", body);
 	kw_buf_init(&frame, 0);
-	if (cf_link_encode(link, api, version, body, tags, &frame, &sent, err))
+	if (cf_link_encode(link, api, version, body, tags, &frame, &sent, err)) {
+		/* Whatever is wrong with the body is wrong with the case. */
+		if (err->code != KT_ENOMEM)
+			err->code = KT_EUSAGE;
 		goto out;
+	}
 	if (cf_link_send(link, frame.p, frame.n, out->evidence, &why) == 0 && !silent)
 		take_answer(link, api, version, sent, out, err);
 	if (out->body)

@@ -56,7 +56,7 @@ static json_t *named_error(json_t *name, struct kt_err *err)
 		return NULL;
 	}
 	if (kw_error_code(json_string_value(name), &code) == 0)
-		return json_pack("{s:O}", "$error", name);
+		return json_pack("{s:s}", "$error", json_string_value(name));
 	kt_near_init(&near, json_string_value(name));
 	for (code = -1; code < 200; code++)
 		kt_near_offer(&near, kw_error_name(code));

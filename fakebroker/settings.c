@@ -1,5 +1,7 @@
 #include "fakebroker/settings.h"
 
+#include <string.h>
+
 #include "fakebroker/hooks/kassay_validator.h"
 
 static const char *const lists[] = {"apis", "validators", "observers", "actions", NULL};
@@ -11,7 +13,8 @@ static struct fb_settings given = {
 
 static const struct kt_opt options[] = {
 	KT_GROUP("Cluster"),
-	KT_INT(0, "nodes", "N", &given.nodes, 1, 100, "brokers, with ids 1..N; the controller is 1000 (1, or as the scenario says)"),
+	KT_INT(0, "nodes", "N", &given.nodes, 1, 100,
+	       "brokers, with ids 1..N; the controller is 1000 (1, or as the scenario says)"),
 	KT_STR(0, "metadata-version", "V", &given.metadata_version,
 	       "level of metadata.version at the start: 29 or 4.2-IV1 (the newest: 33, 4.4-IV2)"),
 	KT_STR(0, "properties", "FILE", &given.properties, "static configuration of all nodes, a server.properties"),
@@ -57,13 +60,26 @@ static const struct kt_cli cli = {
 	},
 };
 
+/* Clients that are told "any address" cannot connect. */
+static bool is_any(const char *host)
+{
+	return !*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
 bool fb_settings_read(struct fb_settings *settings, int argc, char **argv, int *status)
 {
+	struct kt_err err = {0};
+
 	if (!kt_cli_begin(&cli, &argc, argv, status))
 		return false;
 	*settings = given;
 	settings->scenario = argc > 1 ? argv[1] : NULL;
 	if (!settings->advertise)
 		settings->advertise = settings->host;
-	return true;
+	if (!is_any(settings->advertise))
+		return true;
+	kt_fail(&err, KT_EUSAGE, "--host %s needs --advertise: the address that clients are told", settings->host);
+	kt_complain(cli.program, &err);
+	*status = KT_EXIT_USAGE;
+	return false;
 }

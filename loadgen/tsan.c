@@ -14,8 +14,8 @@ void lg_tsan_threads(void)
 {
 }
 
-/* librdkafka counts references with atomics of its own, which are not seen: the end of such an object looks like a race.
- * Only accesses by librdkafka itself are left out, not those of the kit's callbacks. */
+/* librdkafka counts references with atomics of its own, which are not seen: the end of such an object looks like a
+ * race. Only accesses by librdkafka itself are left out, not those of the kit's callbacks. */
 const char *__tsan_default_suppressions(void);
 
 const char *__tsan_default_suppressions(void)

@@ -25,18 +25,20 @@
     return lines.join("\n");
   }
 
-  function block(title, text) {
-    return element("div", "", element("h4", "", title), element("pre", "", text));
+  function block(title, text, className) {
+    return element("div", "", element("h4", "", title), element("pre", className, text));
   }
 
+  /* Error numbers are followed by their names. */
   function json(value) {
-    return JSON.stringify(value, null, 2);
+    return JSON.stringify(value, null, 2).replace(/("errorCode": (-?\d+))/g, (whole, text, code) =>
+      data.errors[code] ? text + " " + data.errors[code] : text);
   }
 
   function stepOf(step, number) {
     const details = element("details", "step");
     const wanted = step.expected && step.expected.length ? step.expected[0].connection || "kept" : "";
-    details.open = step.verdict !== "pass";
+    details.open = step.verdict !== "pass" || number === 1;
     details.append(element("summary", "",
       element("span", "v " + step.verdict, step.verdict), " ", element("b", "", number + " " + step.verb), " ",
       step.alternative ? step.alternative + " " : "", element("span", "why", step.reason || "")));
@@ -51,8 +53,8 @@
     const pair = element("div", "pair");
     if (step.request !== undefined) pair.append(block("request", json(step.request)));
     if (step.response !== undefined) pair.append(block("response", json(step.response)));
-    for (const hex of step.requestHex || []) pair.append(block("request bytes", dump(hex)));
-    for (const hex of step.responseHex || []) pair.append(block("response bytes", dump(hex)));
+    for (const hex of step.requestHex || []) pair.append(block("request bytes", dump(hex), "bytes"));
+    for (const hex of step.responseHex || []) pair.append(block("response bytes", dump(hex), "bytes"));
     inner.append(pair);
     details.append(inner);
     return details;
@@ -81,12 +83,14 @@
     if (row.leftBehind) body.append(element("p", "note", "left behind: " + row.leftBehind));
     body.append(block("run it again", "conformance run --bootstrap-server " + result.target.bootstrap +
       " --only '" + row.id.replace(/@end$/, "") + "'" + (result.seed ? " --seed " + result.seed : "")));
+    history.replaceState(null, "", "#" + row.id);
     dialog.showModal();
     dialog.scrollTop = 0;
   }
 
   const cells = [...document.querySelectorAll("button[data-c]")];
   cells.forEach(cell => cell.addEventListener("click", () => show(+cell.dataset.r, +cell.dataset.c)));
+  dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
   dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
 
   /* Arrow keys walk through the matrix. */
@@ -127,4 +131,9 @@
   boxes.forEach(box => box.addEventListener("change", filter));
   document.getElementById("filter").addEventListener("submit", event => event.preventDefault());
   filter();
+
+  /* A link to "#case" opens its evidence. */
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  const linked = wanted && data.results.length ? data.results[0].cases.findIndex(row => row.id === wanted) : -1;
+  if (linked >= 0) show(0, linked);
 })();

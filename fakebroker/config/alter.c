@@ -11,10 +11,14 @@
 
 enum { MAX_VALUE = 32767 };
 
-bool fb_refuse(struct fb_alter *alter, int16_t code, const char *message)
+bool fb_refuse(struct fb_alter *alter, int16_t code, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
 	alter->result->errorCode = code;
-	alter->result->errorMessage = fb_message_cap(message, alter->arena);
+	alter->result->errorMessage = fmt ? fb_message_cap(fb_vmessage(alter->arena, fmt, ap), alter->arena) : NULL;
+	va_end(ap);
 	return false;
 }
 
@@ -35,7 +39,8 @@ static bool is_broker(const struct fb_alter *alter)
 static bool cordons_more(struct fb_alter *alter, struct kw_str value)
 {
 	size_t nold, nnew;
-	struct kw_str *old = fb_split_list(fb_kvs_get(alter->existing, kw_str("cordoned.log.dirs")), alter->arena, &nold);
+	struct kw_str now = fb_kvs_get(alter->existing, kw_str("cordoned.log.dirs"));
+	struct kw_str *old = fb_split_list(now, alter->arena, &nold);
 	struct kw_str *new = fb_split_list(value, alter->arena, &nnew);
 
 	if (!old || !new)
@@ -57,18 +62,18 @@ static bool check_broker_change(struct fb_alter *alter, const struct fb_change *
 
 	if (kw_str_is(change->name, "min.insync.replicas") && alter->facts->elr) {
 		if (change->resourceName.n > 0)
-			return fb_refuse(alter, FB_INVALID_CONFIG,
-				"Broker-level min.insync.replicas cannot be altered while ELR is enabled.");
+			return fb_refuse(alter, FB_INVALID_CONFIG, "Broker-level min.insync.replicas cannot be "
+				"altered while ELR is enabled.");
 		if (change->value.n < 0)
-			return fb_refuse(alter, FB_INVALID_CONFIG,
-				"Cluster-level min.insync.replicas cannot be removed while ELR is enabled.");
+			return fb_refuse(alter, FB_INVALID_CONFIG, "Cluster-level min.insync.replicas cannot be "
+				"removed while ELR is enabled.");
 	}
 	if (cordoned && alter->facts->level < FB_LEVEL_CORDONED)
 		return fb_refuse(alter, FB_INVALID_CONFIG, "The cordoned.log.dirs configuration value cannot be set "
 			"because it requires metadata.version >= 4.3-IV0");
 	if (cordoned && alter->facts->controller && cordons_more(alter, change->value))
-		return fb_refuse(alter, FB_INVALID_CONFIG, "When updating cordoned.log.dirs via controllers,  the new value "
-			"must be a subset of the current configuration value.");
+		return fb_refuse(alter, FB_INVALID_CONFIG, "When updating cordoned.log.dirs via controllers,  the "
+			"new value must be a subset of the current configuration value.");
 	return true;
 }
 
@@ -80,8 +85,8 @@ static bool check_changes(struct fb_alter *alter)
 		if (is_broker(alter) && !check_broker_change(alter, change))
 			return false;
 		if (change->value.n > MAX_VALUE)
-			return fb_refuse(alter, FB_INVALID_CONFIG, "The configuration value cannot be added because it "
-				"exceeds the maximum value size of 32767 bytes.");
+			return fb_refuse(alter, FB_INVALID_CONFIG, "The configuration value cannot be added because "
+				"it exceeds the maximum value size of 32767 bytes.");
 	}
 	return true;
 }
@@ -109,11 +114,10 @@ static bool check_exists(struct fb_alter *alter)
 	if (alter->create)
 		return true;
 	if (alter->resource->resourceType == FB_TOPIC && !facts->topicExists(facts->arg, name))
-		return fb_refuse(alter, FB_UNKNOWN_TOPIC_OR_PARTITION, kw_sprintf(alter->arena,
-			"The topic '%.*s' does not exist.", FB_STR(name)));
+		return fb_refuse(alter, FB_UNKNOWN_TOPIC_OR_PARTITION, "The topic '%.*s' does not exist.",
+			FB_STR(name));
 	if (is_broker(alter) && fb_parse_long(name, 0, INT32_MAX, &id) && !facts->nodeExists(facts->arg, (int32_t)id))
-		return fb_refuse(alter, FB_BROKER_ID_NOT_REGISTERED, kw_sprintf(alter->arena,
-			"No node with id %lld found.", (long long)id));
+		return fb_refuse(alter, FB_BROKER_ID_NOT_REGISTERED, "No node with id %lld found.", (long long)id);
 	return true;
 }
 
@@ -137,7 +141,8 @@ static struct kw_str behind(struct fb_alter *alter, const struct fb_configdef *d
 	int64_t id = alter->facts->self;
 
 	if (!is_broker(alter))
-		return fb_configs_get(alter->configs, def->scope, KW_NULL_STR, (int32_t)id, def->name, alter->arena, NULL);
+		return fb_configs_get(alter->configs, def->scope, KW_NULL_STR, (int32_t)id, def->name, alter->arena,
+				      NULL);
 	if (own.n > 0 && fb_parse_long(own, 0, INT32_MAX, &id)) {
 		value = fb_configs_dynamic(alter->configs, FB_BROKER, cluster, kw_str(def->name));
 		if (value.n >= 0)
@@ -180,9 +185,9 @@ static bool check_mv_rules(struct fb_alter *alter)
 	}
 	if (!all)
 		return true;
-	return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "metadata.version %d%s%s%s makes this "
-		"configuration of %s illegal: %s", alter->facts->level, name ? " (" : "", name ? name : "",
-		name ? ")" : "", resource_text(alter), all));
+	return fb_refuse(alter, FB_INVALID_CONFIG, "metadata.version %d%s%s%s makes this configuration of %s "
+		"illegal: %s", alter->facts->level, name ? " (" : "", name ? name : "", name ? ")" : "",
+		resource_text(alter), all);
 }
 
 /* Kafka writes no record for a value that is there already, except for brokers. */
@@ -251,8 +256,7 @@ static bool check_nulls(struct fb_alter *alter)
 	if (!nnull)
 		return true;
 	all = fb_join(names, nnull, ", ", alter->arena);
-	return fb_refuse(alter, FB_INVALID_REQUEST, kw_sprintf(alter->arena, "Null value not supported for : %.*s",
-							       FB_STR(all)));
+	return fb_refuse(alter, FB_INVALID_REQUEST, "Null value not supported for : %.*s", FB_STR(all));
 }
 
 static bool known_type(const struct fb_alter *alter)
@@ -269,8 +273,7 @@ static void at_broker(struct fb_alter *alter)
 	if (!check_duplicates(alter) || !check_nulls(alter))
 		return;
 	if (!known_type(alter))
-		fb_refuse(alter, FB_INVALID_REQUEST, kw_sprintf(alter->arena, "Unknown resource type %d",
-								alter->resource->resourceType));
+		fb_refuse(alter, FB_INVALID_REQUEST, "Unknown resource type %d", alter->resource->resourceType);
 	else if (alter->resource->resourceType == FB_BROKER_LOGGER)
 		fb_alter_check_loggers(alter);
 	else if (!is_broker(alter) || fb_alter_check_broker(alter))
@@ -295,8 +298,7 @@ static bool check_type(struct fb_alter *alter)
 		return true;
 	if (alter->resource->resourceType == FB_BROKER_LOGGER)
 		return fb_refuse(alter, FB_INVALID_REQUEST, "Unexpected resource type BROKER_LOGGER.");
-	return fb_refuse(alter, FB_UNSUPPORTED_VERSION, kw_sprintf(alter->arena, "Unknown resource type %d.",
-								   alter->resource->resourceType));
+	return fb_refuse(alter, FB_UNSUPPORTED_VERSION, "Unknown resource type %d.", alter->resource->resourceType);
 }
 
 static void straight(struct fb_alter *alter)
@@ -386,8 +388,7 @@ static bool check_create_nulls(struct fb_alter *alter)
 	if (!nnull)
 		return true;
 	all = fb_join(names, nnull, ",", alter->arena);
-	return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena,
-		"Null value not supported for topic configs: %.*s", FB_STR(all)));
+	return fb_refuse(alter, FB_INVALID_CONFIG, "Null value not supported for topic configs: %.*s", FB_STR(all));
 }
 
 int fb_create_check(const struct fb_configs *configs, const struct fb_config_facts *facts, struct kw_str topic,

@@ -18,8 +18,8 @@ struct fb_alter {
 	struct fb_alter_result *result;
 };
 
-/* Sets the error of the result. Returns false, so that `return fb_refuse(...)` reads well. */
-bool fb_refuse(struct fb_alter *alter, int16_t code, const char *message);
+/* Sets the error of the result; fmt NULL: a null message. Returns false, so that `return fb_refuse(...)` reads well. */
+bool fb_refuse(struct fb_alter *alter, int16_t code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* What a request gets that the memory of one request does not suffice for. */
 bool fb_refuse_memory(struct fb_alter *alter);
 

@@ -48,7 +48,7 @@ bool fb_alter_check_values(struct fb_alter *alter, const struct fb_kvs *merged, 
 		struct kw_str value = fb_kvs_get(merged, kw_str(defs[i]->name));
 
 		if (!fb_config_parse_check(defs[i], value, alter->arena, &message))
-			return fb_refuse(alter, code, message);
+			return fb_refuse(alter, code, "%s", message);
 	}
 	return true;
 }
@@ -61,7 +61,8 @@ static int64_t number(struct fb_alter *alter, const struct fb_kvs *merged, const
 	struct kw_str value = fb_kvs_get(merged, kw_str(name));
 
 	if (value.n < 0)
-		value = fb_configs_get(alter->configs, scope, KW_NULL_STR, alter->facts->self, name, alter->arena, NULL);
+		value = fb_configs_get(alter->configs, scope, KW_NULL_STR, alter->facts->self, name, alter->arena,
+				       NULL);
 	return fb_config_long(def, value, 0);
 }
 
@@ -77,22 +78,21 @@ bool fb_alter_check_topic(struct fb_alter *alter, const struct fb_kvs *merged)
 		return fb_refuse(alter, FB_INVALID_REQUEST, "Default topic resources are not allowed.");
 	wrong = fb_topic_name_fault(name, alter->arena);
 	if (wrong)
-		return fb_refuse(alter, FB_INVALID_TOPIC_EXCEPTION, wrong);
+		return fb_refuse(alter, FB_INVALID_TOPIC_EXCEPTION, "%s", wrong);
 	unknown = fb_alter_unknown(alter, merged, FB_TOPIC);
 	if (unknown.n >= 0)
-		return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "Unknown topic config name: %.*s",
-								      FB_STR(unknown)));
+		return fb_refuse(alter, FB_INVALID_CONFIG, "Unknown topic config name: %.*s", FB_STR(unknown));
 	if (!fb_alter_check_values(alter, merged, FB_TOPIC, FB_INVALID_CONFIG))
 		return false;
 	min = number(alter, merged, "min.compaction.lag.ms");
 	max = number(alter, merged, "max.compaction.lag.ms");
 	if (min > max)
-		return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "conflict topic config setting "
-			"min.compaction.lag.ms (%lld) > max.compaction.lag.ms (%lld)", (long long)min, (long long)max));
+		return fb_refuse(alter, FB_INVALID_CONFIG, "conflict topic config setting min.compaction.lag.ms "
+			"(%lld) > max.compaction.lag.ms (%lld)", (long long)min, (long long)max);
 	if (number(alter, merged, "remote.storage.enable") && !fb_configs_bool(alter->configs, FB_BROKER, KW_NULL_STR,
 			alter->facts->self, "remote.log.storage.system.enable", false))
-		return fb_refuse(alter, FB_INVALID_CONFIG, "Tiered Storage functionality is disabled in the broker. Topic "
-			"cannot be configured with remote log storage.");
+		return fb_refuse(alter, FB_INVALID_CONFIG, "Tiered Storage functionality is disabled in the broker. "
+			"Topic cannot be configured with remote log storage.");
 	return true;
 }
 
@@ -104,10 +104,12 @@ static const struct {
 } ranges[] = {
 	{"consumer.heartbeat.interval.ms", "group.consumer.min.heartbeat.interval.ms",
 	 "group.consumer.max.heartbeat.interval.ms"},
-	{"consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"},
+	{"consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms",
+	 "group.consumer.max.session.timeout.ms"},
 	{"consumer.assignment.interval.ms", "group.consumer.min.assignment.interval.ms",
 	 "group.consumer.max.assignment.interval.ms"},
-	{"share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms", "group.share.max.heartbeat.interval.ms"},
+	{"share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms",
+	 "group.share.max.heartbeat.interval.ms"},
 	{"share.session.timeout.ms", "group.share.min.session.timeout.ms", "group.share.max.session.timeout.ms"},
 	{"share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms",
 	 "group.share.max.record.lock.duration.ms"},
@@ -143,11 +145,10 @@ static bool check_ranges(struct fb_alter *alter, const struct fb_kvs *merged)
 		if (v >= low && v <= high)
 			continue;
 		if (!ranges[i].low || !ranges[i].high)
-			return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "%s must be %s than or equal "
-				"to %lld", name, ranges[i].low ? "greater" : "less",
-				(long long)(ranges[i].low ? low : high)));
-		return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "%s must be in the range %lld to %lld "
-			"inclusive.", name, (long long)low, (long long)high));
+			return fb_refuse(alter, FB_INVALID_CONFIG, "%s must be %s than or equal to %lld", name,
+				ranges[i].low ? "greater" : "less", (long long)(ranges[i].low ? low : high));
+		return fb_refuse(alter, FB_INVALID_CONFIG, "%s must be in the range %lld to %lld inclusive.", name,
+			(long long)low, (long long)high);
 	}
 	return true;
 }
@@ -167,8 +168,8 @@ static bool check_assignor(struct fb_alter *alter, const struct fb_kvs *merged)
 			return true;
 	}
 	all = assignors ? fb_join(assignors, n, ", ", alter->arena) : all;
-	return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "streams.assignor.name '%.*s' is not a "
-		"registered task assignor. Registered assignors are: [%.*s].", FB_STR(name), FB_STR(all)));
+	return fb_refuse(alter, FB_INVALID_CONFIG, "streams.assignor.name '%.*s' is not a registered task assignor. "
+		"Registered assignors are: [%.*s].", FB_STR(name), FB_STR(all));
 }
 
 static bool check_sessions(struct fb_alter *alter, const struct fb_kvs *merged)
@@ -182,8 +183,7 @@ static bool check_sessions(struct fb_alter *alter, const struct fb_kvs *merged)
 		if (!session || !heartbeat)
 			return fb_refuse_memory(alter);
 		if (number(alter, merged, session) <= number(alter, merged, heartbeat))
-			return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "%s must be greater than %s",
-									      session, heartbeat));
+			return fb_refuse(alter, FB_INVALID_CONFIG, "%s must be greater than %s", session, heartbeat);
 	}
 	return true;
 }
@@ -207,8 +207,8 @@ static bool check_tags(struct fb_alter *alter, const struct fb_kvs *merged)
 		return fb_refuse_memory(alter);
 	for (size_t i = 0; i < n; i++) {
 		if (twins[i].first != i)
-			return fb_refuse(alter, FB_INVALID_CONFIG,
-				"streams.rack.aware.assignment.tags must not contain duplicate tag keys.");
+			return fb_refuse(alter, FB_INVALID_CONFIG, "streams.rack.aware.assignment.tags must not "
+				"contain duplicate tag keys.");
 	}
 	return true;
 }
@@ -221,15 +221,14 @@ bool fb_alter_check_group(struct fb_alter *alter, const struct fb_kvs *merged)
 		return fb_refuse(alter, FB_INVALID_REQUEST, "Default group resources are not allowed.");
 	unknown = fb_alter_unknown(alter, merged, FB_GROUP);
 	if (unknown.n >= 0)
-		return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena, "Unknown group config name: %.*s",
-								      FB_STR(unknown)));
+		return fb_refuse(alter, FB_INVALID_CONFIG, "Unknown group config name: %.*s", FB_STR(unknown));
 	if (!check_tags(alter, merged) || !fb_alter_check_values(alter, merged, FB_GROUP, FB_INVALID_CONFIG) ||
 	    !check_ranges(alter, merged) || !check_assignor(alter, merged) || !check_sessions(alter, merged))
 		return false;
 	dlq = fb_trim(fb_kvs_get(merged, kw_str("errors.deadletterqueue.topic.name")));
 	if (dlq.n >= 2 && memcmp(dlq.s, "__", 2) == 0)
-		return fb_refuse(alter, FB_INVALID_CONFIG,
-			"errors.deadletterqueue.topic.name: DLQ topic name must not start with '__'");
+		return fb_refuse(alter, FB_INVALID_CONFIG, "errors.deadletterqueue.topic.name: DLQ topic name must "
+			"not start with '__'");
 	return true;
 }
 
@@ -286,19 +285,19 @@ bool fb_alter_check_client_metrics(struct fb_alter *alter, const struct fb_kvs *
 		return fb_refuse(alter, FB_INVALID_REQUEST, "Subscription name can't be empty");
 	unknown = fb_alter_unknown(alter, merged, FB_CLIENT_METRICS);
 	if (unknown.n >= 0)
-		return fb_refuse(alter, FB_INVALID_REQUEST, kw_sprintf(alter->arena,
-			"Unknown client metrics configuration: %.*s", FB_STR(unknown)));
+		return fb_refuse(alter, FB_INVALID_REQUEST, "Unknown client metrics configuration: %.*s",
+			FB_STR(unknown));
 	if (!fb_alter_check_values(alter, merged, FB_CLIENT_METRICS, FB_INVALID_CONFIG))
 		return false;
 	ms = number(alter, merged, "interval.ms");
 	if (interval.n >= 0 && (ms < 100 || ms > 3600000))
-		return fb_refuse(alter, FB_INVALID_REQUEST, kw_sprintf(alter->arena, "Invalid value %lld for interval.ms, "
-			"interval must be between 100 and 3600000 (1 hour)", (long long)ms));
+		return fb_refuse(alter, FB_INVALID_REQUEST, "Invalid value %lld for interval.ms, interval must be "
+			"between 100 and 3600000 (1 hour)", (long long)ms);
 	patterns = fb_split_list(fb_kvs_get(merged, kw_str("match")), alter->arena, &n);
 	for (size_t i = 0; patterns && i < n; i++) {
 		if (!pattern_ok(patterns[i]))
-			return fb_refuse(alter, FB_INVALID_CONFIG, kw_sprintf(alter->arena,
-				"Illegal client matching pattern: %.*s", FB_STR(patterns[i])));
+			return fb_refuse(alter, FB_INVALID_CONFIG, "Illegal client matching pattern: %.*s",
+				FB_STR(patterns[i]));
 	}
 	return true;
 }

@@ -64,7 +64,8 @@ static size_t subtract_parts(struct kw_str *parts, struct fb_named *all, const s
 	return kept;
 }
 
-/* The list `now` (or the default, if null) with the parts of `value` added or removed. Null when memory is exhausted. */
+/* The list `now` (or the default, if null) with the parts of `value` added or removed. Null when memory is
+ * exhausted. */
 static struct kw_str change_list(const struct fb_configdef *def, struct kw_str now, struct kw_str value, bool append,
 				 struct kw_arena *arena)
 {
@@ -98,13 +99,13 @@ static bool refuse_list(struct fb_alter *alter, const struct fb_configdef *def, 
 
 	if (stage == FB_AT_CONTROLLER)
 		text = kw_sprintf(alter->arena, "Can't %s to key %.*s because its type is not LIST.",
-				  append ? "APPEND" : "SUBTRACT", FB_STR(name));
+			append ? "APPEND" : "SUBTRACT", FB_STR(name));
 	else if (!def)
 		text = kw_sprintf(alter->arena, "Unknown config name: %.*s", FB_STR(name));
 	else
 		text = kw_sprintf(alter->arena, "Config value %s is not allowed for config key: %.*s",
-				  append ? "append" : "subtract", FB_STR(name));
-	return fb_refuse(alter, FB_INVALID_CONFIG, text);
+			append ? "append" : "subtract", FB_STR(name));
+	return fb_refuse(alter, FB_INVALID_CONFIG, "%s", text);
 }
 
 /* The controller knows the types of topic and broker configurations only (KafkaConfigSchema). */
@@ -153,8 +154,7 @@ static bool compute(struct fb_alter *alter, const struct fb_alter_config *config
 		/* The controller trips over the operation that it does not know. */
 		if (stage == FB_AT_CONTROLLER)
 			return fb_refuse(alter, FB_UNKNOWN_SERVER_ERROR, NULL);
-		return fb_refuse(alter, FB_INVALID_REQUEST, kw_sprintf(alter->arena, "Unknown operations type %d",
-								       config->configOperation));
+		return fb_refuse(alter, FB_INVALID_REQUEST, "Unknown operations type %d", config->configOperation);
 	}
 }
 

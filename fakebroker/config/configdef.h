@@ -86,7 +86,7 @@ struct fb_validator {
 struct fb_mv_rule {
 	int16_t level;
 	struct fb_validator validator;
-	const char *message;              /* instead of the validator's own; "{}" is the name of the level; NULL: none */
+	const char *message;              /* instead of the validator's own; "{}" is the level's name; NULL: none */
 };
 
 struct fb_configdef {

@@ -239,11 +239,12 @@ static int16_t check_id(const struct fb_config_facts *facts, struct kw_str name,
 	int64_t id;
 
 	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
-		return refuse(message, FB_INVALID_REQUEST, kw_sprintf(arena, "Broker id must be an integer, but it is: %.*s",
-								      FB_STR(name)));
+		return refuse(message, FB_INVALID_REQUEST,
+			kw_sprintf(arena, "Broker id must be an integer, but it is: %.*s", FB_STR(name)));
 	if (id != facts->self)
-		return refuse(message, FB_INVALID_REQUEST, kw_sprintf(arena, "Unexpected broker id, expected %d%s but "
-			"received %.*s", facts->self, or_empty, FB_STR(name)));
+		return refuse(message, FB_INVALID_REQUEST,
+			kw_sprintf(arena, "Unexpected broker id, expected %d%s but received %.*s", facts->self,
+				   or_empty, FB_STR(name)));
 	return 0;
 }
 
@@ -269,13 +270,14 @@ int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceTy
 		return check_id(facts, resourceName, "", arena, message);
 	case FB_CLIENT_METRICS:
 		if (resourceName.n == 0)
-			return refuse(message, FB_INVALID_REQUEST, "Client metrics subscription name must not be empty");
+			return refuse(message, FB_INVALID_REQUEST, "Client metrics subscription name must not be "
+				"empty");
 		return 0;
 	case FB_GROUP:
 		return resourceName.n ? 0 : refuse(message, FB_INVALID_REQUEST, "Group name must not be empty");
 	default:
-		return refuse(message, FB_INVALID_REQUEST, "This most likely occurs because of a request being malformed by "
-			"the client library or the message was sent to an incompatible broker. See the broker logs for more "
-			"details.");
+		return refuse(message, FB_INVALID_REQUEST, "This most likely occurs because of a request being "
+			"malformed by the client library or the message was sent to an incompatible broker. See the "
+			"broker logs for more details.");
 	}
 }

@@ -143,7 +143,8 @@ static struct kw_str inherited(const struct fb_configs *configs, int32_t node, c
 		struct kw_str value = broker_value(configs, node, names.name[i], arena, source);
 
 		if (value.n >= 0 && *source != FB_SRC_DEFAULT)
-			return names.factor[i] == 1 ? value : convert(configs, names.name[i], value, names.factor[i], arena);
+			return names.factor[i] == 1 ? value :
+			       convert(configs, names.name[i], value, names.factor[i], arena);
 	}
 	*source = FB_SRC_DEFAULT;
 	return kw_str(def->def);

@@ -1,4 +1,4 @@
-/* The metadata.version levels: their numbers, names, and what they change. Source: MetadataVersion, Kafka 3.9 and 4.4. */
+/* The metadata.version levels: their numbers, names, and what they change. Source: MetadataVersion. */
 #ifndef KASSAY_FAKEBROKER_CONFIG_LEVELS_H
 #define KASSAY_FAKEBROKER_CONFIG_LEVELS_H
 

@@ -191,8 +191,8 @@ const char *fb_invalid(const struct fb_configdef *def, struct kw_str value, cons
 	/* Kafka's Password prints itself like this. */
 	if (def->sensitive && value.n >= 0)
 		value = kw_str("[hidden]");
-	return kw_sprintf(arena, "Invalid value %.*s for configuration %s%s%s", FB_STR(value), def->name, why ? ": " : "",
-			  why ? why : "");
+	return kw_sprintf(arena, "Invalid value %.*s for configuration %s%s%s", FB_STR(value), def->name,
+		why ? ": " : "", why ? why : "");
 }
 
 /* Kafka can load only the classes it has; a fake cannot know those of a user. */
@@ -225,39 +225,36 @@ bool fb_parse(const struct fb_configdef *def, struct kw_str text, struct kw_aren
 	      const char **message)
 {
 	struct kw_str trimmed = fb_trim(text);
-	const char *why = NULL;
+	const char *why = "Expected value to be either true or false";
+	bool good = true;
 
-	*value = (struct fb_value){.null = text.n < 0};
+	*value = (struct fb_value){.null = text.n < 0, .s = trimmed};
 	if (value->null)
 		return true;
 	switch (def->type) {
 	case FB_BOOLEAN:
-		if (!parse_boolean(trimmed, value))
-			why = "Expected value to be either true or false";
+		good = parse_boolean(trimmed, value);
 		break;
 	case FB_INT: case FB_SHORT: case FB_LONG: case FB_DOUBLE:
-		if (!parse_number(def, trimmed, value))
+		good = parse_number(def, trimmed, value);
+		if (!good)
 			why = kw_sprintf(arena, "Not a number of type %s", fb_config_type_name(def->type));
 		break;
 	case FB_LIST:
 		value->items = fb_split_list(text, arena, &value->nitems);
-		if (!value->items) {
-			*message = NULL;
-			return false;
-		}
-		break;
+		*message = NULL;
+		return value->items;
 	case FB_CLASS:
-		if (!class_exists(def, trimmed))
+		good = class_exists(def, trimmed);
+		if (!good)
 			why = kw_sprintf(arena, "Class %.*s could not be found.", FB_STR(trimmed));
-		value->s = trimmed;
 		break;
 	case FB_STRING: case FB_PASSWORD:
-		value->s = trimmed;
 		break;
 	}
-	if (why)
+	if (!good)
 		*message = fb_invalid(def, text, why, arena);
-	return !why;
+	return good;
 }
 
 struct kw_str fb_value_text(const struct fb_configdef *def, const struct fb_value *value, struct kw_arena *arena)

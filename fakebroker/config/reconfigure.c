@@ -3,6 +3,7 @@
  * change (DynamicThreadPool, LogCleaner, DynamicLogConfig, DynamicMetricsReporters, ConnectionQuotas), Kafka 4.4. */
 #include "fakebroker/config/alter.h"
 #include "fakebroker/config/effective.h"
+#include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
 
 struct reconfigure {
@@ -39,16 +40,31 @@ static int64_t after(const struct reconfigure *r, const char *name)
 	return number_of(r, name, true, 0);
 }
 
-static bool refuse(const struct reconfigure *r, const char *message)
+static bool refuse(const struct reconfigure *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse_part(const struct reconfigure *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse(const struct reconfigure *r, const char *fmt, ...)
 {
-	return fb_refuse(r->alter, FB_INVALID_REQUEST, message);
+	va_list ap;
+	const char *message;
+
+	va_start(ap, fmt);
+	message = fb_vmessage(r->alter->arena, fmt, ap);
+	va_end(ap);
+	return message ? fb_refuse(r->alter, FB_INVALID_REQUEST, "%s", message) : fb_refuse_memory(r->alter);
 }
 
 /* What a part of the broker throws arrives like this. */
-static bool refuse_part(const struct reconfigure *r, const char *message)
+static bool refuse_part(const struct reconfigure *r, const char *fmt, ...)
 {
-	return refuse(r, kw_sprintf(r->alter->arena, "Invalid value org.apache.kafka.common.config.ConfigException: %s for "
-				    "configuration Invalid dynamic configuration", message ? message : ""));
+	va_list ap;
+	const char *message;
+
+	va_start(ap, fmt);
+	message = fb_vmessage(r->alter->arena, fmt, ap);
+	va_end(ap);
+	return refuse(r, "Invalid value org.apache.kafka.common.config.ConfigException: %s for configuration Invalid "
+		"dynamic configuration", message ? message : "");
 }
 
 /* ---- KafkaConfig ---- */
@@ -56,8 +72,7 @@ static bool refuse_part(const struct reconfigure *r, const char *message)
 /* Java's words for a string without the colon that it should have. */
 static bool refuse_entry(const struct reconfigure *r, const char *name, struct kw_str entry)
 {
-	return refuse(r, kw_sprintf(r->alter->arena, "Error parsing configuration property '%s': begin 0, end -1, length %d",
-				    name, entry.n));
+	return refuse(r, "Error parsing configuration property '%s': begin 0, end -1, length %d", name, entry.n);
 }
 
 /* The last colon of an entry; NULL if there is none. */
@@ -81,11 +96,11 @@ static bool check_overrides(const struct reconfigure *r)
 			return refuse_entry(r, name, entries[i]);
 		count = fb_trim((struct kw_str){colon + 1, (int32_t)(entries[i].s + entries[i].n - colon - 1)});
 		if (!fb_parse_long(count, INT32_MIN, INT32_MAX, &v))
-			return refuse(r, kw_sprintf(r->alter->arena, "For input string: \"%.*s\"", FB_STR(count)));
+			return refuse(r, "For input string: \"%.*s\"", FB_STR(count));
 	}
 	if (n == 0 && after(r, "max.connections.per.ip") == 0)
 		return refuse(r, "requirement failed: max.connections.per.ip can be set to zero only if "
-			      "max.connections.per.ip.overrides property is set.");
+			"max.connections.per.ip.overrides property is set.");
 	return true;
 }
 
@@ -107,8 +122,7 @@ static bool check_protocol_map(const struct reconfigure *r)
 		while (known < 4 && !kw_str_is(protocol, protocols[known]))
 			known++;
 		if (known == 4)
-			return refuse(r, kw_sprintf(r->alter->arena, "Invalid security protocol `%.*s` defined in %s",
-						    FB_STR(protocol), name));
+			return refuse(r, "Invalid security protocol `%.*s` defined in %s", FB_STR(protocol), name);
 	}
 	return true;
 }
@@ -140,8 +154,8 @@ static bool check_listeners(const struct reconfigure *r)
 				    (struct kw_str){entries[i].s, (int32_t)(end - entries[i].s)}))
 			return true;
 	}
-	return refuse(r, "requirement failed: controller.listener.names must contain at least one value appearing in the "
-		      "'listeners' configuration when running the KRaft controller role");
+	return refuse(r, "requirement failed: controller.listener.names must contain at least one value appearing in "
+		"the 'listeners' configuration when running the KRaft controller role");
 }
 
 static bool check_roll(const struct reconfigure *r)
@@ -153,7 +167,8 @@ static bool check_roll(const struct reconfigure *r)
 	if (number_of(r, "log.roll.jitter.ms", true, 0) < 0)
 		return refuse(r, "requirement failed: log.roll.jitter.ms must be greater than or equal to 0");
 	if (retention == 0)
-		return refuse(r, "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1");
+		return refuse(r, "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or "
+			"equal to 1");
 	return true;
 }
 
@@ -164,7 +179,8 @@ static bool check_dedupe(const struct reconfigure *r)
 	if (threads == 0)
 		return refuse(r, "/ by zero");
 	if (after(r, "log.cleaner.dedupe.buffer.size") / threads <= 1024 * 1024)
-		return refuse(r, "requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.");
+		return refuse(r, "requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB per "
+			"cleaner thread.");
 	return true;
 }
 
@@ -181,9 +197,9 @@ static bool check_assignment_intervals(const struct reconfigure *r)
 		if (!name || !max || !min)
 			return fb_refuse_memory(r->alter);
 		if (after(r, name) > after(r, max))
-			return refuse(r, kw_sprintf(arena, "%s must be less than or equal to %s", name, max));
+			return refuse(r, "%s must be less than or equal to %s", name, max);
 		if (after(r, name) < after(r, min))
-			return refuse(r, kw_sprintf(arena, "%s must be greater than or equal to %s", name, min));
+			return refuse(r, "%s must be greater than or equal to %s", name, min);
 	}
 	return true;
 }
@@ -202,8 +218,8 @@ static bool check_cordoned(const struct reconfigure *r)
 		size_t at = 0;
 
 		if (kw_str_is(cordoned[i], "*"))
-			return n == 1 || refuse(r, "requirement failed: When cordoned.log.dirs is set to *, it must not contain "
-						"other values");
+			return n == 1 || refuse(r, "requirement failed: When cordoned.log.dirs is set to *, it must "
+						"not contain other values");
 		while (at < ndirs && !kw_str_eq(dirs[at], cordoned[i]))
 			at++;
 		if (at == ndirs)
@@ -212,8 +228,8 @@ static bool check_cordoned(const struct reconfigure *r)
 	if (!nmissing)
 		return true;
 	all = fb_join(cordoned, nmissing, ",", arena);
-	return refuse(r, kw_sprintf(arena, "requirement failed: All entries in cordoned.log.dirs must be present in log.dirs "
-				    "or log.dir. Missing entries : %.*s", FB_STR(all)));
+	return refuse(r, "requirement failed: All entries in cordoned.log.dirs must be present in log.dirs or "
+		"log.dir. Missing entries : %.*s", FB_STR(all));
 }
 
 /* ---- the parts ---- */
@@ -224,7 +240,6 @@ static bool check_thread_pools(const struct reconfigure *r)
 		"background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir",
 		"num.replica.fetchers", "remote.log.reader.threads", "remote.log.manager.copier.thread.pool.size",
 		"remote.log.manager.expiration.thread.pool.size", "remote.log.manager.follower.thread.pool.size"};
-	struct kw_arena *arena = r->alter->arena;
 
 	for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
 		int64_t old = number_of(r, pools[i], false, 0), new = after(r, pools[i]);
@@ -232,8 +247,8 @@ static bool check_thread_pools(const struct reconfigure *r)
 				  new > old * 2 ? "should not be greater than double the current value" : NULL;
 
 		if (why)
-			return refuse_part(r, kw_sprintf(arena, "Dynamic thread count update validation failed for %s=%lld, "
-				"value %s %lld", pools[i], (long long)new, why, (long long)old));
+			return refuse_part(r, "Dynamic thread count update validation failed for %s=%lld, value %s "
+				"%lld", pools[i], (long long)new, why, (long long)old);
 	}
 	return true;
 }
@@ -241,14 +256,13 @@ static bool check_thread_pools(const struct reconfigure *r)
 static bool check_cleaner(const struct reconfigure *r)
 {
 	int64_t old = number_of(r, "log.cleaner.threads", false, 1), new = after(r, "log.cleaner.threads");
-	struct kw_arena *arena = r->alter->arena;
 
 	if (new < old / 2)
-		return refuse_part(r, kw_sprintf(arena, "Log cleaner threads cannot be reduced to less than half the current "
-			"value %lld", (long long)old));
+		return refuse_part(r, "Log cleaner threads cannot be reduced to less than half the current value %lld",
+			(long long)old);
 	if (new > old * 2)
-		return refuse_part(r, kw_sprintf(arena, "Log cleaner threads cannot be increased to more than double the "
-			"current value %lld", (long long)old));
+		return refuse_part(r, "Log cleaner threads cannot be increased to more than double the current value "
+			"%lld", (long long)old);
 	return true;
 }
 
@@ -266,23 +280,22 @@ static int64_t retention_of(const struct reconfigure *r, bool bytes)
 static bool check_local_retention(const struct reconfigure *r, bool bytes)
 {
 	const char *unit = bytes ? "bytes" : "ms";
-	struct kw_arena *arena = r->alter->arena;
 	int64_t total = retention_of(r, bytes), local, lag;
 
 	local = after(r, bytes ? "log.local.retention.bytes" : "log.local.retention.ms");
 	lag = after(r, bytes ? "log.remote.copy.lag.bytes" : "log.remote.copy.lag.ms");
 	if (local == -1 && total != -1)
-		return refuse_part(r, kw_sprintf(arena, "Invalid value -1 for configuration log.local.retention.%s: Value must "
-			"not be -1 as log.retention.%s value is set as %lld.", unit, unit, (long long)total));
+		return refuse_part(r, "Invalid value -1 for configuration log.local.retention.%s: Value must not be "
+			"-1 as log.retention.%s value is set as %lld.", unit, unit, (long long)total);
 	if (local > total && total != -1)
-		return refuse_part(r, kw_sprintf(arena, "Invalid value %lld for configuration log.local.retention.%s: Value "
-			"must not be more than log.retention.%s property value: %lld", (long long)local, unit, unit,
-			(long long)total));
+		return refuse_part(r, "Invalid value %lld for configuration log.local.retention.%s: Value must not "
+			"be more than log.retention.%s property value: %lld", (long long)local, unit, unit,
+			(long long)total);
 	local = local == -2 ? total : local;
 	if (lag > local && local != -1)
-		return refuse_part(r, kw_sprintf(arena, "Invalid value %lld for configuration log.remote.copy.lag.%s: Value "
-			"must not exceed log.local.retention.%s (effective value: %lld)", (long long)lag, unit, unit,
-			(long long)local));
+		return refuse_part(r, "Invalid value %lld for configuration log.remote.copy.lag.%s: Value must not "
+			"exceed log.local.retention.%s (effective value: %lld)", (long long)lag, unit, unit,
+			(long long)local);
 	return true;
 }
 
@@ -301,8 +314,8 @@ static bool check_reporters(const struct reconfigure *r)
 	classes = fb_split_list(reporters, r->alter->arena, &n);
 	for (size_t i = 0; classes && i < n; i++) {
 		if (classes[i].n < (int32_t)sizeof package || memcmp(classes[i].s, package, sizeof package - 1) != 0)
-			return refuse_part(r, "Validation of dynamic config update of Set(metric.reporters) failed with class "
-					   "class kafka.server.DynamicMetricsReporters");
+			return refuse_part(r, "Validation of dynamic config update of Set(metric.reporters) failed "
+				"with class class kafka.server.DynamicMetricsReporters");
 	}
 	return true;
 }

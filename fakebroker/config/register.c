@@ -1,6 +1,7 @@
 #include "fakebroker/config/register.h"
 
 #include "fakebroker/config/errors.h"
+#include "fakebroker/config/message.h"
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
@@ -14,11 +15,22 @@ struct registration {
 	bool nomem;
 };
 
-static bool refuse(struct registration *r, int16_t code, const char *reason)
+static bool refuse(struct registration *r, int16_t code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static bool refuse(struct registration *r, int16_t code, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
 	r->answer->errorCode = code;
-	r->answer->reason = reason;
-	r->nomem = !reason;
+	r->answer->reason = fb_vmessage(r->arena, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static bool no_memory(struct registration *r)
+{
+	r->nomem = true;
 	return false;
 }
 
@@ -34,8 +46,8 @@ static const struct fb_broker_view *registered(const struct registration *r)
 static bool check_cluster(struct registration *r)
 {
 	return kw_str_eq(r->request->clusterId, r->cluster->clusterId) ||
-	       refuse(r, FB_INCONSISTENT_CLUSTER_ID, kw_sprintf(r->arena, "Expected cluster ID %.*s, but got cluster ID %.*s",
-			FB_STR(r->cluster->clusterId), FB_STR(r->request->clusterId)));
+	       refuse(r, FB_INCONSISTENT_CLUSTER_ID, "Expected cluster ID %.*s, but got cluster ID %.*s",
+			FB_STR(r->cluster->clusterId), FB_STR(r->request->clusterId));
 }
 
 static bool check_duplicate(struct registration *r)
@@ -44,9 +56,9 @@ static bool check_duplicate(struct registration *r)
 
 	r->answer->amends = broker && kw_uuid_eq(broker->incarnationId, r->request->incarnationId);
 	if (broker && broker->live && !r->answer->amends)
-		return refuse(r, FB_DUPLICATE_BROKER_REGISTRATION, "Another broker is registered with that broker id. If the "
-			      "broker was recently restarted this should self-resolve once the heartbeat manager expires the "
-			      "broker's session.");
+		return refuse(r, FB_DUPLICATE_BROKER_REGISTRATION, "Another broker is registered with that broker "
+			"id. If the broker was recently restarted this should self-resolve once the heartbeat "
+			"manager expires the broker's session.");
 	return true;
 }
 
@@ -81,6 +93,11 @@ static int32_t owner_of(const struct fb_cluster_view *cluster, int32_t self, siz
 	return -1;
 }
 
+static struct kw_str uuid_str(const struct kw_uuid *id)
+{
+	return (struct kw_str){(const char *)id->b, sizeof id->b};
+}
+
 /* Names of all directories: those of other registered brokers, *nowned of them, then those of the request. */
 static struct fb_named *directories(struct registration *r, size_t *nowned)
 {
@@ -96,11 +113,11 @@ static struct fb_named *directories(struct registration *r, size_t *nowned)
 		const struct fb_broker_view *broker = &r->cluster->brokers[i];
 
 		for (size_t k = 0; broker->id != r->request->brokerId && k < broker->nlogDirs; k++)
-			names[n++].name = (struct kw_str){(const char *)broker->logDirs[k].b, sizeof broker->logDirs[k].b};
+			names[n++].name = uuid_str(&broker->logDirs[k]);
 	}
 	*nowned = n;
 	for (size_t k = 0; k < r->request->nlogDirs; k++)
-		names[n++].name = (struct kw_str){(const char *)r->request->logDirs[k].b, sizeof r->request->logDirs[k].b};
+		names[n++].name = uuid_str(&r->request->logDirs[k]);
 	return names;
 }
 
@@ -123,7 +140,7 @@ static bool check_directories(struct registration *r)
 	names = directories(r, &nowned);
 	twins = names ? fb_find_twins(names, nowned + request->nlogDirs, r->arena) : NULL;
 	if (!twins)
-		return refuse(r, FB_UNKNOWN_SERVER_ERROR, NULL);
+		return no_memory(r);
 	for (size_t i = nowned; i < nowned + request->nlogDirs; i++) {
 		if (twins[i].last != i)
 			return refuse(r, FB_INVALID_REGISTRATION, "Duplicate directory ID in request");
@@ -134,15 +151,14 @@ static bool check_directories(struct registration *r)
 		if (first >= nowned)
 			continue;
 		kw_uuid_text(request->logDirs[i], text);
-		return refuse(r, FB_INVALID_REGISTRATION, kw_sprintf(r->arena,
-			"Broker %d is already registered with directory %s", owner_of(r->cluster, request->brokerId, first),
-			text));
+		return refuse(r, FB_INVALID_REGISTRATION, "Broker %d is already registered with directory %s",
+			owner_of(r->cluster, request->brokerId, first), text);
 	}
 	return true;
 }
 
-/* Kafka 4.4 loses its controller over such a listener: UNKNOWN_SERVER_ERROR, or even the end of the process for an empty
- * name. The kit refuses what cannot be written down, in the same words. Source: ListenerInfo. */
+/* Kafka 4.4 loses its controller over such a listener: UNKNOWN_SERVER_ERROR, or even the end of the process for an
+ * empty name. The kit refuses what cannot be written down, in the same words. Source: ListenerInfo. */
 static bool check_listeners(struct registration *r)
 {
 	enum { PROTOCOLS = 4 };           /* PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL */
@@ -152,8 +168,8 @@ static bool check_listeners(struct registration *r)
 		const char *why = NULL;
 
 		if (listener->securityProtocol < 0 || listener->securityProtocol >= PROTOCOLS)
-			why = kw_sprintf(r->arena, "Unknown security protocol %d in listener %.*s", listener->securityProtocol,
-					 FB_STR(listener->name));
+			why = kw_sprintf(r->arena, "Unknown security protocol %d in listener %.*s",
+				listener->securityProtocol, FB_STR(listener->name));
 		else if (listener->name.n <= 0)
 			why = "Empty listener name";
 		else if (listener->host.n <= 0)
@@ -162,7 +178,7 @@ static bool check_listeners(struct registration *r)
 			why = "Cannot serialize ephemeral port 0 in ListenerInfo.";
 		else
 			continue;
-		return refuse(r, FB_INVALID_REGISTRATION, why);
+		return refuse(r, FB_INVALID_REGISTRATION, "%s", why);
 	}
 	return true;
 }
@@ -172,9 +188,11 @@ static bool check_range(struct registration *r, struct kw_str name, int16_t min,
 	int feature = fb_feature_find(name);
 	int16_t level = feature < 0 ? 0 : r->cluster->levels.v[feature];
 
-	return (level >= min && level <= max) || refuse(r, FB_UNSUPPORTED_VERSION, kw_sprintf(r->arena,
-		"Unable to register because the broker does not support finalized version %d of %.*s. The broker wants a "
-		"version between %d and %d, inclusive.", level, FB_STR(name), min, max));
+	if (level >= min && level <= max)
+		return true;
+	return refuse(r, FB_UNSUPPORTED_VERSION, "Unable to register because the broker does not support finalized "
+		"version %d of %.*s. The broker wants a version between %d and %d, inclusive.", level, FB_STR(name),
+		min, max);
 }
 
 static bool mentions(const struct fb_register_view *request, enum fb_feature feature)
@@ -214,37 +232,41 @@ static bool check_features(struct registration *r)
 	return check_unmentioned(r);
 }
 
-/* Below the level that knows static configurations, a broker is taken without them; it registers again when the level is
- * reached. A request of a version that cannot carry them says nothing about them. */
+/* Below the level that knows static configurations, a broker is taken without them; it registers again when the level
+ * is reached. A request of a version that cannot carry them says nothing about them. */
 static bool check_statics(struct registration *r)
 {
 	const struct fb_cluster_view *cluster = r->cluster;
 	int16_t level = cluster->levels.v[FB_METADATA_VERSION];
 	struct fb_broker_view broker = {.id = r->request->brokerId, .reported = true, .statics = r->request->statics,
 					.nstatics = r->request->nstatics};
+	int64_t from = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->controllerId,
+				       "kit.static.configs.level", 1);
 	struct fb_violation *found;
 	const char *reason = NULL;
 	int n;
 
-	r->answer->keepsStatics = r->request->version >= FB_STATICS_VERSION && level >= fb_configs_long(cluster->configs,
-		FB_BROKER, KW_NULL_STR, cluster->controllerId, "kit.static.configs.level", 1);
+	r->answer->keepsStatics = r->request->version >= FB_STATICS_VERSION && level >= from;
 	if (!r->answer->keepsStatics)
 		return true;
 	n = fb_static_violations(cluster, &broker, level, r->arena, &found);
-	if (n < 0)
-		return refuse(r, FB_UNKNOWN_SERVER_ERROR, NULL);
+	if (n == 0)
+		return true;
 	for (int i = 0; i < n; i++)
 		reason = kw_sprintf(r->arena, "%s%s%s %.*s=%.*s: %s", reason ? reason : "", reason ? "; " : "",
-				    found[i].where, FB_STR(found[i].name), FB_STR(found[i].value), found[i].message);
-	return n == 0 || refuse(r, FB_INVALID_REGISTRATION, kw_sprintf(r->arena,
-		"metadata.version %d makes these configurations illegal: %s", level, reason ? reason : ""));
+			found[i].where, FB_STR(found[i].name), FB_STR(found[i].value), found[i].message);
+	if (!reason)
+		return no_memory(r);
+	return refuse(r, FB_INVALID_REGISTRATION, "metadata.version %d makes these configurations illegal: %s", level,
+		reason);
 }
 
 int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
 		      struct kw_arena *arena, struct fb_register_answer *answer)
 {
 	static bool (*const checks[])(struct registration *r) = {
-		check_cluster, check_duplicate, check_zk, check_directories, check_listeners, check_features, check_statics};
+		check_cluster, check_duplicate, check_zk, check_directories, check_listeners, check_features,
+		check_statics};
 	struct registration r = {.cluster = cluster, .request = request, .arena = arena, .answer = answer};
 
 	*answer = (struct fb_register_answer){0};

@@ -11,14 +11,14 @@ const char *fb_topic_name_fault(struct kw_str name, struct kw_arena *arena)
 	if (kw_str_is(name, ".") || kw_str_is(name, ".."))
 		return kw_sprintf(arena, "Topic name is invalid: '%.*s' is not allowed", name.n, name.s);
 	if (name.n > MAX_NAME)
-		return kw_sprintf(arena, "Topic name is invalid: the length of '%.*s' is longer than the max allowed length "
-				  "%d", name.n, name.s, MAX_NAME);
+		return kw_sprintf(arena, "Topic name is invalid: the length of '%.*s' is longer than the max allowed "
+			"length %d", name.n, name.s, MAX_NAME);
 	for (int32_t i = 0; i < name.n; i++) {
 		char c = name.s[i];
 
 		if (!isascii(c) || (!isalnum((uint8_t)c) && c != '.' && c != '_' && c != '-'))
-			return kw_sprintf(arena, "Topic name is invalid: '%.*s' contains one or more characters other than "
-					  "ASCII alphanumerics, '.', '_' and '-'", name.n, name.s);
+			return kw_sprintf(arena, "Topic name is invalid: '%.*s' contains one or more characters "
+				"other than ASCII alphanumerics, '.', '_' and '-'", name.n, name.s);
 	}
 	return NULL;
 }

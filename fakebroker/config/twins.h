@@ -17,9 +17,9 @@ struct fb_twins {
 /* Of n entries; NULL when memory is exhausted. */
 struct fb_twins *fb_find_twins(const struct fb_named *entries, size_t n, struct kw_arena *arena);
 
-/* Puts n distinct names, given in the order of the request, into the order in which Java's HashMap<String, ?> of `total`
- * entries lists them: of several wrong names, Kafka's error names the first one in that order. Exact for ASCII names
- * and up to 12 entries. */
+/* Puts n distinct names, given in the order of the request, into the order in which Java's HashMap<String, ?> of
+ * `total` entries lists them: of several wrong names, Kafka's error names the first one in that order. Exact for ASCII
+ * names and up to 12 entries. */
 void fb_java_order(struct fb_named *names, size_t n, size_t total);
 
 #endif

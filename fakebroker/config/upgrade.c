@@ -13,30 +13,43 @@ struct upgrade {
 	struct fb_levels asked;          /* the levels as all updates of the request would have them */
 	struct kw_arena *arena;
 	struct fb_upgrade_answer *answer;
+	const char *why;                 /* the update under check is refused */
 };
 
-/* QuorumController puts this in front of every refusal. */
-static bool refuse(struct upgrade *u, const char *message)
+static bool refuse(struct upgrade *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse_update(struct upgrade *u, const struct fb_feature_update *update, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static bool refuse(struct upgrade *u, const char *fmt, ...)
 {
-	u->answer->errorCode = FB_INVALID_UPDATE_VERSION;
-	u->answer->errorMessage = fb_message_cap(kw_sprintf(u->arena, "The update failed for all features since the "
-		"following feature had an error: %s", message ? message : ""), u->arena);
+	va_list ap;
+
+	va_start(ap, fmt);
+	u->why = fb_vmessage(u->arena, fmt, ap);
+	va_end(ap);
 	return false;
 }
 
-static bool refuse_update(struct upgrade *u, const struct fb_feature_update *update, const char *why)
+static bool refuse_update(struct upgrade *u, const struct fb_feature_update *update, const char *fmt, ...)
 {
-	return refuse(u, kw_sprintf(u->arena, "Invalid update version %d for feature %.*s. %s", update->maxVersionLevel,
-				    FB_STR(update->feature), why ? why : ""));
+	va_list ap;
+	const char *why;
+
+	va_start(ap, fmt);
+	why = fb_vmessage(u->arena, fmt, ap);
+	va_end(ap);
+	return refuse(u, "Invalid update version %d for feature %.*s. %s", update->maxVersionLevel,
+		FB_STR(update->feature), why ? why : "");
 }
 
-static const char *range_text(struct upgrade *u, const char *who, int32_t id, struct fb_range range, bool known)
+static bool refuse_range(struct upgrade *u, const struct fb_feature_update *update, const char *who, int32_t id,
+			 struct fb_range range, bool known)
 {
 	if (!known)
-		return kw_sprintf(u->arena, "%s %d does not support this feature.", who, id);
+		return refuse_update(u, update, "%s %d does not support this feature.", who, id);
 	if (range.min == range.max)
-		return kw_sprintf(u->arena, "%s %d only supports versions %d", who, id, range.min);
-	return kw_sprintf(u->arena, "%s %d only supports versions %d-%d", who, id, range.min, range.max);
+		return refuse_update(u, update, "%s %d only supports versions %d", who, id, range.min);
+	return refuse_update(u, update, "%s %d only supports versions %d-%d", who, id, range.min, range.max);
 }
 
 /* What a broker said of a feature; not known: level 0 only. */
@@ -62,11 +75,11 @@ static bool check_supported(struct upgrade *u, const struct fb_feature_update *u
 	if (known)
 		range = cluster->release->supported[feature];
 	if (level < range.min || level > range.max)
-		return refuse_update(u, update, range_text(u, "Local controller", cluster->controllerId, range, known));
+		return refuse_range(u, update, "Local controller", cluster->controllerId, range, known);
 	for (size_t i = 0; i < cluster->nbrokers; i++) {
 		range = broker_range(&cluster->brokers[i], update->feature, &known);
 		if (level < range.min || level > range.max)
-			return refuse_update(u, update, range_text(u, "Broker", cluster->brokers[i].id, range, known));
+			return refuse_range(u, update, "Broker", cluster->brokers[i].id, range, known);
 	}
 	return true;
 }
@@ -79,18 +92,17 @@ static bool check_metadata_version(struct upgrade *u, int16_t from, int16_t to, 
 	if (to >= from || !fb_level_changes_metadata(to, from))
 		return true;
 	if (u->cluster->release->namesBothLevels)
-		return refuse(u, kw_sprintf(u->arena, "Unsupported metadata.version downgrade from %d to %d. %s", from, to,
-					    why));
-	return refuse(u, kw_sprintf(u->arena, "Invalid metadata.version %d. %s", to, why));
+		return refuse(u, "Unsupported metadata.version downgrade from %d to %d. %s", from, to, why);
+	return refuse(u, "Invalid metadata.version %d. %s", to, why);
 }
 
 static bool check_dependencies(struct upgrade *u, const struct fb_feature_update *update, int feature)
 {
 	if (feature < 0)
-		return refuse_update(u, update, kw_sprintf(u->arena, "Feature %.*s not found.", FB_STR(update->feature)));
+		return refuse_update(u, update, "Feature %.*s not found.", FB_STR(update->feature));
 	if (feature == FB_ELR_VERSION && update->maxVersionLevel > 0 && u->asked.v[FB_METADATA_VERSION] < ELR_NEEDS)
-		return refuse_update(u, update, kw_sprintf(u->arena, "%s could not be set to %d because it depends on "
-			"metadata.version level %d", fb_feature_name(FB_ELR_VERSION), update->maxVersionLevel, ELR_NEEDS));
+		return refuse_update(u, update, "%s could not be set to %d because it depends on metadata.version "
+			"level %d", fb_feature_name(FB_ELR_VERSION), update->maxVersionLevel, ELR_NEEDS);
 	return true;
 }
 
@@ -108,8 +120,8 @@ static bool check_update(struct upgrade *u, const struct fb_feature_update *upda
 	if (!check_supported(u, update, feature))
 		return false;
 	if (level < now && type == FB_UPGRADE)
-		return refuse_update(u, update, "Can't downgrade the version of this feature without setting the upgrade type "
-				     "to either safe or unsafe downgrade.");
+		return refuse_update(u, update, "Can't downgrade the version of this feature without setting the "
+			"upgrade type to either safe or unsafe downgrade.");
 	if (level > now && type != FB_UPGRADE)
 		return refuse_update(u, update, "Can't downgrade to a newer version.");
 	if (feature == FB_METADATA_VERSION)
@@ -130,7 +142,9 @@ static bool collect_override(void *arg, const struct fb_change *value)
 {
 	struct broker_overrides *overrides = arg;
 
-	if (value->resourceType != FB_BROKER || value->resourceName.n == 0 || !kw_str_is(value->name, "min.insync.replicas"))
+	if (value->resourceType != FB_BROKER || value->resourceName.n == 0)
+		return true;
+	if (!kw_str_is(value->name, "min.insync.replicas"))
 		return true;
 	if (overrides->changes) {
 		overrides->changes[overrides->n] = *value;
@@ -140,31 +154,26 @@ static bool collect_override(void *arg, const struct fb_change *value)
 	return true;
 }
 
-/* Switching ELR on, Kafka gives min.insync.replicas one value for the cluster and takes the brokers' own ones away
- * (ConfigurationControlManager.maybeGenerateElrSafetyRecords, KIP-966). */
-static int elr_changes(struct upgrade *u)
+int fb_elr_changes(const struct fb_cluster_view *cluster, struct kw_arena *arena, struct fb_change **changes)
 {
-	const struct fb_configs *configs = u->cluster->configs;
-	struct kw_str name = kw_str("min.insync.replicas"), cluster = kw_str(""), value;
+	const struct fb_configs *configs = cluster->configs;
+	struct kw_str name = kw_str("min.insync.replicas"), value;
 	struct broker_overrides overrides = {0};
-	struct fb_change *changes;
 	size_t n = 0;
 
 	fb_configs_each(configs, collect_override, &overrides);
-	changes = kw_alloc(u->arena, (1 + overrides.n) * sizeof *changes);
-	if (!changes)
+	*changes = kw_alloc(arena, (1 + overrides.n) * sizeof **changes);
+	if (!*changes)
 		return KT_ENOMEM;
-	if (fb_configs_dynamic(configs, FB_BROKER, cluster, name).n < 0) {
-		value = fb_configs_static(configs, u->cluster->controllerId, name);
+	if (fb_configs_dynamic(configs, FB_BROKER, kw_str(""), name).n < 0) {
+		value = fb_configs_static(configs, cluster->controllerId, name);
 		if (value.n < 0)
 			value = kw_str(fb_configdef_find(fb_configs_defs(configs), FB_BROKER, name)->def);
-		changes[n++] = (struct fb_change){FB_BROKER, cluster, name, value};
+		(*changes)[n++] = (struct fb_change){FB_BROKER, kw_str(""), name, value};
 	}
-	overrides = (struct broker_overrides){.changes = changes + n};
+	overrides = (struct broker_overrides){.changes = *changes + n};
 	fb_configs_each(configs, collect_override, &overrides);
-	u->answer->changes = changes;
-	u->answer->nchanges = n + overrides.n;
-	return 0;
+	return (int)(n + overrides.n);
 }
 
 /* ---- the rules that depend on metadata.version ---- */
@@ -197,27 +206,29 @@ static const char *list_violations(struct upgrade *u, int16_t level, const struc
 	if (shown < n)
 		more = kw_sprintf(u->arena, "; and %zu more", n - shown);
 	all = fb_join(clauses, shown, "; ", u->arena);
-	return kw_sprintf(u->arena, "The update failed: metadata.version %d makes these configurations illegal: %.*s%s", level,
-			  FB_STR(all), more ? more : "");
+	return kw_sprintf(u->arena, "The update failed: metadata.version %d makes these configurations illegal: "
+		"%.*s%s", level, FB_STR(all), more ? more : "");
 }
 
-static int check_configs(struct upgrade *u)
+/* A message about all configurations that are illegal at the metadata.version asked for; NULL if there are none, or if
+ * it stays what it is. */
+static int check_configs(struct upgrade *u, const char **message)
 {
 	int16_t level = u->asked.v[FB_METADATA_VERSION];
 	struct fb_violation *found;
 	int n;
 
+	*message = NULL;
 	if (level == u->cluster->levels.v[FB_METADATA_VERSION])
 		return 0;
 	n = fb_violations(u->cluster, level, u->arena, &found);
 	if (n <= 0)
 		return n;
-	u->answer->errorCode = FB_INVALID_CONFIG;
-	u->answer->errorMessage = fb_message_cap(list_violations(u, level, found, (size_t)n), u->arena);
-	return 0;
+	*message = fb_message_cap(list_violations(u, level, found, (size_t)n), u->arena);
+	return *message ? 0 : KT_ENOMEM;
 }
 
-/* The entries of the request, of which the last of a repeated feature counts. */
+/* The entries of the request, of which the last of a repeated feature counts, at the place of the first. */
 static struct fb_twins *update_twins(const struct fb_feature_update *updates, size_t n, struct kw_arena *arena)
 {
 	struct fb_named *names = kw_alloc(arena, n * sizeof *names);
@@ -227,16 +238,59 @@ static struct fb_twins *update_twins(const struct fb_feature_update *updates, si
 	return names ? fb_find_twins(names, n, arena) : NULL;
 }
 
+/* Since 4.0 the first refusal refuses all (QuorumController.updateFeatures); before, each feature is for itself. */
+static void conclude(struct upgrade *u, const struct fb_feature_update *update, bool good)
+{
+	struct fb_feature_result *result = &u->answer->results[u->answer->nresults++];
+	int feature = fb_feature_find(update->feature);
+
+	if (!u->cluster->release->oneByOne) {
+		*result = (struct fb_feature_result){update->feature, 0, "NONE"};
+		if (good)
+			return;
+		u->answer->errorCode = FB_INVALID_UPDATE_VERSION;
+		u->answer->errorMessage = kw_sprintf(u->arena, "The update failed for all features since the "
+			"following feature had an error: %s", u->why);
+		u->answer->errorMessage = fb_message_cap(u->answer->errorMessage, u->arena);
+		return;
+	}
+	*result = (struct fb_feature_result){update->feature, 0, NULL};
+	if (good)
+		return;
+	result->errorCode = FB_INVALID_UPDATE_VERSION;
+	result->errorMessage = fb_message_cap(u->why, u->arena);
+	if (feature >= 0)
+		u->asked.v[feature] = u->cluster->levels.v[feature];
+}
+
+static void refuse_level(struct upgrade *u, const char *message)
+{
+	struct fb_upgrade_answer *answer = u->answer;
+
+	if (!u->cluster->release->oneByOne) {
+		answer->errorCode = FB_INVALID_CONFIG;
+		answer->errorMessage = message;
+		return;
+	}
+	u->asked.v[FB_METADATA_VERSION] = u->cluster->levels.v[FB_METADATA_VERSION];
+	for (size_t i = 0; i < answer->nresults; i++) {
+		if (kw_str_is(answer->results[i].feature, fb_feature_name(FB_METADATA_VERSION)))
+			answer->results[i] = (struct fb_feature_result){answer->results[i].feature, FB_INVALID_CONFIG,
+									message};
+	}
+}
+
 int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feature_update *updates, size_t n,
 		     struct kw_arena *arena, struct fb_upgrade_answer *answer)
 {
 	struct upgrade u = {.cluster = cluster, .asked = cluster->levels, .arena = arena, .answer = answer};
 	struct fb_twins *twins = update_twins(updates, n, arena);
-	bool elr;
+	const char *message = NULL;
 	int rc = 0;
 
-	*answer = (struct fb_upgrade_answer){.levels = cluster->levels};
-	if (!twins)
+	*answer = (struct fb_upgrade_answer){.levels = cluster->levels,
+					     .results = kw_alloc(arena, n * sizeof *answer->results)};
+	if (!twins || !answer->results)
 		return KT_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		int feature = fb_feature_find(updates[i].feature);
@@ -244,16 +298,26 @@ int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feat
 		if (feature >= 0)
 			u.asked.v[feature] = updates[i].maxVersionLevel;
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (twins[i].first == i && !check_update(&u, &updates[twins[i].last]))
-			return 0;
+	for (size_t i = 0; i < n && !answer->errorCode; i++) {
+		const struct fb_feature_update *update = &updates[twins[i].last];
+
+		if (twins[i].first == i)
+			conclude(&u, update, check_update(&u, update));
 	}
-	rc = check_configs(&u);
-	if (rc || answer->errorCode)
+	if (!answer->errorCode)
+		rc = check_configs(&u, &message);
+	if (message)
+		refuse_level(&u, message);
+	if (rc)
 		return rc;
-	elr = u.asked.v[FB_ELR_VERSION] > 0 && cluster->levels.v[FB_ELR_VERSION] == 0;
-	rc = elr ? elr_changes(&u) : 0;
-	if (!rc)
-		answer->levels = u.asked;
-	return rc;
+	if (answer->errorCode) {
+		answer->nresults = 0;
+		return 0;
+	}
+	answer->levels = u.asked;
+	if (u.asked.v[FB_ELR_VERSION] == 0 || cluster->levels.v[FB_ELR_VERSION] > 0)
+		return 0;
+	rc = fb_elr_changes(cluster, arena, &answer->changes);
+	answer->nchanges = rc < 0 ? 0 : (size_t)rc;
+	return rc < 0 ? rc : 0;
 }

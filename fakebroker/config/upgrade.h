@@ -46,6 +46,7 @@ struct fb_release {
 	struct fb_range supported[FB_NFEATURES];
 	int16_t level;               /* metadata.version of a cluster that it formats */
 	bool namesBothLevels;        /* wording of a refused downgrade */
+	bool oneByOne;               /* UpdateFeatures takes the good features of a request and answers for each */
 };
 
 /* NULL if there is none of that name. */
@@ -96,21 +97,35 @@ enum fb_upgrade_type { FB_UPGRADE = 1, FB_SAFE_DOWNGRADE = 2, FB_UNSAFE_DOWNGRAD
 struct fb_feature_update {
 	struct kw_str feature;
 	int16_t maxVersionLevel;
-	int8_t upgradeType;          /* any number can arrive; of a v0 request: allowDowngrade ? SAFE_DOWNGRADE : UPGRADE */
+	int8_t upgradeType;          /* any number; of a v0 request: allowDowngrade ? SAFE_DOWNGRADE : UPGRADE */
+};
+
+struct fb_feature_result {
+	struct kw_str feature;
+	int16_t errorCode;
+	const char *errorMessage;    /* NULL = null; "NONE" since 4.0 */
 };
 
 struct fb_upgrade_answer {
 	int16_t errorCode;           /* 0: the new levels and the changes may be applied, unless validateOnly */
-	const char *errorMessage;    /* NULL = null; goes to the top of the response, whose results are then empty */
+	const char *errorMessage;    /* NULL = null */
+	struct fb_feature_result *results;   /* what versions 0 and 1 say of each feature; none on error */
+	size_t nresults;
 	struct fb_levels levels;     /* as they would be; equal to the present ones on error */
 	struct fb_change *changes;   /* configurations that Kafka writes along (when ELR is switched on) */
 	size_t nchanges;
 };
 
-/* Checks a request: all of Kafka's own checks first, all or nothing over the features; then every configuration of the
- * cluster at the new metadata.version. All of answer lives in arena. 0 or KT_ENOMEM. */
+/* Checks a request: all of Kafka's own checks first, all or nothing over the features (but see fb_release.oneByOne);
+ * then every configuration of the cluster at the new metadata.version. All of answer lives in arena. 0 or KT_ENOMEM. */
 int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feature_update *updates, size_t n,
 		     struct kw_arena *arena, struct fb_upgrade_answer *answer);
+
+/* What Kafka writes when eligible.leader.replicas.version is switched on, and when it formats a cluster that has it: one
+ * min.insync.replicas for the cluster, unless there is one, and an end to those of single brokers
+ * (ConfigurationControlManager.maybeGenerateElrSafetyRecords, KIP-966). The array lives in arena. Returns the number, or
+ * KT_ENOMEM. */
+int fb_elr_changes(const struct fb_cluster_view *cluster, struct kw_arena *arena, struct fb_change **changes);
 
 /* One configuration that is illegal at a level. */
 struct fb_violation {
@@ -122,8 +137,8 @@ struct fb_violation {
 
 /* All configurations of the cluster that are illegal at level: static values that brokers reported, and the defaults of
  * what they did not report; dynamic values of brokers, of all brokers, topics, groups and client metrics subscriptions,
- * also where others mask them; what topics inherit. Not the sensitive ones. The array lives in arena. Returns the number,
- * or KT_ENOMEM. */
+ * also where others mask them; what topics inherit. Not the sensitive ones. The array lives in arena. Returns the
+ * number, or KT_ENOMEM. */
 int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct kw_arena *arena,
 		  struct fb_violation **violations);
 /* Only the static ones of one broker, which need not be registered. */

@@ -139,7 +139,7 @@ static void read_validator(struct fb_configdefs *defs, struct kt_obj *obj, enum 
 			kt_obj_fail(obj, name, KT_EUSAGE, "there can be only one of \"%s\" and \"%s\"", first, name);
 		if (members[i].type != (numeric(type) ? FB_INT : type))
 			kt_obj_fail(obj, name, KT_ETYPE, "\"%s\" is not for a configuration of type %s", name,
-				    fb_config_type_name(type));
+				fb_config_type_name(type));
 		first = name;
 		if (members[i].read) {
 			members[i].read(obj, name, v, validator);
@@ -197,18 +197,21 @@ static void read_rules(struct fb_configdefs *defs, struct kt_obj *obj, enum fb_c
 /* Rules for a configuration that exists. */
 static void extend(struct fb_configdefs *defs, struct kt_obj *obj, struct fb_configdef *def)
 {
-	static const char *const others[] = {"type", "default", "dynamic", "importance", "sensitive", "synonym", "validator"};
+	static const char *const others[] = {"type", "default", "dynamic", "importance", "sensitive", "synonym",
+					     "validator"};
 	struct kt_obj rules;
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		if (kt_obj_any(obj, others[i]))
-			kt_obj_fail(obj, others[i], KT_EUSAGE, "%s is defined: it takes \"mvValidators\" only", def->name);
+			kt_obj_fail(obj, others[i], KT_EUSAGE, "%s is defined: it takes \"mvValidators\" only",
+				def->name);
 	}
 	kt_obj_need(obj, "mvValidators", NULL);
 	if (!kt_obj_object(obj, "mvValidators", &rules))
 		return;
 	if (def->nmv)
-		kt_obj_fail(obj, "mvValidators", KT_EUSAGE, "%s has validators by metadata.version already", def->name);
+		kt_obj_fail(obj, "mvValidators", KT_EUSAGE, "%s has validators by metadata.version already",
+			def->name);
 	else
 		read_rules(defs, &rules, def->type, def);
 }
@@ -264,10 +267,9 @@ static void define(struct fb_configdefs *defs, struct kt_obj *obj, enum fb_scope
 	if (kt_obj_object(obj, "mvValidators", &sub))
 		read_rules(defs, &sub, def.type, &def);
 	def.def = read_text(defs, obj, "default");
-	if (obj->err->code)
-		return;
-	check_default(obj, &def);
-	if (!fb_configdefs_insert(defs, &def))
+	if (!obj->err->code)
+		check_default(obj, &def);
+	if (!obj->err->code && !fb_configdefs_insert(defs, &def))
 		kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
 }
 

@@ -15,8 +15,8 @@
 #include "fakebroker/config/configdef.h"
 #include "lib/text/json.h"
 
-/* Adds the definitions of the array, before defs is in use. Returns 0 or the code of the array's error, which then names
- * file, line and member. */
+/* Adds the definitions of the array, before defs is in use. Returns 0 or the code of the array's error, which then
+ * names file, line and member. */
 int fb_configdefs_add_json(struct fb_configdefs *defs, struct kt_arr *configs);
 
 #endif

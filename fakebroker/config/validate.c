@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
 
 struct call {
@@ -12,15 +13,28 @@ struct call {
 	const char **message;
 };
 
-static bool refuse(const struct call *call, struct kw_str shown, const char *why)
+static bool refuse(const struct call *call, struct kw_str shown, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static bool refuse_plain(const struct call *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "Invalid value SHOWN for configuration NAME: ..." */
+static bool refuse(const struct call *call, struct kw_str shown, const char *fmt, ...)
 {
-	*call->message = fb_invalid(call->def, shown, why, call->arena);
+	va_list ap;
+
+	va_start(ap, fmt);
+	*call->message = fb_invalid(call->def, shown, fmt ? fb_vmessage(call->arena, fmt, ap) : NULL, call->arena);
+	va_end(ap);
 	return false;
 }
 
-static bool refuse_plain(const struct call *call, const char *message)
+static bool refuse_plain(const struct call *call, const char *fmt, ...)
 {
-	*call->message = message;
+	va_list ap;
+
+	va_start(ap, fmt);
+	*call->message = fb_vmessage(call->arena, fmt, ap);
+	va_end(ap);
 	return false;
 }
 
@@ -60,11 +74,9 @@ static bool check_range(const struct call *call)
 	if (call->value->null)
 		return refuse(call, KW_NULL_STR, "Value must be non-null");
 	if (below(call))
-		return refuse(call, shown(call), kw_sprintf(call->arena, "Value must be at least %s",
-							    bound(call, v->lmin, v->dmin)));
+		return refuse(call, shown(call), "Value must be at least %s", bound(call, v->lmin, v->dmin));
 	if (above(call))
-		return refuse(call, shown(call), kw_sprintf(call->arena, "Value must be no more than %s",
-							    bound(call, v->lmax, v->dmax)));
+		return refuse(call, shown(call), "Value must be no more than %s", bound(call, v->lmax, v->dmax));
 	return true;
 }
 
@@ -76,8 +88,8 @@ static bool check_range_or(const struct call *call)
 		return refuse(call, KW_NULL_STR, "Value must be non-null");
 	if (call->value->l == v->other || (!below(call) && !above(call)))
 		return true;
-	return refuse(call, shown(call), kw_sprintf(call->arena, "Value must be between %lld and %lld or equal to %lld",
-						    (long long)v->lmin, (long long)v->lmax, (long long)v->other));
+	return refuse(call, shown(call), "Value must be between %lld and %lld or equal to %lld", (long long)v->lmin,
+		(long long)v->lmax, (long long)v->other);
 }
 
 static bool named(const struct fb_validator *validator, struct kw_str word)
@@ -107,7 +119,7 @@ static bool check_oneof(const struct call *call)
 
 	if (!call->value->null && named(call->validator, call->value->s))
 		return true;
-	return refuse(call, shown(call), kw_sprintf(call->arena, "String must be one of%s: %s", how, names(call)));
+	return refuse(call, shown(call), "String must be one of%s: %s", how, names(call));
 }
 
 /* ConfigDef.parse drops what a ValidList would call a duplicate. Quadratic, so not beyond what a person writes. */
@@ -134,22 +146,20 @@ static bool check_list(const struct call *call)
 	const char *name = call->def->name;
 
 	if (call->value->null)
-		return v->null_ok || refuse_plain(call, kw_sprintf(call->arena,
-			"Configuration '%s' values must not be null.", name));
+		return v->null_ok || refuse_plain(call, "Configuration '%s' values must not be null.", name);
 	if (call->value->nitems == 0 && !v->empty_ok)
-		return refuse_plain(call, kw_sprintf(call->arena,
-			v->kind == FB_V_LISTOF ? "Configuration '%s' must not be empty. Valid values include: [%s]" :
-				"Configuration '%s' must not be empty. Valid values include: any non-empty value%s",
-			name, v->kind == FB_V_LISTOF ? names(call) : ""));
+		return refuse_plain(call, "Configuration '%s' must not be empty. Valid values include: %s%s%s", name,
+				    v->kind == FB_V_LISTOF ? "[" : "",
+				    v->kind == FB_V_LISTOF ? names(call) : "any non-empty value",
+				    v->kind == FB_V_LISTOF ? "]" : "");
 	drop_duplicates(call->value);
 	for (size_t i = 0; i < call->value->nitems; i++) {
 		struct kw_str item = call->value->items[i];
 
 		if (item.n == 0)
-			return refuse_plain(call, kw_sprintf(call->arena,
-				"Configuration '%s' values must not be empty.", name));
+			return refuse_plain(call, "Configuration '%s' values must not be empty.", name);
 		if (v->kind == FB_V_LISTOF && !named(v, item))
-			return refuse(call, item, kw_sprintf(call->arena, "String must be one of: %s", names(call)));
+			return refuse(call, item, "String must be one of: %s", names(call));
 	}
 	return true;
 }
@@ -160,8 +170,10 @@ static bool check_entries(const struct call *call)
 
 	if (call->value->null || (int64_t)call->value->nitems <= max)
 		return true;
-	return refuse(call, shown(call), max ? kw_sprintf(call->arena, "List must have no more than %lld %s",
-		(long long)max, max == 1 ? "entry" : "entries") : "List must be empty");
+	if (max == 0)
+		return refuse(call, shown(call), "List must be empty");
+	return refuse(call, shown(call), "List must have no more than %lld %s", (long long)max,
+		      max == 1 ? "entry" : "entries");
 }
 
 static bool check_nonempty(const struct call *call)
@@ -205,9 +217,9 @@ static bool check_replicas(const struct call *call)
 	if (good || kw_str_is(fb_join(value->items, value->nitems, "", call->arena), "*"))
 		return true;
 	all = fb_join(value->items, value->nitems, ", ", call->arena);
-	return refuse(call, kw_str(kw_sprintf(call->arena, "[%.*s]", FB_STR(all))), kw_sprintf(call->arena,
-		"%s must be the literal '*' or a list of replicas in the following format: "
-		"[partitionId]:[brokerId],[partitionId]:[brokerId],...", call->def->name));
+	return refuse(call, kw_str(kw_sprintf(call->arena, "[%.*s]", FB_STR(all))), "%s must be the literal '*' or a "
+		      "list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],...",
+		      call->def->name);
 }
 
 static bool host_char(char c)
@@ -215,18 +227,28 @@ static bool host_char(char c)
 	return isalnum((uint8_t)c) || (c && strchr("-%._:", c));
 }
 
-/* Utils.HOST_PORT_PATTERN: [scheme://]host:port, where the host may be in square brackets. *port as far as it counts. */
+/* Length of "scheme://" at the beginning, 0 without one. */
+static int32_t scheme(struct kw_str text)
+{
+	int32_t i = 0;
+
+	while (i < text.n && text.s[i] != ':' && host_char(text.s[i]))
+		i++;
+	return text.n - i >= 3 && memcmp(text.s + i, "://", 3) == 0 ? i + 3 : 0;
+}
+
+/* Utils.HOST_PORT_PATTERN: [scheme://]host:port, where the host may be in square brackets. */
 static bool host_port(struct kw_str text, int64_t *port)
 {
-	const char *slashes = text.n > 2 ? memmem(text.s, (size_t)text.n, "://", 3) : NULL;
-	int32_t colon = text.n - 1, from = 0, to;
+	int32_t colon = text.n - 1, from = scheme(text), to;
+	struct kw_str number;
 
-	if (slashes)
-		from = (int32_t)(slashes - text.s) + 3;
 	while (colon >= from && text.s[colon] != ':')
 		colon--;
-	if (colon < from || !fb_parse_long((struct kw_str){text.s + colon + 1, text.n - colon - 1}, 0, INT32_MAX, port) ||
-	    !isdigit((uint8_t)text.s[colon + 1]))
+	if (colon < from)
+		return false;
+	number = (struct kw_str){text.s + colon + 1, text.n - colon - 1};
+	if (!fb_parse_long(number, 0, INT32_MAX, port) || !isdigit((uint8_t)number.s[0]))
 		return false;
 	to = colon;
 	if (from < to && text.s[from] == '[')
@@ -242,8 +264,7 @@ static bool host_port(struct kw_str text, int64_t *port)
 
 static bool check_port(const struct call *call, int64_t port)
 {
-	return port <= UINT16_MAX ||
-	       refuse_plain(call, kw_sprintf(call->arena, "port out of range:%lld", (long long)port));
+	return port <= UINT16_MAX || refuse_plain(call, "port out of range:%lld", (long long)port);
 }
 
 /* Source: QuorumConfig.parseBootstrapServer. */
@@ -257,9 +278,8 @@ static bool check_bootstrap(const struct call *call)
 		struct kw_str item = call->value->items[i];
 
 		if (!host_port(item, &port))
-			return refuse_plain(call, kw_sprintf(call->arena, "Failed to parse host name from %.*s for the "
-				"configuration %s. Each entry should be in the form \"{host}:{port}\"", FB_STR(item),
-				call->def->name));
+			return refuse_plain(call, "Failed to parse host name from %.*s for the configuration %s. "
+				"Each entry should be in the form \"{host}:{port}\"", FB_STR(item), call->def->name);
 		if (!check_port(call, port))
 			return false;
 	}
@@ -279,16 +299,14 @@ static bool check_voters(const struct call *call)
 		const char *at = item.n ? memchr(item.s, '@', (size_t)item.n) : NULL;
 
 		if (!at || memchr(at + 1, '@', (size_t)(item.s + item.n - at - 1)))
-			return refuse_plain(call, kw_sprintf(call->arena, "Invalid configuration value for %s. %s",
-				call->def->name, form));
+			return refuse_plain(call, "Invalid configuration value for %s. %s", call->def->name, form);
 		left = (struct kw_str){item.s, (int32_t)(at - item.s)};
 		right = (struct kw_str){at + 1, item.n - left.n - 1};
 		if (!fb_parse_long(left, INT32_MIN, INT32_MAX, &id))
-			return refuse_plain(call, kw_sprintf(call->arena,
-				"Failed to parse voter ID as an integer from %.*s", FB_STR(left)));
+			return refuse_plain(call, "Failed to parse voter ID as an integer from %.*s", FB_STR(left));
 		if (!host_port(right, &port))
-			return refuse_plain(call, kw_sprintf(call->arena, "Failed to parse host name from entry %.*s for "
-				"the configuration %s. %s", FB_STR(item), call->def->name, form));
+			return refuse_plain(call, "Failed to parse host name from entry %.*s for the configuration "
+				"%s. %s", FB_STR(item), call->def->name, form);
 		if (!check_port(call, port))
 			return false;
 	}
@@ -353,8 +371,8 @@ static bool check_offset_reset(const struct call *call)
 		return true;
 	if (s.n > n && memcmp(s.s, by, (size_t)n) == 0 && duration((struct kw_str){s.s + n, s.n - n}))
 		return true;
-	return refuse(call, s, kw_sprintf(call->arena, "Invalid value `%.*s` for configuration %s. The value must be "
-		"either 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.", FB_STR(s), call->def->name));
+	return refuse(call, s, "Invalid value `%.*s` for configuration %s. The value must be either 'earliest', "
+		"'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.", FB_STR(s), call->def->name);
 }
 
 static bool (*const checks[])(const struct call *call) = {

@@ -46,14 +46,15 @@ int fb_configs_report(const struct fb_configs *configs, int32_t node, struct kw_
 
 /* A ConfigRecord. */
 struct fb_change {
-	int8_t resourceType;         /* enum fb_scope; BROKER_LOGGER: a node's state, which Kafka keeps out of its log */
+	int8_t resourceType;         /* enum fb_scope; BROKER_LOGGER: a node's state, not in Kafka's log */
 	struct kw_str resourceName;  /* BROKER: the id in decimal, "" = cluster default */
 	struct kw_str name;
 	struct kw_str value;         /* null deletes */
 };
 
 /* Applies changes one by one, legal or not: a log is replayed, not checked. As in Kafka, topic configurations of names
- * that are not known (any more) are skipped (SupportedConfigChecker, KAFKA-19851). Strings are copied. 0 or KT_ENOMEM. */
+ * that are not known (any more) are skipped (SupportedConfigChecker, KAFKA-19851). Strings are copied.
+ * 0 or KT_ENOMEM. */
 int fb_configs_apply(struct fb_configs *configs, const struct fb_change *changes, size_t n);
 /* Forgets all dynamic values of a resource (its topic was deleted). */
 void fb_configs_forget(struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName);
@@ -80,8 +81,8 @@ enum fb_source {
 
 /* The value in force for a resource as node sees it; null if there is none. TOPIC and GROUP: resourceName may be null
  * for what a new one would get. BROKER: resourceName is ignored, node decides. source may be NULL.
- * As in Kafka, a dynamic broker value that is read-only, does not parse or validate, or is set for all brokers though it
- * must be set for each, has no effect.
+ * As in Kafka, a dynamic broker value that is read-only, does not parse or validate, or is set for all brokers though
+ * it must be set for each, has no effect.
  * The value may be kept in configs, in the definitions or (when converted, as log.retention.hours for retention.ms) in
  * arena; it is valid until the next change. */
 struct kw_str fb_configs_get(const struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName,
@@ -121,7 +122,7 @@ int fb_configs_describe(const struct fb_configs *configs, enum fb_scope type, st
 /* What the checks must know of the cluster. */
 struct fb_config_facts {
 	int32_t self;                /* id of the node that answers */
-	bool controller;             /* the request came to a controller listener: the broker's own checks are skipped */
+	bool controller;             /* the request came to a controller listener: no checks of a broker's own */
 	int16_t level;               /* finalized metadata.version */
 	bool elr;                    /* eligible.leader.replicas.version >= 1 */
 	bool (*topicExists)(void *arg, struct kw_str name);
@@ -146,7 +147,7 @@ struct fb_alter_resource {
 };
 
 struct fb_alter_request {
-	bool legacy;                 /* AlterConfigs (replaces all values of a resource), else IncrementalAlterConfigs */
+	bool legacy;                 /* AlterConfigs, which replaces all values, else IncrementalAlterConfigs */
 	const struct fb_alter_resource *resources;
 	int32_t nresources;
 };

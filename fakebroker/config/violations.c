@@ -84,7 +84,8 @@ static const char *where(struct sweep *sweep, const struct fb_change *value)
 static bool check_dynamic(void *arg, const struct fb_change *value)
 {
 	struct sweep *sweep = arg;
-	const struct fb_configdef *def = fb_configdef_find(defs_of(sweep), (enum fb_scope)value->resourceType, value->name);
+	enum fb_scope scope = (enum fb_scope)value->resourceType;
+	const struct fb_configdef *def = fb_configdef_find(defs_of(sweep), scope, value->name);
 
 	if (def && def->nmv)
 		check(sweep, def, value->value, where(sweep, value), false);

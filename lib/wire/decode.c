@@ -245,14 +245,40 @@ static const struct kw_op *find_tag(const struct kw_plan *plan, uint32_t tag)
 	return NULL;
 }
 
+/* A tag of another version is an error, while a tag of none is kept. */
+static bool is_of_another_version(const struct kw_plan *plan, uint32_t tag)
+{
+	for (uint32_t i = 0; i < plan->st->nfields; i++)
+		if (plan->st->fields[i].tag >= 0 && (uint32_t)plan->st->fields[i].tag == tag)
+			return true;
+	return false;
+}
+
+/* `left`: how many tagged fields there can still be. */
+static void read_unknown_tag(struct dec *d, const struct kw_plan *plan, uint32_t tag, uint32_t size, uint32_t left,
+			     struct kw_tags *unknown, const struct kw_frame *frame)
+{
+	const uint8_t *p;
+
+	if (!d->code && is_of_another_version(plan, tag))
+		fail(d, frame, KT_ECORRUPT, "a tagged field of another version");
+	p = take(d, frame, size);
+	if (!p)
+		return;
+	if (!unknown->v && !(unknown->v = kw_alloc(d->arena, left * sizeof *unknown->v))) {
+		fail(d, frame, KT_ENOMEM, "out of memory");
+		return;
+	}
+	unknown->v[unknown->n++] = (struct kw_tag){tag, {p, (int32_t)size}};
+}
+
 static void read_tags(struct dec *d, const struct kw_plan *plan, char *out, struct kw_frame *frame)
 {
-	struct kw_tags *unknown = (struct kw_tags *)(void *)(out + plan->st->tags_offset);
 	uint32_t n;
 
 	frame->field = NULL;
 	n = uvarint(d, frame);
-	if (d->code || (int32_t)n <= 0)
+	if (d->code || n == 0)
 		return;
 	if (n > (size_t)(d->end - d->p) / 2) {
 		fail(d, frame, KT_ECORRUPT, "more tagged fields than the bytes left can hold");
@@ -261,21 +287,14 @@ static void read_tags(struct dec *d, const struct kw_plan *plan, char *out, stru
 	for (uint32_t i = 0; i < n && !d->code; i++) {
 		uint32_t tag = uvarint(d, frame), size = uvarint(d, frame);
 		const struct kw_op *op = find_tag(plan, tag);
-		const uint8_t *p;
 
 		if (op) {
 			read_op(d, op, frame, out);
 			frame->field = NULL;
-			continue;
+		} else {
+			read_unknown_tag(d, plan, tag, size, n - i,
+					 (struct kw_tags *)(void *)(out + plan->st->tags_offset), frame);
 		}
-		p = take(d, frame, size);
-		if (!p)
-			return;
-		if (!unknown->v && !(unknown->v = kw_alloc(d->arena, (n - i) * sizeof *unknown->v))) {
-			fail(d, frame, KT_ENOMEM, "out of memory");
-			return;
-		}
-		unknown->v[unknown->n++] = (struct kw_tag){tag, {p, (int32_t)size}};
 	}
 }
 

@@ -257,7 +257,8 @@ static void write_tags(struct enc *e, const struct kw_plan *plan, const char *in
 
 static void write_struct(struct enc *e, const struct kw_plan *plan, const void *in, const struct kw_frame *up)
 {
-	const struct kw_tags *unknown = (const struct kw_tags *)(const void *)((const char *)in + plan->st->tags_offset);
+	const void *tags = (const char *)in + plan->st->tags_offset;
+	const struct kw_tags *unknown = tags;
 	struct kw_frame frame = {up, NULL, -1};
 
 	for (uint32_t i = 0; i < plan->nabsent; i++) {

@@ -57,7 +57,9 @@ struct kw_struct {
 	uint32_t id;                 /* dense, for the plans */
 };
 
-enum kw_kind { KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDINATOR_KEY, KW_COORDINATOR_VALUE, KW_DATA };
+enum kw_kind {
+	KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDINATOR_KEY, KW_COORDINATOR_VALUE, KW_DATA,
+};
 
 struct kw_msg {
 	const char *name;            /* "ProduceRequest" */
@@ -106,8 +108,8 @@ int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n,
 /* A struct of the message with every field at its default. NULL when memory is exhausted. A nullable struct that is not
  * null by default is a constant that all share: replace it, do not change it. */
 void *kw_new(const struct kw_msg *msg, struct kw_arena *arena);
-/* n elements of an array of structs with every field at its default: kw_new_array(&kw_ProduceRequest_TopicProduceData_struct,
- * 2, arena). NULL when memory is exhausted. */
+/* n elements of an array of structs with every field at its default:
+ * kw_new_array(&kw_ProduceRequest_TopicProduceData_struct, 2, arena). NULL when memory is exhausted. */
 void *kw_new_array(const struct kw_struct *st, int32_t n, struct kw_arena *arena);
 /* Sets one struct to its defaults. */
 void kw_set_defaults(const struct kw_struct *st, void *out);
@@ -134,7 +136,8 @@ int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct 
 
 /* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
 
-/* A new reference, or NULL with err. */
+/* A new reference, or NULL with err. Unknown tagged fields are not in it. A float that is no number is the string "NaN",
+ * "Infinity" or "-Infinity", and is taken as such. */
 json_t *kw_to_json(const struct kw_msg *msg, int version, const void *in, struct kt_err *err);
 /* Unknown and duplicate members, wrong types and out-of-range numbers are errors with the path in err->path. Missing
  * members take their default (in Kafka's own converter they are errors: this is our leniency for hand-written input).

@@ -92,7 +92,7 @@ static int number(const char **s)
 	long v = strtol(*s, &end, 10);
 
 	if (end == *s || v < 0 || v > 32767)
-		die("a version number is expected at \"%s\"", *s);
+		die("a number of 0 to 32767 is expected at \"%s\"", *s);
 	*s = end;
 	return (int)v;
 }
@@ -204,8 +204,11 @@ static struct field *add_field(struct strct *st, char **w, int n)
 
 static void parse_header(struct msg *m, char **w, int n)
 {
+	const char *value;
+
 	if (n < 2)
 		die("\"%s\" needs a value", w[0]);
+	value = w[1];
 	if (strcmp(w[0], "message") == 0) {
 		m->name = w[1];
 		add_struct(m, w[1]);
@@ -218,7 +221,7 @@ static void parse_header(struct msg *m, char **w, int n)
 		if (!m->kind)
 			die("unknown kind \"%s\"", w[1]);
 	} else if (strcmp(w[0], "key") == 0)
-		m->key = atoi(w[1]);
+		m->key = number(&value);
 	else if (strcmp(w[0], "versions") == 0)
 		m->versions = parse_range(w[1]);
 	else if (strcmp(w[0], "flexible") == 0)
@@ -232,11 +235,14 @@ static void parse_header(struct msg *m, char **w, int n)
 
 static int split(char *line, char **w)
 {
+	char *p;
 	int n = 0;
 
-	for (char *p = strtok(line, " \t\r\n"); p; p = strtok(NULL, " \t\r\n")) {
+	while ((p = strsep(&line, " \t\r"))) {
 		if (*p == '#')
 			break;
+		if (*p == '\0')
+			continue;
 		if (n == MAX_WORDS)
 			die("too many words");
 		w[n++] = p;
@@ -441,8 +447,9 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 	emit_range(c, m, f->nullable);
 	emit_range(c, m, f->tagged);
 	fprintf(c, "%d, %s, %d%s%s%s%s%s, ", f->tag, f->type.prim < 0 ? "KW_STRUCT" : prims[f->type.prim].constant, 0,
-		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "", f->key ? " | KW_F_KEY" : "",
-		f->never_compact ? " | KW_F_NEVER_COMPACT" : "", default_null(f) ? " | KW_F_DEFAULT_NULL" : "");
+		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "",
+		f->key ? " | KW_F_KEY" : "", f->never_compact ? " | KW_F_NEVER_COMPACT" : "",
+		default_null(f) ? " | KW_F_DEFAULT_NULL" : "");
 	fprintf(c, "offsetof(struct %s, %s)},\n", sname, lower(f->name));
 }
 
@@ -553,7 +560,8 @@ static void emit_source(const char *dir, struct msg *msgs, int n)
 	FILE *c = create(dir, "kw_tables.c");
 	int id = 0;
 
-	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n#include \"kw_messages.h\"\n#include \"lib/wire/plan.h\"\n\n");
+	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n"
+		   "#include \"kw_messages.h\"\n#include \"lib/wire/plan.h\"\n\n");
 	for (int i = 0; i < n; i++) {
 		struct msg *m = &msgs[i];
 

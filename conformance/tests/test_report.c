@@ -1,0 +1,249 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/report/report.h"
+
+static json_t *row(const char *id, const char *verdict, const char *reason)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[s], s:[{s:s, s:s, s:s, s:s, s:i}]}",
+			 "id", id, "case", id, "family", "records", "title", "A <b>bold</b> & \"quoted\" title", "file",
+			 "cases/records/x.json", "level", "must", "verdict", verdict, "reason", reason, "alternative",
+			 "", "ms", 12, "requirements", "records.crc", "steps", "verb", "produce", "verdict", verdict,
+			 "reason", reason, "connection", "kept", "ms", 12);
+}
+
+static json_t *make_result(void)
+{
+	return json_pack("{s:i, s:{s:s, s:s, s:s, s:i}, s:s, s:i, s:s, s:[{s:s, s:s, s:s}], s:{s:{s:s, s:s, s:s, "
+			 "s:s}}, s:[o, o, o, o, o]}",
+			 "format", 1, "target", "name", "my broker", "bootstrap", "h:1", "clusterId", "c",
+			 "metadataVersion", 33, "started", "2026-01-01T00:00:00Z", "ms", 1234, "seed", "7", "families",
+			 "family", "records", "title", "Records", "about", "About", "requirements", "records.crc",
+			 "level", "must", "origin", "kafka", "source", "Kafka", "text", "The </script> text", "cases",
+			 row("records.a", "pass", ""), row("records.b", "fail", "errorCode: got #2"),
+			 row("records.c", "unsupported", "no such thing"), row("records.d", "xfail", "known (issue 7)"),
+			 row("records.e", "pass-lenient", "other \\ way"));
+}
+
+static char *render(cf_write_fn *write, json_t *result)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	assert_non_null(f);
+	assert_true(write(f, result));
+	fclose(f);
+	return text;
+}
+
+static void tap(void **state)
+{
+	json_t *result = make_result();
+	char *text = render(cf_write_tap, result);
+
+	(void)state;
+	assert_string_equal(text,
+		"TAP version 14\n"
+		"1..5\n"
+		"# target my broker\n"
+		"ok 1 - records.a\n"
+		"not ok 2 - records.b\n"
+		"  ---\n"
+		"  verdict: \"fail\"\n"
+		"  message: \"errorCode: got #2\"\n"
+		"  level: \"must\"\n"
+		"  title: \"A <b>bold</b> & \\\"quoted\\\" title\"\n"
+		"  file: \"cases/records/x.json\"\n"
+		"  ...\n"
+		"ok 3 - records.c # SKIP no such thing\n"
+		"not ok 4 - records.d # TODO known (issue 7)\n"
+		"ok 5 - records.e\n"
+		"  ---\n"
+		"  verdict: \"pass-lenient\"\n"
+		"  message: \"other \\\\ way\"\n"
+		"  level: \"must\"\n"
+		"  title: \"A <b>bold</b> & \\\"quoted\\\" title\"\n"
+		"  file: \"cases/records/x.json\"\n"
+		"  ...\n");
+	free(text);
+	json_decref(result);
+}
+
+static void junit(void **state)
+{
+	json_t *result = make_result();
+	char *text = render(cf_write_junit, result);
+
+	(void)state;
+	assert_string_equal(text,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuites name=\"conformance\" tests=\"5\" failures=\"1\" errors=\"0\" skipped=\"2\" time=\"0.060\">\n"
+		"  <testsuite name=\"records\" tests=\"5\" failures=\"1\" errors=\"0\" skipped=\"2\" time=\"0.060\">\n"
+		"    <testcase classname=\"records\" name=\"records.a\" time=\"0.012\"/>\n"
+		"    <testcase classname=\"records\" name=\"records.b\" time=\"0.012\">\n"
+		"      <failure message=\"errorCode: got #2\">A &lt;b&gt;bold&lt;/b&gt; &amp; &quot;quoted&quot; title</failure>\n"
+		"    </testcase>\n"
+		"    <testcase classname=\"records\" name=\"records.c\" time=\"0.012\">\n"
+		"      <skipped message=\"no such thing\"/>\n"
+		"    </testcase>\n"
+		"    <testcase classname=\"records\" name=\"records.d\" time=\"0.012\">\n"
+		"      <skipped message=\"known (issue 7)\"/>\n"
+		"    </testcase>\n"
+		"    <testcase classname=\"records\" name=\"records.e\" time=\"0.012\"/>\n"
+		"  </testsuite>\n"
+		"</testsuites>\n");
+	free(text);
+	json_decref(result);
+}
+
+/* ---- HTML: every element that is opened is closed, in order ---- */
+
+enum { DEPTH_MAX = 64 };
+
+static bool is_void(const char *name)
+{
+	static const char *const names[] = {"meta", "link", "input", "br"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void check_nesting(const char *html)
+{
+	char stack[DEPTH_MAX][24];
+	size_t depth = 0;
+
+	for (const char *at = strchr(html, '<'); at; at = strchr(at, '<')) {
+		char name[24];
+		size_t n;
+
+		if (at[1] == '!') {
+			at++;
+			continue;
+		}
+		n = strcspn(at + 1 + (at[1] == '/'), " >");
+		assert_true(n > 0 && n < sizeof name);
+		memcpy(name, at + 1 + (at[1] == '/'), n);
+		name[n] = '\0';
+		if (at[1] == '/') {
+			assert_true(depth > 0);
+			assert_string_equal(stack[--depth], name);
+		} else if (!is_void(name)) {
+			assert_true(depth < DEPTH_MAX);
+			memcpy(stack[depth++], name, n + 1);
+		}
+		at = strchr(at, '>');
+		assert_non_null(at);
+		/* What is inside a script is not markup. */
+		if (strcmp(name, "script") == 0 && depth > 0 && strcmp(stack[depth - 1], "script") == 0)
+			at = strstr(at, "</script>");
+	}
+	assert_int_equal(depth, 0);
+}
+
+static void html(void **state)
+{
+	json_t *result = make_result(), *results[2] = {result, result};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	assert_true(cf_write_html_matrix(f, results, 2));
+	fclose(f);
+	check_nesting(text);
+	assert_null(strstr(text, "http://"));
+	assert_null(strstr(text, "https://"));
+	/* What a target or a case says is text, in markup and in the script's data. */
+	assert_null(strstr(text, "<b>bold"));
+	assert_non_null(strstr(text, "A &lt;b&gt;bold&lt;/b&gt; &amp;"));
+	assert_null(strstr(text, "The </script>"));
+	assert_non_null(strstr(text, "The \\u003c/script> text"));
+	assert_non_null(strstr(text, "data-r=\"1\" data-c=\"4\""));
+	free(text);
+	json_decref(result);
+}
+
+static void text_for_people(void **state)
+{
+	json_t *result = make_result();
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	cf_text_row(f, json_array_get(json_object_get(result, "cases"), 1), false);
+	cf_text_summary(f, result, false);
+	fclose(f);
+	assert_string_equal(text,
+		"fail          records.b  errorCode: got #2\n"
+		"\n"
+		"5 cases on my broker: 1 pass, 1 pass-lenient, 1 fail, 1 xfail, 1 unsupported\n"
+		"cluster c, metadata.version 33, 1.2 s, seed 7\n"
+		"unsupported, 1 case: no such thing\n"
+		"\n"
+		"not as expected:\n"
+		"fail          records.b  errorCode: got #2\n");
+	free(text);
+	json_decref(result);
+}
+
+static void results_are_read_back(void **state)
+{
+	char file[] = "/tmp/test_report.XXXXXX";
+	json_t *result = make_result(), *again;
+	struct kt_err err = {0};
+	int fd = mkstemp(file), counts[CF_NVERDICTS];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(cf_json_write(file, result, &err), 0);
+	again = cf_result_load(file, &err);
+	assert_non_null(again);
+	assert_true(json_equal(result, again));
+	cf_result_count(again, counts);
+	assert_int_equal(counts[CF_FAIL], 1);
+	json_decref(again);
+	json_object_set_new(json_array_get(json_object_get(result, "cases"), 0), "verdict", json_string("good"));
+	assert_int_equal(cf_json_write(file, result, &err), 0);
+	assert_null(cf_result_load(file, &err));
+	assert_string_equal(err.path, "$.cases[0].verdict");
+	assert_string_equal(err.text, "unknown verdict \"good\"");
+	remove(file);
+	json_decref(result);
+}
+
+static void long_bytes_are_cut(void **state)
+{
+	json_t *big = json_pack("{s:[{s:[s]}]}", "steps", "requestHex", "00112233445566778899");
+	const char *cut;
+
+	(void)state;
+	cf_row_trim(big, 4);
+	cut = json_string_value(json_array_get(json_object_get(json_array_get(json_object_get(big, "steps"), 0), "requestHex"), 0));
+	assert_string_equal(cut, "00112233... 10 bytes in all");
+	json_decref(big);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tap),
+		cmocka_unit_test(junit),
+		cmocka_unit_test(html),
+		cmocka_unit_test(text_for_people),
+		cmocka_unit_test(results_are_read_back),
+		cmocka_unit_test(long_bytes_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

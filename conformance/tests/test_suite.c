@@ -1,0 +1,185 @@
+/* The cases that the kit ships, read from the source tree. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/incident.h"
+#include "conformance/lint.h"
+#include "conformance/runner.h"
+
+#define DATA "conformance"
+
+static struct cf_suite suite;
+
+static void print_fault(void *arg, const struct kt_err *err)
+{
+	char line[1280];
+
+	(void)arg;
+	fprintf(stderr, "%s\n", kt_err_line(err, line, sizeof line));
+}
+
+static int load(void **state)
+{
+	struct kt_err err = {0};
+
+	(void)state;
+	return cf_suite_load(&suite, DATA, print_fault, NULL, &err);
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	cf_suite_fini(&suite);
+	return 0;
+}
+
+static void print_finding(void *arg, const char *where, const char *text)
+{
+	(void)arg;
+	fprintf(stderr, "%s: %s\n", where, text);
+}
+
+static void lint_finds_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(cf_lint(&suite, print_finding, NULL), 0);
+}
+
+static size_t count_family(const char *family)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < suite.ncases; i++)
+		n += strcmp(suite.cases[i]->family, family) == 0;
+	return n;
+}
+
+static void families_are_there(void **state)
+{
+	static const char *const names[] = {"sanity", "records", "configs", "features", "registration", "frames", "validators",
+					    "mvconfig", "observer"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		assert_non_null(cf_family_find(&suite.reg, names[i]));
+		assert_true(count_family(names[i]) > 0);
+	}
+}
+
+/* These bring a real controller down, or hang a real broker: see the safety notes in docs/conformance.md. */
+static void nothing_harmful_is_sent(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < suite.ncases; i++) {
+		const char *text = suite.cases[i]->doc.text;
+
+		assert_null(strstr(text, "\"records\": null"));
+		assert_null(strstr(text, "\"port\": 0"));
+		assert_null(strstr(text, "\"host\": \"\""));
+		assert_null(strstr(text, "\"configOperation\": 9"));
+	}
+}
+
+static void incidents_load(void **state)
+{
+	struct cf_incident incident;
+	struct kt_err err = {0};
+
+	(void)state;
+	if (cf_incident_load(&incident, "fixtures/incidents/S03.json", &err))
+		fail_msg("%s: %s", err.path, err.text);
+	assert_string_equal(incident.id, "S03");
+	assert_int_equal(incident.cas->steps.n, 4);
+	assert_string_equal(incident.cas->steps.v[2].verb->name, "frame");
+	assert_true(incident.nnotes > 0);
+	cf_incident_fini(&incident);
+}
+
+/* ---- selection ---- */
+
+static size_t chosen(const char *only, const char *skip, json_t *rerun, struct cf_items *items, struct kt_err *err)
+{
+	struct kt_list only_list = {0}, skip_list = {0};
+	struct cf_selection selection = {&only_list, &skip_list, rerun};
+	struct cf_profile profile = {0};
+	int rc;
+
+	if (only)
+		kt_list_add(&only_list, only);
+	if (skip)
+		kt_list_add(&skip_list, skip);
+	rc = cf_select(&suite, &profile, &selection, items, err);
+	kt_list_fini(&only_list);
+	kt_list_fini(&skip_list);
+	return rc ? 0 : items->n;
+}
+
+static void cases_are_selected(void **state)
+{
+	struct cf_items items;
+	struct kt_err err = {0};
+	size_t n, disabled = 0;
+
+	(void)state;
+	/* The sanity case is first and last, whatever is selected. */
+	assert_int_equal(chosen("records.crc.mismatch@v9", NULL, NULL, &items, &err), 3);
+	assert_string_equal(items.v[0].instance.id, "sanity.target");
+	assert_string_equal(items.v[1].instance.id, "records.crc.mismatch@v9");
+	assert_string_equal(items.v[2].instance.id, "sanity.target@end");
+	free(items.v);
+	assert_true(chosen("records.crc.mismatch", NULL, NULL, &items, &err) > 3);
+	free(items.v);
+	n = chosen(NULL, "records.*", NULL, &items, &err);
+	assert_int_equal(n, suite.ninstances + 1);
+	for (size_t i = 0; i < n; i++)
+		disabled += items.v[i].disabled;
+	assert_true(disabled > 0);
+	free(items.v);
+}
+
+static void nothing_selected_is_an_error(void **state)
+{
+	struct cf_items items;
+	struct kt_err err = {0};
+
+	(void)state;
+	assert_int_equal(chosen("records.crc.mismach", NULL, NULL, &items, &err), 0);
+	assert_int_equal(err.code, KT_EUSAGE);
+	assert_string_equal(err.text, "no case is selected; did you mean \"records.crc.mismatch\"?");
+	free(items.v);
+}
+
+static void what_failed_runs_again(void **state)
+{
+	json_t *result = json_pack("{s:[{s:s, s:s}, {s:s, s:s}]}", "cases", "id", "records.crc.mismatch@v9", "verdict",
+				   "fail", "id", "records.crc.mismatch@v8", "verdict", "pass");
+	struct cf_items items;
+	struct kt_err err = {0};
+
+	(void)state;
+	assert_int_equal(chosen(NULL, NULL, result, &items, &err), 3);
+	assert_string_equal(items.v[1].instance.id, "records.crc.mismatch@v9");
+	free(items.v);
+	json_decref(result);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lint_finds_nothing),
+		cmocka_unit_test(families_are_there),
+		cmocka_unit_test(nothing_harmful_is_sent),
+		cmocka_unit_test(incidents_load),
+		cmocka_unit_test(cases_are_selected),
+		cmocka_unit_test(nothing_selected_is_an_error),
+		cmocka_unit_test(what_failed_runs_again),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}
