@@ -130,7 +130,7 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 define libtest
 $(OBJ)/$(1)tests/test_%: $(OBJ)/$(1)tests/test_%.o $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(TEST_LIBS) $$(LIB_LIBS)
+	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(LIB_A) $$(TEST_LIBS) $$(LIB_LIBS)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
@@ -163,9 +163,10 @@ check-kafka: all
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec
-$(COMPARE) $(OBJ)/lib/wire/tests/test_message: $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE) $(addprefix $(OBJ)/lib/wire/tests/test_,message lengths): $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_sites.o
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
-	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)
