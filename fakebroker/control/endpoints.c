@@ -152,7 +152,7 @@ static void get_partition(const struct fb_ask *ask, const char *rest, struct fb_
 	char *end = NULL;
 	long index = slash ? strtol(slash + 1, &end, 10) : -1;
 
-	if (slash && end != slash + 1 && !*end && slash - rest < (long)sizeof topic) {
+	if (slash && end != slash + 1 && !*end && index >= 0 && index <= INT32_MAX && slash - rest < (long)sizeof topic) {
 		snprintf(topic, sizeof topic, "%.*s", (int)(slash - rest), rest);
 		answer->json = fb_partition_json(ask->cluster, topic, (int32_t)index);
 	}

@@ -22,6 +22,8 @@ static void check(const struct fb_ask *ask, struct fb_answer *answer)
 	FUZZ_CHECK(answer->status == 200 || answer->status == 408 || json_object_get(answer->json, "error"));
 	text = answer->json ? json_dumps(answer->json, JSON_INDENT(2)) : NULL;
 	FUZZ_CHECK(text || strcmp(ask->path, "/metrics") == 0);
+	if (answer->status == 200 && strncmp(ask->path, "/v1/partitions/", 15) == 0)   /* there is one partition */
+		FUZZ_CHECK(strtoll(strrchr(ask->path, '/') + 1, NULL, 10) == 0);
 	free(text);
 	json_decref(answer->json);
 	free(answer->text);

@@ -34,7 +34,7 @@ static void visit(struct kt_obj *obj)
 			FUZZ_CHECK(strlen(text) == json_string_length(value));
 		else
 			check_place(obj->err);
-		kt_obj_fail(obj, name, KT_ERANGE, "%s", name);
+		kt_obj_fail(obj, name, KT_ERANGE, "member %s", name);
 		check_place(obj->err);
 		if (json_is_object(value) && kt_obj_object(obj, name, &sub))
 			visit(&sub);
