@@ -19,7 +19,7 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 CFLAGS  ?= $(if $(COV),-O0,-O2) -g
 # What every file needs, whatever CFLAGS a user gives.
 KCFLAGS := -std=c11 -D_GNU_SOURCE -DKASSAY_VERSION='"$(VERSION)"' $(WARN) -I. -I$(BUILD)/gen -pthread \
-           $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(COV),--coverage)
+           $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COV),--coverage)
 KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 
 PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
@@ -189,7 +189,7 @@ check-thread:
 # Every fuzz target for FUZZ_SECONDS, one after the other, by libFuzzer; see docs/fuzzing.md.
 CLANG        ?= clang
 FUZZ_SECONDS ?= 10
-FUZZ_BUILD   := CC=$(CLANG) BUILD=build-fuzz FUZZ=1 SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g -fno-sanitize-recover=all'
+FUZZ_BUILD   := CC=$(CLANG) BUILD=build-fuzz FUZZ=1 SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
 
 .PHONY: fuzz-smoke fuzzers
 fuzz-smoke:
@@ -197,6 +197,14 @@ fuzz-smoke:
 	$(MAKE) $(FUZZ_BUILD) fuzzers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) fixtures/launchers/fuzz.sh $(FUZZERS:$(BUILD)/%=build-fuzz/%)
 fuzzers: $(FUZZERS)
+
+# Writes the seeds of all targets, which are checked in.
+SEEDS := $(OBJ)/lib/wire/fuzz/seeds
+.PHONY: fuzz-seeds
+fuzz-seeds: $(SEEDS)
+	@SEEDS=$(SEEDS) fixtures/launchers/fuzz-seeds.sh
+$(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 .PHONY: check-kafka
 check-kafka: all

@@ -92,7 +92,7 @@ int cf_http_answer(const char *text, int *status, char **answer, struct kt_err *
 {
 	const char *end = strstr(text, "\r\n\r\n");
 
-	if (!end || sscanf(text, "HTTP/1.%*d %d", status) != 1)
+	if (!end || sscanf(text, "HTTP/1.%*1d %3d", status) != 1 || *status < 100)
 		return kt_fail(err, KT_ESYNTAX, "the control API's answer is not HTTP");
 	if (strcasestr(text, "\r\ntransfer-encoding: chunked") && strcasestr(text, "\r\ntransfer-encoding: chunked") < end)
 		return kt_fail(err, KT_ESYNTAX, "the control API answers in chunks");

@@ -33,7 +33,7 @@ struct strct {
 	const char *name;
 	struct field f[MAX_FIELDS];
 	int n;
-	bool emitted;
+	bool open, emitted;   /* in kw_messages.h: what it contains comes first */
 };
 
 struct msg {
@@ -374,10 +374,15 @@ static void emit_struct(FILE *h, struct msg *m, struct strct *s)
 
 	if (s->emitted)
 		return;
-	s->emitted = true;
+	if (s->open) {
+		cur_file = m->file;
+		die("struct %s contains itself", s->name);
+	}
+	s->open = true;
 	for (int i = 0; i < s->n; i++)
 		if (s->f[i].type.prim < 0)
 			emit_struct(h, m, find_struct(m, s->f[i].type.base));
+	s->emitted = true;
 	struct_name(name, sizeof name, m, s);
 	fprintf(h, "struct %s {\n", name);
 	for (int i = 0; i < s->n; i++) {

@@ -1,4 +1,4 @@
-/* The strict JSON reader: any text is refused with a line of the text, or every member can be named, and found again. */
+/* The strict JSON reader: a text is refused with one of its lines, or every member can be named, and found again. */
 #include "lib/text/fuzz/fuzz.h"
 #include "lib/text/json.h"
 
@@ -34,7 +34,7 @@ static void visit(struct kt_obj *obj)
 			FUZZ_CHECK(strlen(text) == json_string_length(value));
 		else
 			check_place(obj->err);
-		kt_obj_fail(obj, name, KT_ERANGE, "%s", name);
+		kt_obj_fail(obj, name, KT_ERANGE, "member %s", name);
 		check_place(obj->err);
 		if (json_is_object(value) && kt_obj_object(obj, name, &sub))
 			visit(&sub);
@@ -84,7 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		kt_obj_root(&top, &doc, &err);
 		visit(&top);
 	} else {
-		arr = (struct kt_arr){.doc = &doc, .json = doc.root, .err = &err, .n = json_array_size(doc.root), .path = "$"};
+		arr = (struct kt_arr){.doc = &doc, .json = doc.root, .err = &err, .n = json_array_size(doc.root),
+				      .path = "$"};
 		visit_array(&arr);
 	}
 	kt_json_fini(&doc);
