@@ -170,11 +170,14 @@ int kw_batch_build(const struct kw_batch_spec *spec, const struct kw_record *rec
 int kw_batch_wrap(const struct kw_batch_spec *spec, const uint8_t *area, size_t size, int32_t count,
 		  int32_t lastOffsetDelta, struct kw_buf *out, struct kt_err *err)
 {
+	int codec = spec->attributes & KW_A_CODEC, code = 0;
 	size_t start = out->n;
-	int code;
 
 	if (kw_buf_room(out, KW_B_RECORDS))
 		out->n += KW_B_RECORDS;
-	code = kw_compress(spec->attributes & KW_A_CODEC, area, size, out, err);
+	if (codec == KW_NONE)
+		kw_put(out, area, size);
+	else
+		code = kw_compress(codec, area, size, out, err);
 	return finish(code, spec, count, lastOffsetDelta, start, out, err);
 }

@@ -127,15 +127,35 @@ void kw_record_put(struct kw_buf *out, const struct kw_record *record);
  *            baseTimestamp is "now" unless given. "crc" is right for the bytes before `edits` unless it is a number,
  *            or "fix": right after the edits, or "stale": that of the batch before header fields were given
  *   codec    name: compresses the records area and sets the attributes' codec bits, unless attributes are given
+ *   lz4Checksum    "right", or "historic": struct kw_deflate_opts
+ *   snappyFraming  "xerial", or "raw"
  *   records  [ {key, value, headers: [{key, value}], offsetDelta, timestampDelta, attributes, repeat} ]
  *            key and value: null (also when missing), a string, {"hex": ".."}, {"base64": ".."}, {"size": n} (n bytes
  *            'x'); offsetDelta is the place in the batch unless given; repeat: that many such records
  *   body     bytes: the records area before compression, in place of records; count is then 1 unless given
  *   payload  bytes: what follows the header as it is, in place of records and body; count as for body
- *   edits    [ {"at": n, "hex": ".."} | {"at": n, "xor": ".."} | {"truncate": n} | {"append": bytes} ]
- *            in this order, on the finished batch, within its bounds; negative n counts from the end, truncate keeps
- *            the bytes before n
+ *   edits    as in edit.h, without those of frames. Where "at" is "records" or begins with "records[", they are made on
+ *            the records area before it is compressed, and header and CRC are right for what comes of it, the count
+ *            aside; all others on the finished batch, whose fields have bare names ("lastOffsetDelta")
  *   raw      bytes: the whole batch as it is; nothing but edits and "crc": "fix" can stand beside it
+ * With "magic": 0 or 1 it is messages instead (legacy.h; another magic number, which Kafka does not have, gives a
+ * batch). Without codec, body and payload each record is a message behind the other; with one of them there is one
+ * message, the wrapper. Then the members are
+ *   baseOffset     of the first record; 0 unless given
+ *   records        [ {key, value, offset, timestamp, attributes, magic, length, crc, repeat} ]
+ *                  each written as given. offset: baseOffset and the place in the set unless given; in a wrapper of
+ *                  magic 1 the place alone. timestamp (not in magic 0): as baseTimestamp above
+ *   codec          compresses the inner set and sets the wrapper's attributes
+ *   lz4Checksum    as above, but "historic" in magic 0 unless given
+ *   snappyFraming  as above
+ *   offset timestamp attributes key length crc
+ *                  of the wrapper. Unless given: that of the last record, that of the greatest of the records, the
+ *                  codec, null, and right ones
+ *   body           bytes: the inner set before compression, in place of records
+ *   payload        bytes or null: the wrapper's value as it is, in place of records and body
+ *   edits          as above, all on the finished bytes, whose fields are "messages[0].offset", length, crc, magic,
+ *                  attributes, timestamp, key, value
+ *   raw            as above; "crc": "fix" rights that of every message that is whole after the edits
  * bytes are given like a key, but not null. Unknown members are errors (KT_EUNKNOWN); others are KT_ETYPE, KT_ERANGE,
  * KT_ESYNTAX, KT_ELIMIT; err->path is like "batches[0].records[2].key". On failure out is as before. One call appends
  * at most 256 MiB. */
