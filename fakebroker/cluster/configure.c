@@ -204,12 +204,14 @@ static int check_validators(struct fb_cluster *cluster, int32_t node, struct kt_
 	return code;
 }
 
-int fb_cluster_validators_check(struct fb_cluster *cluster, struct kt_err *err)
+int fb_cluster_validators_check(struct fb_cluster *cluster, int32_t *node, struct kt_err *err)
 {
 	int code = 0;
 
-	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++)
-		code = check_validators(cluster, cluster->nodes[i].id, err);
+	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++) {
+		*node = cluster->nodes[i].id;
+		code = check_validators(cluster, *node, err);
+	}
 	return code;
 }
 

@@ -134,9 +134,9 @@ void kw_record_put(struct kw_buf *out, const struct kw_record *record);
  *            'x'); offsetDelta is the place in the batch unless given; repeat: that many such records
  *   body     bytes: the records area before compression, in place of records; count is then 1 unless given
  *   payload  bytes: what follows the header as it is, in place of records and body; count as for body
- *   edits    [ {"at": n, "hex": ".."} | {"at": n, "xor": ".."} | {"truncate": n} | {"append": bytes} ]
- *            in this order, on the finished batch, within its bounds; negative n counts from the end, truncate keeps
- *            the bytes before n
+ *   edits    as in edit.h, without those of frames. Where "at" is "records" or begins with "records[", they are made on
+ *            the records area before it is compressed, and header and CRC are right for what comes of it, the count
+ *            aside; all others on the finished batch, whose fields have bare names ("lastOffsetDelta")
  *   raw      bytes: the whole batch as it is; nothing but edits and "crc": "fix" can stand beside it
  * With "magic": 0 or 1 it is messages instead (legacy.h; another magic number, which Kafka does not have, gives a
  * batch). Without codec, body and payload each record is a message behind the other; with one of them there is one
@@ -153,7 +153,9 @@ void kw_record_put(struct kw_buf *out, const struct kw_record *record);
  *                  codec, null, and right ones
  *   body           bytes: the inner set before compression, in place of records
  *   payload        bytes or null: the wrapper's value as it is, in place of records and body
- *   edits raw      as above; "crc": "fix" rights that of every message that is whole after the edits
+ *   edits          as above, all on the finished bytes, whose fields are "messages[0].offset", length, crc, magic,
+ *                  attributes, timestamp, key, value
+ *   raw            as above; "crc": "fix" rights that of every message that is whole after the edits
  * bytes are given like a key, but not null. Unknown members are errors (KT_EUNKNOWN); others are KT_ETYPE, KT_ERANGE,
  * KT_ESYNTAX, KT_ELIMIT; err->path is like "batches[0].records[2].key". On failure out is as before. One call appends
  * at most 256 MiB. */

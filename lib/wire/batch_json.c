@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "lib/wire/batch_json.h"
+#include "lib/wire/edit.h"
 
 /* Header fields that are written as given, whatever the batch holds. */
 static const struct field {
@@ -92,6 +93,62 @@ static void put_records(struct kw_building *building, struct kt_obj *obj)
 	}
 }
 
+/* ---- edits ---- */
+
+/* Edits of the records are made before the batch is, so that they can be compressed and counted in. */
+static bool is_of_records(const struct kw_building *building, const struct kt_obj *edit)
+{
+	const char *at = json_string_value(json_object_get(edit->json, "at"));
+
+	return building->has_area && at && strncmp(at, "records", 7) == 0 && (!at[7] || at[7] == '[');
+}
+
+/* The edits of the records or all others, on bytes that the map has. */
+static void apply_edits(struct kw_building *building, struct kt_obj *obj, struct kw_editing *editing, bool of_records)
+{
+	struct kt_arr arr;
+	struct kt_obj edit;
+
+	kt_obj_array(obj, "edits", &arr);
+	while (kt_arr_object(&arr, &edit))
+		if (is_of_records(building, &edit) == of_records)
+			kw_edit_apply(editing, &edit);
+	kw_arena_reset(building->arena);
+}
+
+static void edit_area(struct kw_building *building, struct kt_obj *obj)
+{
+	struct kw_editing editing = {
+		.buf = &building->area, .map = {.arena = building->arena, .base = building->area.p},
+	};
+	struct kw_span *area;
+
+	building->has_area = true;
+	if (obj->err->code || !kt_obj_any(obj, "edits"))
+		return;
+	area = kw_map_add(&editing.map, "records", building->area.p);
+	if (area)
+		*area = (struct kw_span){.path = area->path, .end = building->area.n, .type = KW_BYTES};
+	if (!area || !kw_map_records(&editing.map, "records", building->area.p, building->area.n, INT32_MAX))
+		kt_obj_fail(obj, "edits", KT_ELIMIT, "too many records to edit");
+	apply_edits(building, obj, &editing, true);
+}
+
+static void edit_outcome(struct kw_building *building, struct kt_obj *obj, bool messages)
+{
+	struct kw_buf *bytes = &building->bytes;
+	struct kw_editing editing = {.buf = bytes, .map = {.arena = building->arena, .base = bytes->p}};
+	bool ok;
+
+	if (obj->err->code || !kt_obj_any(obj, "edits"))
+		return;
+	ok = messages ? kw_map_set(&editing.map, "messages", bytes->p, bytes->n)
+		      : kw_map_batch(&editing.map, "", bytes->p, bytes->n);
+	if (!ok)
+		kt_obj_fail(obj, "edits", KT_ELIMIT, "too many records to edit");
+	apply_edits(building, obj, &editing, false);
+}
+
 /* ---- one batch ---- */
 
 /* What follows the header: records, body or payload. */
@@ -113,6 +170,7 @@ static void put_payload(struct kw_building *building, struct kt_obj *obj, int co
 		kw_obj_put_bytes(building, obj, "body", &building->area);
 	else
 		put_records(building, obj);
+	edit_area(building, obj);
 	code = kw_compress_as(codec, opts, building->area.p, building->area.n, &building->bytes, NULL);
 	if (code)
 		kt_obj_fail(obj, NULL, code, "the batch is too large");
@@ -189,65 +247,7 @@ static void put_raw(struct kw_building *building, struct kt_obj *obj)
 	kw_obj_put_bytes(building, obj, "raw", &building->bytes);
 }
 
-/* ---- edits ---- */
-
-/* A place in n bytes, or their end; negative counts from the end. */
-static bool get_place(struct kt_obj *edit, const char *name, size_t n, size_t *at)
-{
-	int64_t v = 0;
-	bool ok = kt_obj_int64(edit, name, -(int64_t)n, (int64_t)n, &v);
-
-	if (ok)
-		*at = v < 0 ? n - (size_t)-v : (size_t)v;
-	return ok;
-}
-
-static void overwrite(struct kw_building *building, struct kt_obj *edit, bool xor)
-{
-	struct kw_buf *bytes = &building->bytes;
-	struct kw_bytes with = {NULL, 0};
-	size_t at = 0;
-
-	get_place(edit, "at", bytes->n, &at);
-	kw_obj_digits(building, edit, xor ? "xor" : "hex", &with);
-	if ((size_t)with.n > bytes->n - at) {
-		kt_obj_fail(edit, NULL, KT_ERANGE, "%d bytes at %zu go beyond the batch of %zu", with.n, at,
-			    bytes->n);
-		return;
-	}
-	for (size_t i = 0; i < (size_t)with.n; i++)
-		bytes->p[at + i] = (uint8_t)(xor ? bytes->p[at + i] ^ with.p[i] : with.p[i]);
-}
-
-static void apply_edit(struct kw_building *building, struct kt_obj *edit)
-{
-	bool place = kt_obj_any(edit, "at"), hex = kt_obj_any(edit, "hex"), xor = kt_obj_any(edit, "xor");
-	bool truncate = kt_obj_any(edit, "truncate"), append = kt_obj_any(edit, "append");
-
-	if (kt_obj_done(edit))
-		return;
-	if (place + truncate + append != 1 || place != hex + xor)
-		kt_obj_fail(edit, NULL, KT_ETYPE,
-			    "must be \"at\" with \"hex\" or \"xor\", or \"truncate\", or \"append\"");
-	else if (truncate)
-		get_place(edit, "truncate", building->bytes.n, &building->bytes.n);
-	else if (append)
-		kw_obj_put_bytes(building, edit, "append", &building->bytes);
-	else
-		overwrite(building, edit, xor);
-}
-
-static void apply_edits(struct kw_building *building, struct kt_obj *obj)
-{
-	struct kt_arr arr;
-	struct kt_obj edit;
-
-	kt_obj_array(obj, "edits", &arr);
-	while (kt_arr_object(&arr, &edit)) {
-		apply_edit(building, &edit);
-		kw_arena_reset(building->arena);
-	}
-}
+/* ---- one element ---- */
 
 /* Rights the CRC after the edits; of messages, all that are still whole. */
 static void fix_crc(struct kw_buf *bytes, struct kt_obj *obj, bool messages)
@@ -278,7 +278,7 @@ static void put_element(struct kt_obj *obj, struct kw_arena *arena, int64_t now,
 		build(&building, obj);
 	if (raw && bytes->n > KW_E_MAGIC)
 		messages = bytes->p[KW_E_MAGIC] <= 1;
-	apply_edits(&building, obj);
+	edit_outcome(&building, obj, messages);
 	if (kw_obj_crc_is(obj, "fix"))
 		fix_crc(bytes, obj, messages);
 	if (kt_obj_done(obj) == 0)

@@ -17,6 +17,7 @@ struct kw_building {
 	int64_t now;             /* ms, the same for the whole call */
 	struct kw_buf area;      /* records area or inner set, before compression */
 	struct kw_buf bytes;     /* the outcome */
+	bool has_area;           /* area is that of a batch, so that edits can reach into it */
 	int32_t count, last;     /* of a batch: records, offset delta of the last one */
 	int64_t max_delta;       /* of a batch: greatest timestamp delta */
 };

@@ -33,7 +33,7 @@ bool kw_obj_time(struct kw_building *building, struct kt_obj *obj, const char *n
 void kw_obj_digits(struct kw_building *building, struct kt_obj *obj, const char *name, struct kw_bytes *out)
 {
 	const char *text = NULL;
-	bool hex = strcmp(name, "hex") == 0 || strcmp(name, "xor") == 0;
+	bool hex = strcmp(name, "hex") == 0;
 	uint8_t *p;
 	size_t n;
 	long len;

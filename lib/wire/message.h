@@ -97,6 +97,10 @@ int kw_response_header_version(int api_key, int api_version);
 
 /* ---- decode ---- */
 
+/* No message takes more than its struct and so many bytes of arena for each byte of input: an array's count is held
+ * against the least bytes of its elements, but each level of nesting can claim the bytes that are left once more. */
+enum { KW_DECODE_PER_BYTE = 200 };
+
 /* Decodes [p, p+n) as `msg` version `version`. The result, in the arena, is struct kw_<name>; strings and records point
  * into p. *used, if given, gets the bytes read: trailing bytes are the caller's to judge. Errors: KT_EVERSION,
  * KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
@@ -116,23 +120,6 @@ void kw_set_defaults(const struct kw_struct *st, void *out);
 /* Appends the encoding. A field that the version lacks, is not ignorable and not at its default is KT_EVERSION; a null
  * where the version forbids it is KT_ETYPE. */
 int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kt_err *err);
-
-/* Where each field of an encoding lies: filled by kw_encode_map, used for edits and dumps. */
-struct kw_span {
-	const char *path;            /* "topicData[0].partitionData[1].index" */
-	size_t start, end;           /* the whole field, its length prefix included */
-	size_t len_at, len_end;      /* its length prefix; equal when it has none */
-	uint8_t type;                /* enum kw_type */
-	bool array, compact, tagged;
-};
-struct kw_map {
-	struct kw_span *v;
-	size_t n, cap;
-	struct kw_arena *arena;      /* owns the paths and v */
-};
-/* Like kw_encode; also records a span for every field, in wire order. Offsets count from buf's start. */
-int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kw_map *map,
-		  struct kt_err *err);
 
 /* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
 

@@ -233,10 +233,12 @@ static void edits_and_their_crc(void **state)
 
 	(void)state;
 	for (int fix = 0; fix <= 1; fix++) {
-		assert_int_equal(build(fix ? "[{'magic': 0, 'records': [{'key': 'a'}, {'key': 'b'}], 'crc': 'fix',"
-					     "'edits': [{'at': 22, 'xor': '01'}, {'at': -5, 'hex': '78'}]}]"
-					   : "[{'magic': 0, 'records': [{'key': 'a'}, {'key': 'b'}],"
-					     "'edits': [{'at': 22, 'xor': '01'}, {'at': -5, 'hex': '78'}]}]"), 0);
+		char text[300];
+
+		snprintf(text, sizeof text, "[{'magic': 0, 'records': [{'key': 'a'}, {'key': 'b'}], %s 'edits':"
+			 " [{'edit': 'flip-bit', 'at': 'messages[0].key', 'bit': 32},"
+			 " {'edit': 'replace', 'at': -5, 'hex': '78'}]}]", fix ? "'crc': 'fix'," : "");
+		assert_int_equal(build(text), 0);
 		set = (struct kw_set){.p = out.p, .n = out.n};
 		for (int i = 0; i < 2; i++) {
 			assert_int_equal(kw_set_next(&set, &entry, NULL), 1);
