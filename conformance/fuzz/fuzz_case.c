@@ -28,7 +28,8 @@ static void match(const struct cf_step *step, json_t *vars, json_t *got)
 static void check(const struct cf_case *cas)
 {
 	json_t *vars = json_pack("{s:s, s:i, s:[s]}", "topic", "t-1", "n", 7, "list", "x");
-	json_t *got = json_pack("{s:i, s:n, s:[{s:i, s:s}]}", "errorCode", 0, "errorMessage", "responses", "index", 1, "name", "t");
+	json_t *got = json_pack("{s:i, s:n, s:[{s:i, s:s}]}", "errorCode", 0, "errorMessage", "responses", "index", 1,
+				"name", "t");
 	struct cf_instance *instances = NULL;
 	size_t n = 0;
 

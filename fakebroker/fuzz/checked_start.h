@@ -8,8 +8,10 @@
 /* scenario: a file, or NULL. 0, or why it cannot start. fb_stop() whatever the outcome. */
 static inline int checked_start(struct fb_broker_process *process, const char *scenario, struct kt_err *err)
 {
-	const struct fb_settings settings = {.scenario = scenario, .host = "127.0.0.1", .advertise = "127.0.0.1", .threads = 1,
-					     .check = true, .log_level = -1, .list = FB_LIST_NONE};
+	const struct fb_settings settings = {
+		.scenario = scenario, .host = "127.0.0.1", .advertise = "127.0.0.1", .threads = 1, .check = true,
+		.log_level = -1, .list = FB_LIST_NONE,
+	};
 
 	return fb_start(process, &settings, err);
 }

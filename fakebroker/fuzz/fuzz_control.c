@@ -37,7 +37,8 @@ static void ask(struct fb_cluster *cluster, const char *method, const char *targ
 	struct evkeyvalq params = {0};
 	struct fb_answer answer = {.status = 200};
 	struct fb_ask one = {
-		.cluster = cluster, .method = method, .params = &params, .path = path ? evhttp_uridecode(path, 0, NULL) : NULL,
+		.cluster = cluster, .method = method, .params = &params,
+		.path = path ? evhttp_uridecode(path, 0, NULL) : NULL,
 		.body = *body ? json_loads(body, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL) : NULL,
 	};
 	bool plugin = strchr(body, '#') || strstr(body, "\\u");   /* of whatever file that names */

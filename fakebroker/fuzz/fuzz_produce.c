@@ -1,5 +1,5 @@
-/* The verdict on a record set: options in three bytes, then the record set, which is produced twice to a small log. What
- * is refused leaves the log as it was; what is accepted can be read back as it was told. */
+/* The verdict on a record set: options in three bytes, then the record set, which is produced twice to a small log.
+ * What is refused leaves the log as it was; what is accepted can be read back as it was told. */
 #include "fakebroker/log/verdict.h"
 #include "lib/text/fuzz/fuzz.h"
 
@@ -45,10 +45,13 @@ static void set_up(struct partition *to, uint8_t flags, uint8_t version, uint8_t
 		: flags & TEXT_CHAIN ? "NonEmptyValue, MaxRecordSize, KeyPattern, Utf8, TopicTag, RejectEvery" : "";
 
 	*to = (struct partition){
-		.conf = {.maxMessageBytes = flags & SMALL ? 200 : 1 << 20, .segmentBytes = flags & SMALL ? 150 : 1 << 30,
-			 .compression = compression % 6 - 1, .compact = flags & COMPACT,
-			 .logAppendTime = flags & LOG_APPEND_TIME, .beforeMaxMs = flags & SMALL ? 1000 : INT64_MAX,
-			 .afterMaxMs = 3600000, .maxDecompressedMessageBytes = flags & OLD_RELEASE ? -1 : 0},
+		.conf = {
+			.maxMessageBytes = flags & SMALL ? 200 : 1 << 20, .segmentBytes = flags & SMALL ? 150 : 1 << 30,
+			.compression = compression % 6 - 1, .compact = flags & COMPACT,
+			.logAppendTime = flags & LOG_APPEND_TIME,
+			.beforeMaxMs = flags & SMALL ? 1000 : INT64_MAX, .afterMaxMs = 3600000,
+			.maxDecompressedMessageBytes = flags & OLD_RELEASE ? -1 : 0,
+		},
 		.version = version % 14,
 		.transactional = flags & TRANSACTIONAL,
 	};
@@ -71,7 +74,9 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 		.records = {.p = frame->p + HEAD, .n = (int32_t)frame->n - HEAD},
 	};
 	struct kw_ProduceRequest_TopicProduceData topic = {.partitionData = {&data, 1}};
-	struct kw_ProduceRequest request = {.transactionalId = kw_str(to->transactional ? "t" : NULL), .topicData = {&topic, 1}};
+	struct kw_ProduceRequest request = {
+		.transactionalId = kw_str(to->transactional ? "t" : NULL), .topicData = {&topic, 1},
+	};
 	struct fb_append a = {
 		.log = &to->log, .producers = &to->producers, .topic = "topic", .leaderEpoch = 7, .conf = &to->conf,
 		.chain = to->chain, .meters = &to->meters, .now = 1000000, .inflate_max = INFLATE_MAX,
@@ -103,8 +108,9 @@ static void check_stored(const struct partition *to, const struct fb_verdict *v,
 		at += read.records.v[i].n;
 	}
 	FUZZ_CHECK(at == bytes + read.records.n);
-	FUZZ_CHECK(kw_batch_parse(bytes, (size_t)read.records.n, &batch, NULL) == 0 && batch.size == (size_t)read.records.n);
-	FUZZ_CHECK(batch.magic == 2 && batch.crc == kw_batch_crc(batch.p, batch.size) && batch.partitionLeaderEpoch == 7);
+	FUZZ_CHECK(kw_batch_parse(bytes, (size_t)read.records.n, &batch, NULL) == 0);
+	FUZZ_CHECK(batch.size == (size_t)read.records.n && batch.magic == 2 && batch.partitionLeaderEpoch == 7);
+	FUZZ_CHECK(batch.crc == kw_batch_crc(batch.p, batch.size));
 	FUZZ_CHECK(batch.baseOffset == v->baseOffset && batch.count > 0 && batch.lastOffsetDelta == batch.count - 1);
 	FUZZ_CHECK(batch.baseOffset + batch.count == to->log.logEndOffset);
 	kw_batch_walk(&batch, &opts, NULL, NULL, &why, NULL);
@@ -114,7 +120,9 @@ static void check_stored(const struct partition *to, const struct fb_verdict *v,
 	fb_frame_unref(read.frames[0]);
 }
 
-static void check(const struct partition *to, const struct fb_verdict *v, int64_t end, uint64_t dropped, struct kw_arena *arena)
+/* end, dropped: of the log, before */
+static void check(const struct partition *to, const struct fb_verdict *v, int64_t end, uint64_t dropped,
+		  struct kw_arena *arena)
 {
 	if (v->errorCode) {
 		FUZZ_CHECK(to->log.logEndOffset == end && to->log.dropped == dropped && v->baseOffset == -1);

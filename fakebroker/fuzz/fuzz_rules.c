@@ -1,6 +1,4 @@
 /* A JSON array of rules; those that are taken are held against requests and told again. */
-#include <fcntl.h>
-
 #include "fakebroker/control/rules.h"
 #include "lib/text/fuzz/fuzz.h"
 
@@ -11,7 +9,8 @@ static struct kw_ProduceRequest produce = {.topicData = {&topic, 1}};
 static struct kw_MetadataRequest metadata;
 static struct kw_RequestHeader header = {.clientId = {"client-7", 8}}, nameless = {.clientId = {NULL, -1}};
 
-static void match(struct fb_rules *rules, struct fb_cluster *cluster, int key, const void *body, struct kw_RequestHeader *head)
+static void match(struct fb_rules *rules, struct fb_cluster *cluster, int key, const void *body,
+		  struct kw_RequestHeader *head)
 {
 	struct fb_node node = {.id = 1};
 	const struct fb_request req = {.cluster = cluster, .node = &node, .api = fb_api_find(key), .version = 9,

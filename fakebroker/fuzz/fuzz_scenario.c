@@ -1,4 +1,4 @@
-/* A scenario file, from its text to the cluster with its topics, rules and configuration, or to a fault with its line. */
+/* A scenario file: from its text to a cluster with topics, rules and configuration, or to a fault with its place. */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* The strict JSON reader: any text is refused with a line of the text, or every member can be named, and found again. */
+/* The strict JSON reader: a text is refused with one of its lines, or every member can be named, and found again. */
 #include "lib/text/fuzz/fuzz.h"
 #include "lib/text/json.h"
 
@@ -84,7 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		kt_obj_root(&top, &doc, &err);
 		visit(&top);
 	} else {
-		arr = (struct kt_arr){.doc = &doc, .json = doc.root, .err = &err, .n = json_array_size(doc.root), .path = "$"};
+		arr = (struct kt_arr){.doc = &doc, .json = doc.root, .err = &err, .n = json_array_size(doc.root),
+				      .path = "$"};
 		visit_array(&arr);
 	}
 	kt_json_fini(&doc);

@@ -3,6 +3,7 @@
 #define KASSAY_WIRE_FUZZ_HAND_WRITTEN_H
 
 #include <ctype.h>
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "lib/text/fuzz/fuzz.h"
@@ -24,10 +25,16 @@ static inline bool is_large(const char *text, const char *name)
 	return false;
 }
 
-/* Escapes could hide the names. */
-static inline bool is_hand_written(const char *text)
+/* A new reference, or NULL. Escapes could hide the names. */
+static inline json_t *hand_written(const uint8_t *p, size_t n)
 {
-	return !is_large(text, "\"size\"") && !is_large(text, "\"repeat\"") && !strstr(text, "\\u");
+	char *text = fuzz_text(p, n);
+	json_t *json = NULL;
+
+	if (!is_large(text, "\"size\"") && !is_large(text, "\"repeat\"") && !strstr(text, "\\u"))
+		json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+	free(text);
+	return json;
 }
 
 #endif

@@ -19,8 +19,8 @@ static inline void deflate_again(int codec, const uint8_t *p, size_t n)
 	kw_buf_fini(&inflated);
 }
 
-/* Memory stays within a small multiple of the limit, what was there before stays, and what comes out can be deflated and
- * comes back. */
+/* Memory stays within a small multiple of the limit, what was there before stays, and what comes out can be deflated
+ * and comes back. */
 static inline int fuzz_inflate(int codec, const uint8_t *p, size_t n)
 {
 	struct kw_buf out = {0};

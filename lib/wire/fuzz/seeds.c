@@ -135,8 +135,9 @@ static void golden_frames(void)
 
 /* ---- record sets ---- */
 
-static const char records[] = "\"records\": [{\"key\": \"k\", \"value\": \"{}\", \"headers\": [{\"key\": \"h\", \"value\": \"topic\"}, "
-			      "{\"key\": \"topic\", \"value\": null}]}, {\"value\": {\"size\": 40}, \"timestampDelta\": 3, \"repeat\": 2}]";
+static const char records[] =
+	"\"records\": [{\"key\": \"k\", \"value\": \"{}\", \"headers\": [{\"key\": \"h\", \"value\": \"topic\"},"
+	" {\"key\": \"topic\", \"value\": null}]}, {\"value\": {\"size\": 40}, \"timestampDelta\": 3, \"repeat\": 2}]";
 
 static const struct {
 	const char *name;
@@ -154,7 +155,8 @@ static const struct {
 	{"to-zstd", {1, 12, 5}, "\"codec\": \"gzip\", "},
 	{"to-none", {1, 12, 1}, "\"codec\": \"gzip\", "},
 	{"idempotent", {1, 12, 0}, "\"producerId\": 5, \"producerEpoch\": 1, \"baseSequence\": 0, "},
-	{"transactional", {33, 12, 0}, "\"producerId\": 5, \"producerEpoch\": 1, \"baseSequence\": 0, \"attributes\": 16, "},
+	{"transactional", {33, 12, 0},
+	 "\"producerId\": 5, \"producerEpoch\": 1, \"baseSequence\": 0, \"attributes\": 16, "},
 	{"old-release", {129, 3, 0}, "\"codec\": \"gzip\", "},
 	{"small", {65, 12, 0}, "\"maxTimestamp\": 999990, "},
 	{"count", {1, 12, 0}, "\"count\": 4, "},
@@ -185,7 +187,9 @@ static void record_sets(void)
 
 static void deflated(int codec)
 {
-	static const char *const texts[] = {"", "a", "abcabcabcabcabcabcabcabcabcabcabcabcabcabcabc and something else 0123456789"};
+	static const char *const texts[] = {
+		"", "a", "abcabcabcabcabcabcabcabcabcabcabcabcabcabcabc and something else 0123456789",
+	};
 	char dir[64];
 
 	snprintf(dir, sizeof dir, "lib/wire/fuzz/corpus/%s", kw_codec_name(codec));
