@@ -139,8 +139,8 @@ static void add_tags(struct finder *find, const char *path, size_t at, size_t st
 		size_t size_at = varint_end(find, at, &tag);
 
 		end = varint_end(find, size_at, &size);
-		add_number(find, is_known(find, end, struct_end) ? LENGTH_KNOWN_SIZE : LENGTH_TAG_SIZE, path, size_at, end,
-			   end + size);
+		add_number(find, is_known(find, end, struct_end) ? LENGTH_KNOWN_SIZE : LENGTH_TAG_SIZE, path, size_at,
+			   end, end + size);
 		at = end + size;
 	}
 	assert(at == struct_end);
@@ -149,12 +149,12 @@ static void add_tags(struct finder *find, const char *path, size_t at, size_t st
 /* Where the tags begin of a struct whose fields' spans are v[first] and on: behind the last field without a tag. */
 static size_t tags_at(const struct finder *find, size_t first, size_t at, size_t struct_end)
 {
-	const struct kw_map *map = find->map;
+	const struct kw_span *span = find->map->v + first, *end = find->map->v + find->map->n;
 
-	for (size_t i = first; i < map->n && map->v[i].start == at && map->v[i].end <= struct_end && !map->v[i].tagged;) {
-		at = map->v[i].end;
-		while (i < map->n && map->v[i].start < at)
-			i++;
+	while (span < end && span->start == at && span->end <= struct_end && !span->tagged) {
+		at = span->end;
+		while (span < end && span->start < at)
+			span++;
 	}
 	return at;
 }

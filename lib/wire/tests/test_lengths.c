@@ -34,7 +34,8 @@ static void fail_lie(const struct lie *lie, const struct kt_err *err, const char
 }
 
 /* Decodes and checks what holds of any input. */
-static int decode(const struct lie *lie, const uint8_t *p, size_t n, struct kw_arena *arena, void **out, struct kt_err *err)
+static int decode(const struct lie *lie, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
+		  struct kt_err *err)
 {
 	size_t used = 0, before = arena->used, per_byte;
 	int code;
