@@ -70,12 +70,21 @@ static bool is_in_tagged(const struct finder *find, size_t at)
 }
 
 /* The map shows the tagged fields of a struct as one span; here every number in them is a site of its own. */
+static const char tags_name[] = "_taggedFields";
+
 static bool is_tags(const struct kw_span *span)
 {
-	static const char name[] = "_taggedFields";
-	size_t n = strlen(span->path);
+	size_t n = strlen(span->path), m = sizeof tags_name - 1;
 
-	return n >= sizeof name - 1 && strcmp(span->path + n - (sizeof name - 1), name) == 0;
+	return n >= m && strcmp(span->path + n - m, tags_name) == 0;
+}
+
+/* The path of the struct that they belong to, which errors name. */
+static const char *owner(const struct kw_span *tags, struct kw_arena *arena)
+{
+	size_t n = strlen(tags->path) - (sizeof tags_name - 1);
+
+	return kw_strndup(arena, tags->path, n > 0 ? n - 1 : 0);
 }
 
 static void add_span(struct finder *find, const struct kw_span *span)
@@ -102,7 +111,7 @@ static void add_span(struct finder *find, const struct kw_span *span)
 	site->tagged = is_in_tagged(find, site->at);
 }
 
-/* ---- tagged fields, which it does not show ---- */
+/* ---- the numbers of tagged fields ---- */
 
 static size_t varint_end(const struct finder *find, size_t at, uint32_t *v)
 {
@@ -146,30 +155,6 @@ static void add_tags(struct finder *find, const char *path, size_t at, size_t st
 	assert(at == struct_end);
 }
 
-/* Where the tags begin of a struct whose fields' spans are v[first] and on: behind the last field without a tag. */
-static size_t tags_at(const struct finder *find, size_t first, size_t at, size_t struct_end)
-{
-	const struct kw_span *span = find->map->v + first, *end = find->map->v + find->map->n;
-
-	while (span < end && span->start == at && span->end <= struct_end && !span->tagged) {
-		at = span->end;
-		while (span < end && span->start < at)
-			span++;
-	}
-	return at;
-}
-
-/* Elements of a tagged array count as tagged in the map; their fields do not. */
-static void add_struct_tags(struct finder *find, size_t i)
-{
-	const struct kw_span *span = &find->map->v[i];
-	uint8_t presence = span->len_end > span->len_at ? find->buf->p[span->len_at] : 1;
-
-	if (span->type != KW_STRUCT || span->array || presence != 1)
-		return;
-	add_tags(find, span->path, tags_at(find, i + 1, span->len_end, span->end), span->end);
-}
-
 void length_sites_find(struct length_sites *sites, const struct kw_msg *msg, int version, const void *in,
 		       struct kw_buf *buf, struct kw_arena *arena)
 {
@@ -187,13 +172,11 @@ void length_sites_find(struct length_sites *sites, const struct kw_msg *msg, int
 	assert(code == 0);
 	(void)code;
 	*sites = (struct length_sites){0};
-	for (size_t i = 0; i < map.n; i++)
+	for (size_t i = 0; i < map.n; i++) {
 		add_span(&find, &map.v[i]);
-	if (!kw_in(msg->flexible, version))
-		return;
-	add_tags(&find, "", tags_at(&find, 0, 0, buf->n), buf->n);
-	for (size_t i = 0; i < map.n; i++)
-		add_struct_tags(&find, i);
+		if (is_tags(&map.v[i]))
+			add_tags(&find, owner(&map.v[i], arena), map.v[i].start, map.v[i].end);
+	}
 }
 
 /* ---- lies ---- */
