@@ -11,11 +11,15 @@ CC      ?= cc
 
 VERSION := 0.1.0
 
+# make V=1 prints the commands.
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2))
+
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 CFLAGS  ?= $(if $(COV),-O0,-O2) -g
 # What every file needs, whatever CFLAGS a user gives.
 KCFLAGS := -std=c11 -D_GNU_SOURCE -DKASSAY_VERSION='"$(VERSION)"' $(WARN) -I. -I$(BUILD)/gen -pthread \
-           $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(COV),--coverage)
+           $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COV),--coverage)
 KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 
 PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
@@ -32,7 +36,7 @@ LIB_SRC  := $(filter-out lib/wire/schemac.c,$(wildcard lib/*/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o) $(BUILD)/gen/kw_tables.o
 LIB_A    := $(BUILD)/libkassay.a
 
-src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
+src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
 obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
@@ -42,7 +46,11 @@ PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fix
 LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
 PROG_TESTS := $(foreach p,$(PROGRAMS),$(patsubst %.c,$(OBJ)/%,$(wildcard $(p)/tests/test_*.c)))
 SH_TESTS   := $(wildcard fixtures/tests/test_*.sh lib/*/tests/test_*.sh $(PROGRAMS:%=%/tests/test_*.sh))
-TESTS      := $(LIB_TESTS) $(PROG_TESTS)
+FUZZERS    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/fuzz/fuzz_*.c $(PROGRAMS:%=%/fuzz/fuzz_*.c)))
+TESTS      := $(LIB_TESTS) $(PROG_TESTS) $(FUZZERS)
+# What runs a fuzz target: libFuzzer, or in `make check` a main that replays the inputs of corpus and regressions.
+FUZZ_MAIN  := $(if $(FUZZ),,$(OBJ)/lib/text/fuzz/replay.o)
+FUZZ_LINK  := $(if $(FUZZ),-fsanitize=fuzzer)
 
 .PHONY: all
 all: $(BINS) $(PLUGINS)
@@ -53,14 +61,17 @@ help:
 	@echo 'make demo         build and run the main job; leaves out/demo/report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-schema compare the message schemas and the codec with the jars of Kafka 3.9 and 4.4 (needs a JDK)'
 	@echo 'make tests        build the tests without running them'
+	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
+	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
 	@echo 'make deps         install the Debian packages that are missing (all building targets do this first)'
 	@echo 'make clean        remove build output'
-	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir'
+	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir  V=1'
 	@echo 'Other flags rebuild what they concern; SAN and COV have build directories of their own.'
 
 # ---- Debian packages -------------------------------------------------------------------------------------------------
@@ -90,11 +101,13 @@ GEN    := $(BUILD)/gen/kw_messages.h $(BUILD)/gen/kw_tables.c
 # A tool of the build: without sanitizers and coverage.
 $(BUILD)/schemac: lib/wire/schemac.c $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
 
 $(BUILD)/gen/stamp: $(BUILD)/schemac $(SCHEMA)
 	@mkdir -p $(@D)
-	@echo '$(BUILD)/schemac -o $(@D) lib/wire/schema/*.msg'; $(BUILD)/schemac -o $(@D) $(SCHEMA)
+	$(call say,GEN,$(@D))
+	$(Q)$(BUILD)/schemac -o $(@D) $(SCHEMA)
 	@touch $@
 
 $(GEN): $(BUILD)/gen/stamp ;
@@ -104,14 +117,20 @@ $(GEN): $(BUILD)/gen/stamp ;
 # The first build of an object waits for the generated header; later ones know from their .d whether they include it.
 $(OBJ)/%.o: %.c $(BUILD)/FLAGS.words | deps $(GEN)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+
+# The page's style and script are embedded, which the compiler's dependencies do not say.
+$(OBJ)/conformance/report/html.o: $(wildcard conformance/report/page.*)
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/FLAGS.words
-	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.a: $(BUILD)/%.words
 	@rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(call say,AR,$@)
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(LIB_A): $(LIB_OBJ)
 
@@ -119,38 +138,73 @@ define program
 $(BUILD)/lib$(1).a: $(call obj_of,$(1))
 
 $(BUILD)/$(1): $(OBJ)/$(1)/main.o $(BUILD)/lib$(1).a $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
 
 $(OBJ)/$(1)/tests/test_%: $(OBJ)/$(1)/tests/test_%.o $(BUILD)/lib$(1).a $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
+
+$(OBJ)/$(1)/fuzz/fuzz_%: $(OBJ)/$(1)/fuzz/fuzz_%.o $(FUZZ_MAIN) $(BUILD)/lib$(1).a $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 define libtest
 $(OBJ)/$(1)tests/test_%: $(OBJ)/$(1)tests/test_%.o $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(TEST_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(LIB_A) $$(TEST_LIBS) $$(LIB_LIBS)
+
+$(OBJ)/$(1)fuzz/fuzz_%: $(OBJ)/$(1)fuzz/fuzz_%.o $(FUZZ_MAIN) $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -o $$@ $$^ $$(LIB_LIBS)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
 # Example plugins see nothing but the public headers.
 $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 $(WARN) -Ifakebroker/hooks -shared -fPIC -o $@ $<
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -std=c11 $(WARN) -Ifakebroker/hooks -shared -fPIC -o $@ $<
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
 .PHONY: check
 check: all tests
-	@BUILD=$(BUILD) fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
+	@BUILD=$(BUILD) TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
+		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
 
 .PHONY: tests
 tests: $(TESTS)
 
-# ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
-.PHONY: check-san
-check-san:
+.PHONY: check-san check-address check-thread
+check-san: check-address check-thread
+check-address:
 	$(MAKE) check SAN=address,undefined
+# ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
+check-thread:
 	$$(setarch -R true 2>/dev/null && echo setarch -R) $(MAKE) check SAN=thread
+
+# Every fuzz target for FUZZ_SECONDS, one after the other, by libFuzzer; see docs/fuzzing.md.
+CLANG        ?= clang
+FUZZ_SECONDS ?= 10
+FUZZ_BUILD   := CC=$(CLANG) BUILD=build-fuzz FUZZ=1 SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
+
+.PHONY: fuzz-smoke fuzzers
+fuzz-smoke:
+	@command -v $(CLANG) >/dev/null || { echo 'make fuzz-smoke needs clang (package clang)'; exit 2; }
+	$(MAKE) $(FUZZ_BUILD) fuzzers
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) fixtures/launchers/fuzz.sh $(FUZZERS:$(BUILD)/%=build-fuzz/%)
+fuzzers: $(FUZZERS)
+
+# Writes the seeds of all targets, which are checked in.
+SEEDS := $(OBJ)/lib/wire/fuzz/seeds
+.PHONY: fuzz-seeds
+fuzz-seeds: $(SEEDS)
+	@SEEDS=$(SEEDS) fixtures/launchers/fuzz-seeds.sh
+$(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 .PHONY: check-kafka
 check-kafka: all
@@ -158,9 +212,11 @@ check-kafka: all
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec
-$(COMPARE) $(OBJ)/lib/wire/tests/test_message: $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE) $(addprefix $(OBJ)/lib/wire/tests/test_,message lengths): $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_sites.o
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
-	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)

@@ -35,7 +35,8 @@ static int read_id(struct cf_case *cas, struct kt_obj *obj)
 	if (!kt_obj_str(obj, "id", &cas->id))
 		return obj->err->code;
 	if (!is_slug(cas->id) || strlen(cas->id) > 100)
-		return kt_obj_fail(obj, "id", KT_ESYNTAX, "must be words of a-z, 0-9 and \"-\" with dots between, at most 100 characters");
+		return kt_obj_fail(obj, "id", KT_ESYNTAX,
+				   "must be words of a-z, 0-9 and \"-\" with dots between, at most 100 characters");
 	n = strcspn(cas->id, ".");
 	if (n >= sizeof cas->family)
 		return kt_obj_fail(obj, "id", KT_ELIMIT, "the family's name is too long");
@@ -194,7 +195,7 @@ static int check_variables(const struct cf_case *cas, struct kt_err *err)
 
 	if (cf_vars_check(cas->doc.root, &found) == 0)
 		return 0;
-	snprintf(path, sizeof path, "$%.250s", found.path);
+	snprintf(path, sizeof path, "$.%.250s", found.path);
 	return kt_json_fail(&cas->doc, path, err, found.code, "%s", found.text);
 }
 

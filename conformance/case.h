@@ -24,7 +24,7 @@ struct cf_case {
 	size_t nversions;
 	json_t *topics;          /* variable -> {partitions, configs}, or NULL */
 	int min_level, max_level;   /* of metadata.version, or -1 */
-	bool exclusive;          /* changes what other cases see: runs alone */
+	bool exclusive;          /* changes what other cases see, so it runs alone */
 	struct cf_steps steps, cleanup;
 };
 

@@ -29,14 +29,17 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "INCIDENT | FAILURE", .min_args = 1, .max_args = 1, .options = options,
-	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes mended; says what "
-		 "the broker made of them. INCIDENT is a file, or the name of one that comes with the kit (S03). FAILURE is a folder "
-		 "that `conformance run --out` left: its case runs again.",
+	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
+		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
+		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again.",
 	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
 		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092",
 	.exits = {
-		[KT_EXIT_OK] = "as expected", [KT_EXIT_VERDICT] = "not as expected", [KT_EXIT_USAGE] = "wrong usage or file",
-		[KT_EXIT_ENGINE] = "the target cannot be reached", [KT_EXIT_INCOMPLETE] = "inconclusive",
+		[KT_EXIT_OK] = "as expected",
+		[KT_EXIT_VERDICT] = "not as expected",
+		[KT_EXIT_USAGE] = "wrong usage or file",
+		[KT_EXIT_ENGINE] = "the target cannot be reached",
+		[KT_EXIT_INCOMPLETE] = "inconclusive",
 	},
 };
 
@@ -80,15 +83,26 @@ static void print_head(const struct cf_incident *incident)
 	printf("\n");
 }
 
+static void print_none(json_t *got)
+{
+	json_t *offset = json_object_get(got, "baseOffset");
+
+	printf("NONE");
+	if (offset)
+		printf(", offset %lld", (long long)json_integer_value(offset));
+}
+
 /* "INVALID_RECORD (87)", "NONE, offset 0" */
 static void print_answer(json_t *step)
 {
 	json_t *got = json_object_get(step, "got"), *code = json_object_get(got, "errorCode");
 
-	if (!got || !json_is_integer(code))
+	if (!got || json_is_null(got))
 		printf("no answer, connection %s", cf_text(step, "connection"));
+	else if (!json_is_integer(code))
+		printf("an answer without error code");
 	else if (json_integer_value(code) == 0)
-		printf("NONE, offset %lld", (long long)json_integer_value(json_object_get(got, "baseOffset")));
+		print_none(got);
 	else
 		printf("%s (%d)", kw_error_name((int)json_integer_value(code)), (int)json_integer_value(code));
 	if (*cf_text(got, "errorMessage"))
@@ -97,30 +111,31 @@ static void print_answer(json_t *step)
 
 static void print_step(const char *what, json_t *step)
 {
-	enum cf_verdict verdict = cf_row_verdict(step);
+	json_int_t offset = json_integer_value(json_object_get(json_object_get(step, "got"), "offset"));
+	const char *alternative = cf_text(step, "alternative");
 
 	printf("%-10s ", what);
 	if (strcmp(cf_text(step, "verb"), "endOffset") == 0)
-		printf("%lld %s in the topic", (long long)json_integer_value(json_object_get(json_object_get(step, "got"), "offset")),
-		       json_integer_value(json_object_get(json_object_get(step, "got"), "offset")) == 1 ? "record" : "records");
+		printf("%lld %s in the topic", (long long)offset, offset == 1 ? "record" : "records");
 	else
 		print_answer(step);
-	if (verdict <= CF_PASS_LENIENT)
-		printf("  -- %s\n", *cf_text(step, "alternative") ? cf_text(step, "alternative") : "as expected");
+	if (cf_row_verdict(step) <= CF_PASS_LENIENT)
+		printf("  -- %s\n", *alternative ? alternative : "as expected");
 	else
 		printf("  -- NOT AS EXPECTED: %s\n", cf_text(step, "reason"));
 }
 
 static void print_outcome(const struct cf_incident *incident, json_t *row)
 {
-	static const char *const what[] = {"answer", "left"};
 	json_t *steps = json_object_get(row, "steps"), *step;
-	size_t i;
+	size_t i, answers = 0;
 
 	json_array_foreach(steps, i, step) {
-		if (i == 2)
+		bool end = strcmp(cf_text(step, "verb"), "endOffset") == 0;
+
+		if (!end && answers++ > 0)
 			printf("\nmended: %s\n", incident->mended_title);
-		print_step(what[i % 2], step);
+		print_step(end ? "left" : "answer", step);
 	}
 	printf("\n%s", cf_text(row, "verdict"));
 	if (*cf_text(row, "reason"))
@@ -222,10 +237,10 @@ static int replay_named(struct cf_setup *setup, const char *name)
 	char dir[PATH_MAX], file[PATH_MAX];
 	struct stat st;
 
-	if (stat(name, &st) == 0)
-		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_incident(setup, name);
 	cf_path(dir, sizeof dir, "%s/incidents", setup->suite.data.fixtures);
 	cf_path(file, sizeof file, "%s/%s.json", dir, name);
+	if (stat(name, &st) == 0)
+		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_incident(setup, name);
 	if (strchr(name, '/') || stat(file, &st) != 0)
 		return unknown_incident(name, dir);
 	return replay_incident(setup, file);

@@ -73,6 +73,23 @@ static const struct kt_cli cli = {
 
 /* ---- while it runs ---- */
 
+static volatile sig_atomic_t interrupted;
+
+/* The cases that are running end and clean up; a second signal ends the program at once. */
+static void on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
 struct session {
 	struct cf_setup setup;
 	struct cf_items items;
@@ -111,22 +128,30 @@ static void on_row(void *arg, json_t *row, size_t done, size_t of)
 		fprintf(stderr, "%zu of %zu", done, of);
 }
 
+static json_t *claim_row(const struct session *session, enum cf_capability capability, bool claimed)
+{
+	const struct cf_ability *ability = &session->setup.target.can[capability];
+	bool borne_out = ability->present == claimed;
+
+	return json_pack("{s:s+, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[]}", "id", "profile.", cf_capability_name(capability),
+			 "family", "profile", "title", cf_capability_meaning(capability), "verdict",
+			 borne_out ? "pass" : "fail", "reason", borne_out ? "" : ability->evidence, "alternative", "", "file",
+			 session->setup.profile.doc.name, "ms", 0, "steps");
+}
+
 /* A claim of the profile that the target does not bear out is a verdict of its own. */
 static void add_claims(const struct session *session, json_t *rows)
 {
 	for (int i = 0; i < CF_NCAPABILITIES; i++) {
 		int claim = session->setup.profile.claims[i];
-		const struct cf_ability *ability = &session->setup.target.can[i];
-		const char *name = cf_capability_name((enum cf_capability)i);
+		json_t *row;
 
 		if (claim == CF_CLAIMS_NOTHING)
 			continue;
-		json_array_append_new(
-			rows, json_pack("{s:s++, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[]}", "id", "profile.", name, "", "family",
-					"profile", "title", cf_capability_meaning((enum cf_capability)i), "verdict",
-					(claim == CF_CLAIMS_PRESENT) == ability->present ? "pass" : "fail", "reason",
-					(claim == CF_CLAIMS_PRESENT) == ability->present ? "" : ability->evidence, "alternative", "",
-					"file", session->setup.profile.doc.name, "ms", 0, "steps"));
+		row = claim_row(session, (enum cf_capability)i, claim == CF_CLAIMS_PRESENT);
+		if (session->lines)
+			cf_text_row(stdout, row, session->color);
+		json_array_append_new(rows, row);
 	}
 }
 
@@ -139,15 +164,22 @@ static json_t *globs_json(const struct kt_list *list)
 	return out;
 }
 
-static void note_sanity(json_t *result, json_t *rows)
+static bool is_unwell(json_t *row)
+{
+	enum cf_verdict verdict = cf_row_verdict(row);
+
+	return strcmp(cf_text(row, "family"), "sanity") == 0 && verdict > CF_PASS_LENIENT && verdict != CF_DISABLED;
+}
+
+/* What the sanity case, which ran first and last, says of the whole run. */
+static const char *sanity_note(json_t *rows)
 {
 	bool first = true, last = true;
 	json_t *row;
 	size_t i;
 
 	json_array_foreach(rows, i, row) {
-		if (strcmp(cf_text(row, "family"), "sanity") != 0 || cf_row_verdict(row) <= CF_PASS_LENIENT ||
-		    cf_row_verdict(row) == CF_DISABLED)
+		if (!is_unwell(row))
 			continue;
 		if (strstr(cf_text(row, "id"), "@end"))
 			last = false;
@@ -155,11 +187,8 @@ static void note_sanity(json_t *result, json_t *rows)
 			first = false;
 	}
 	if (!first)
-		json_object_set_new(result, "note",
-				    json_string("The target cannot do the simplest things: other verdicts of this run say little."));
-	else if (!last)
-		json_object_set_new(result, "note",
-				    json_string("The target was well at the start and is not at the end: this run harmed it."));
+		return "The target cannot do the simplest things: other verdicts of this run say little.";
+	return last ? "" : "The target was well at the start and is not at the end: this run harmed it.";
 }
 
 static void describe_run(struct session *session)
@@ -180,15 +209,18 @@ static void run_cases(struct session *session)
 {
 	struct cf_runner runner = {
 		.suite = &session->setup.suite, .target = &session->setup.target, .items = session->items, .jobs = given.jobs,
-		.seed = (uint64_t)given.seed, .strict = given.strict, .on_row = on_row, .arg = session,
+		.seed = (uint64_t)given.seed, .strict = given.strict, .stop = &interrupted, .on_row = on_row, .arg = session,
 	};
 	int64_t start = kc_now_ms();
 	json_t *rows;
 
 	describe_run(session);
+	catch_signals();
 	rows = cf_runner_run(&runner);
 	add_claims(session, rows);
-	note_sanity(session->result, rows);
+	json_object_set_new(session->result, "note",
+			    json_string(interrupted ? "The run was interrupted." : sanity_note(rows)));
+	json_object_set_new(session->result, "interrupted", json_boolean(interrupted));
 	json_object_set_new(session->result, "cases", rows);
 	json_object_set_new(session->result, "ms", json_integer(kc_now_ms() - start));
 	cf_result_finish(session->result, &session->setup.suite.reg);

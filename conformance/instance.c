@@ -58,17 +58,22 @@ static json_t *expected_json(const struct cf_step *step, json_t *vars)
 		struct kt_err err = {0};
 		json_t *expanded = cf_expand(step->alternatives[i].json, vars, &err);
 
-		json_array_append_new(list, expanded ? expanded : json_incref(step->alternatives[i].json));
+		json_array_append_new(list, expanded ? expanded : json_deep_copy(step->alternatives[i].json));
 	}
 	return list;
 }
 
 static void capture(struct cf_run *run, const struct cf_step *step, const struct cf_outcome *out, struct cf_judgement *j)
 {
+	struct kt_err err = {0};
+	json_t *paths = step->capture ? cf_expand(step->capture, run->vars, &err) : NULL, *path;
 	const char *name;
-	json_t *path;
 
-	json_object_foreach(step->capture, name, path) {
+	if (err.code) {
+		j->verdict = CF_ERROR;
+		snprintf(j->reason, sizeof j->reason, "capture.%s: %s", err.path, err.text);
+	}
+	json_object_foreach(paths, name, path) {
 		json_t *value = cf_at(out->subject, json_string_value(path));
 
 		if (value) {
@@ -78,6 +83,7 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 			snprintf(j->reason, sizeof j->reason, "%s: expected a value, got nothing", json_string_value(path));
 		}
 	}
+	json_decref(paths);
 }
 
 /* Runs a step until it is as expected or its time is up, and adds its row. */
@@ -171,6 +177,7 @@ static void set_variables(struct cf_run *run, const char *run_name, size_t index
 {
 	const struct cf_target *target = run->target;
 	char name[128];
+	json_t *names;
 
 	snprintf(name, sizeof name, "%s%s-%zu", target->profile->topicPrefix, run_name, index);
 	cf_run_set(run, "run", json_string(name));
@@ -184,7 +191,9 @@ static void set_variables(struct cf_run *run, const char *run_name, size_t index
 	cf_run_set(run, "maxLevel", json_integer(target->max_level));
 	if (run->instance->version >= 0)
 		cf_run_set(run, "version", json_integer(run->instance->version));
-	json_object_update(run->vars, target->profile->names);
+	names = json_deep_copy(target->profile->names);
+	json_object_update(run->vars, names);
+	json_decref(names);
 }
 
 static struct cf_judgement run_steps(struct cf_run *run, json_t *rows)

@@ -242,16 +242,31 @@ static bool match_elements(json_t *patterns, json_t *got, struct cf_mismatch *wh
 	return ok;
 }
 
+static bool holds(json_t *text, json_t *got, struct cf_mismatch *why)
+{
+	char brief[240], what[280];
+
+	if (json_is_string(text) && strstr(json_string_value(got), json_string_value(text)))
+		return true;
+	snprintf(what, sizeof what, "a text that holds %s", cf_brief(text, brief, sizeof brief));
+	return expected(why, what, got);
+}
+
 static bool match_contains(json_t *operand, json_t *got, struct cf_mismatch *why)
 {
-	char text[240], what[280];
+	json_t *text;
+	size_t i;
 
-	if (json_is_array(operand))
-		return json_is_array(got) ? match_elements(operand, got, why) : expected(why, "an array", got);
-	if (json_is_string(got) && strstr(json_string_value(got), json_string_value(operand)))
-		return true;
-	snprintf(what, sizeof what, "a text that holds %s", cf_brief(operand, text, sizeof text));
-	return expected(why, what, got);
+	if (json_is_array(got) && json_is_array(operand))
+		return match_elements(operand, got, why);
+	if (!json_is_string(got))
+		return expected(why, json_is_array(operand) ? "an array or a text" : "a text", got);
+	if (json_is_string(operand))
+		return holds(operand, got, why);
+	json_array_foreach(operand, i, text)
+		if (!holds(text, got, why))
+			return false;
+	return true;
 }
 
 static int check_error(json_t *operand, struct kt_err *err)
@@ -424,7 +439,7 @@ static int check_members(json_t *pattern, struct kt_err *err)
 					: cf_pattern_check(sub, err);
 
 		if (rc) {
-			cf_err_under(err, ".%s", name);
+			cf_err_under(err, "%s", name);
 			return rc;
 		}
 	}
@@ -444,7 +459,7 @@ int cf_pattern_check(json_t *pattern, struct kt_err *err)
 	if (op) {
 		if (is_variable(operand) || op->check(operand, err) == 0)
 			return 0;
-		cf_err_under(err, ".%s", word);
+		cf_err_under(err, "%s", word);
 		return err->code;
 	}
 	if (json_is_object(pattern))

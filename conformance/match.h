@@ -11,7 +11,7 @@
  *	{"$range": [LOW, HIGH]}     a number, both ends included
  *	{"$regex": "..."}           a string in which the POSIX extended expression is found
  *	{"$length": PATTERN}        an array or string whose length is like the pattern
- *	{"$contains": "text"}       a string that holds the text
+ *	{"$contains": "text"}       a string that holds the text, or with an array of texts all of them
  *	{"$contains": [PATTERN..]}  an array in which each pattern has an element of its own
  *	{"$error": "NAME"}          Kafka's number for the error of that name
  *	{"$plus": [N, N, ...]}      the sum of whole numbers
@@ -34,7 +34,7 @@ struct cf_mismatch {
 bool cf_match(json_t *pattern, json_t *got, struct cf_mismatch *why);
 
 /* Are the operators known and their operands of the right kind? A string that is a variable ("$topic") passes for any
- * operand. The error's path is relative to the pattern ("" or ".recordErrors[0]"). */
+ * operand. The error's path is relative to the pattern ("" or "recordErrors[0]"). */
 int cf_pattern_check(json_t *pattern, struct kt_err *err);
 
 /* JSON in one line, cut off with "..." after size bytes, error numbers as they are. Returns buf. */

@@ -19,12 +19,13 @@ static void weigh(json_t *row, bool strict)
 	char reason[1200];
 
 	if (verdict == CF_PASS_LENIENT && strict) {
-		snprintf(reason, sizeof reason, "only allowed, and --strict asks for the right answer: %s", cf_text(row, "alternative"));
+		snprintf(reason, sizeof reason, "only allowed, and --strict asks for the right answer: %s",
+			 cf_text(row, "alternative"));
 		set(row, CF_FAIL, reason);
 	}
 	if (verdict != CF_FAIL || strcmp(level, "must") == 0)
 		return;
-	snprintf(reason, sizeof reason, "%s: %s", level, cf_text(row, "reason"));
+	snprintf(reason, sizeof reason, "%s: %s", cf_text(row, "level"), cf_text(row, "reason"));
 	if (strcmp(level, "should") != 0)
 		set(row, CF_PASS, reason);
 	else if (!strict)

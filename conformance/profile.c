@@ -31,7 +31,8 @@ static int read_names(struct cf_profile *profile, struct kt_obj *obj, bool known
 		if (!json_is_string(value) && !json_is_null(value))
 			return kt_obj_fail(&names, name, KT_ETYPE, "must be a string or null");
 		if (known_only && !json_object_get(profile->names, name))
-			return kt_obj_fail(&names, name, KT_EUNKNOWN, "no case uses a name \"%s\"; profiles/default.json lists all", name);
+			return kt_obj_fail(&names, name, KT_EUNKNOWN,
+					   "no case uses a name \"%s\"; profiles/default.json lists all", name);
 		json_object_set(profile->names, name, value);
 	}
 	return kt_obj_done(&names);

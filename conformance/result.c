@@ -116,14 +116,17 @@ static json_t *requirements_json(const struct cf_register *reg)
 
 void cf_result_finish(json_t *result, const struct cf_register *reg)
 {
-	int counts[CF_NVERDICTS];
+	int counts[CF_NVERDICTS], code;
 	json_t *object = json_object();
 
 	cf_result_count(result, counts);
+	code = cf_exit_code(counts);
+	if (code == KT_EXIT_OK && json_is_true(json_object_get(result, "interrupted")))
+		code = KT_EXIT_INCOMPLETE;
 	for (int v = 0; v < CF_NVERDICTS; v++)
 		json_object_set_new(object, cf_verdict_word((enum cf_verdict)v), json_integer(counts[v]));
 	json_object_set_new(result, "counts", object);
-	json_object_set_new(result, "exit", json_integer(cf_exit_code(counts)));
+	json_object_set_new(result, "exit", json_integer(code));
 	json_object_set_new(result, "families", families_json(reg));
 	json_object_set_new(result, "requirements", requirements_json(reg));
 	json_object_set_new(result, "kassay", json_string(KASSAY_VERSION));

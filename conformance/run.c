@@ -5,7 +5,8 @@
 
 #include "conformance/vars.h"
 
-enum { PRODUCE = 0 };
+/* Where the correlation id of a request ends, behind size, API key and version. */
+enum { CORRELATION_END = 12 };
 
 /* splitmix64 */
 uint64_t cf_random(struct cf_run *run)
@@ -147,19 +148,34 @@ static int take_answer(struct cf_link *link, int api, int version, int32_t sent,
 	return 0;
 }
 
-int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
-		    struct cf_outcome *out, struct kt_err *err)
+/* The correlation id that the answer to a frame has: whatever stands in its place. */
+static int32_t correlation_of(const struct kw_buf *frame, int32_t fallback)
+{
+	return frame->n >= CORRELATION_END ? (int32_t)kw_rd32(frame->p + CORRELATION_END - 4) : fallback;
+}
+
+int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits, bool silent,
+			   struct cf_outcome *out, struct kt_err *err)
 {
 	struct kt_err why = {0};
+	bool bad_edits = false;
 	struct kw_buf frame;
 	int32_t sent;
 
 	out->evidence = json_pack("{s:s, s:i, s:O}", "api", kw_api_name(api), "version", version, "request", body);
 	kw_buf_init(&frame, 0);
-	if (cf_link_encode(link, api, version, body, tags, &frame, &sent, err))
+	if (cf_link_encode(link, api, version, body, tags, &frame, &sent, err)) {
+		/* Whatever is wrong with the body is wrong with the case. */
+		if (err->code != KT_ENOMEM)
+			err->code = KT_EUSAGE;
 		goto out;
-	if (cf_link_send(link, frame.p, frame.n, out->evidence, &why) == 0 && !silent)
-		take_answer(link, api, version, sent, out, err);
+	}
+	if (cf_link_send_edited(link, &frame, edits, out->evidence, &bad_edits, &why) == 0 && !silent)
+		take_answer(link, api, version, edits ? correlation_of(&frame, sent) : sent, out, err);
+	if (bad_edits) {
+		why.code = why.code == KT_ENOMEM ? KT_ENOMEM : KT_EUSAGE;
+		*err = why;
+	}
 	if (out->body)
 		json_object_set(out->evidence, "response", out->body);
 	out->subject = json_incref(out->body);
@@ -167,4 +183,10 @@ out:
 	kw_buf_fini(&frame);
 	json_decref(body);
 	return err->code;
+}
+
+int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
+		    struct cf_outcome *out, struct kt_err *err)
+{
+	return cf_run_exchange_edited(link, api, version, body, tags, NULL, silent, out, err);
 }

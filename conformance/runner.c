@@ -13,7 +13,7 @@ struct work {
 	pthread_mutex_t lock;        /* guards all below */
 	size_t next;                 /* item that the next free thread takes */
 	size_t told;                 /* rows that on_row has seen */
-	size_t end;                  /* items from here on are not for the threads */
+	size_t end;                  /* items from here on run alone */
 	json_t **rows;
 };
 
@@ -28,8 +28,11 @@ static void name_run(char *name, size_t size)
 
 static json_t *disabled_row(const struct cf_item *item)
 {
-	return json_pack("{s:s, s:s, s:s++, s:s, s:i, s:[]}", "id", item->instance.id, "verdict", "disabled", "reason",
-			 "left out by \"", item->disabled_by, "\"", "alternative", "", "ms", 0, "steps");
+	char reason[200];
+
+	snprintf(reason, sizeof reason, "left out by \"%.160s\"", item->disabled_by);
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "id", item->instance.id, "verdict", "disabled", "reason", reason,
+			 "alternative", "", "ms", 0, "steps");
 }
 
 static json_t *run_item(struct work *work, size_t i)
@@ -57,12 +60,6 @@ static void finish(struct work *work, size_t i, json_t *row)
 	pthread_mutex_unlock(&work->lock);
 }
 
-/* Items that disturb nobody. */
-static bool shared(const struct cf_item *item)
-{
-	return item->disabled || !item->instance.cas->exclusive;
-}
-
 static void *work_off(void *arg)
 {
 	struct work *work = arg;
@@ -71,11 +68,9 @@ static void *work_off(void *arg)
 		size_t i;
 
 		pthread_mutex_lock(&work->lock);
-		while (work->next < work->end && !shared(&work->runner->items.v[work->next]))
-			work->next++;
 		i = work->next++;
 		pthread_mutex_unlock(&work->lock);
-		if (i >= work->end)
+		if (i >= work->end || *work->runner->stop)
 			return NULL;
 		finish(work, i, run_item(work, i));
 	}
@@ -95,27 +90,34 @@ static void run_shared(struct work *work)
 	free(threads);
 }
 
-/* First the sanity case, then what may run side by side, then what must run alone, and the sanity case again. */
+/* Where the items begin that run alone. */
+static size_t first_alone(const struct cf_items *items)
+{
+	size_t i = 1;
+
+	while (i < items->n && !items->v[i].alone)
+		i++;
+	return i;
+}
+
+/* The first item alone, then those that may run side by side, then the others one by one. */
 json_t *cf_runner_run(struct cf_runner *runner)
 {
-	struct work work = {.runner = runner, .next = 0};
+	struct work work = {.runner = runner, .next = 1, .end = first_alone(&runner->items)};
 	json_t *rows = json_array();
 	size_t n = runner->items.n;
 
 	name_run(work.name, sizeof work.name);
 	pthread_mutex_init(&work.lock, NULL);
-	work.rows = calloc(n, sizeof(json_t *));
+	work.rows = calloc(n + 1, sizeof(json_t *));
 	if (!work.rows)
 		goto out;
-	work.next = n > 1 ? 1 : 0;
-	work.end = n > 1 ? n - 1 : n;
-	if (n > 1)
+	if (n > 0)
 		finish(&work, 0, run_item(&work, 0));
 	run_shared(&work);
-	for (size_t i = 0; i < n; i++)
-		if (!work.rows[i])
-			finish(&work, i, run_item(&work, i));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = work.end; i < n && !*runner->stop; i++)
+		finish(&work, i, run_item(&work, i));
+	for (size_t i = 0; i < n && work.rows[i]; i++)
 		json_array_append_new(rows, work.rows[i]);
 out:
 	free(work.rows);

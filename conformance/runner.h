@@ -2,6 +2,8 @@
 #ifndef KASSAY_CONFORMANCE_RUNNER_H
 #define KASSAY_CONFORMANCE_RUNNER_H
 
+#include <signal.h>
+
 #include "conformance/result.h"
 #include "conformance/run.h"
 #include "lib/text/opt.h"
@@ -14,6 +16,7 @@ struct cf_selection {
 struct cf_item {
 	struct cf_instance instance;
 	bool disabled;
+	bool alone;                          /* not beside others: sanity, and what changes the cluster */
 	const char *disabled_by;             /* the glob */
 };
 
@@ -22,8 +25,8 @@ struct cf_items {
 	size_t n;
 };
 
-/* What is to run, in the order of the suite, but for the sanity case, which is first and last. KT_EUSAGE when no case is
- * selected. */
+/* What is to run: the sanity case, then the others in the order of the suite, those that run alone behind the rest, then
+ * the sanity case again. KT_EUSAGE when no case is selected. */
 int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
 	      struct cf_items *items, struct kt_err *err);
 
@@ -37,11 +40,12 @@ struct cf_runner {
 	int jobs;
 	uint64_t seed;
 	bool strict;
+	const volatile sig_atomic_t *stop;   /* once it is not 0, no further case is begun */
 	cf_row_fn *on_row;
 	void *arg;
 };
 
-/* The rows of result.json; a new array. */
+/* The rows of result.json, without those that were not begun when it had to stop; a new array. */
 json_t *cf_runner_run(struct cf_runner *runner);
 
 /* What profile and options make of a row's verdict: expected failures, requirements that are no must, --strict. */

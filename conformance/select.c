@@ -57,6 +57,7 @@ static void add(struct cf_items *items, const struct cf_instance *instance, cons
 	item->instance = *instance;
 	item->disabled_by = glob;
 	item->disabled = glob != NULL;
+	item->alone = instance->cas->exclusive || strcmp(instance->cas->family, SANITY) == 0;
 }
 
 /* A glob that fits nothing is most likely misspelt. */
@@ -88,26 +89,36 @@ static void add_sanity(const struct cf_suite *suite, const struct cf_profile *pr
 	}
 }
 
+/* Adds the cases that run alone, or the others; returns how many fit the selection, the sanity case included. */
+static size_t add_cases(const struct cf_suite *suite, const struct cf_profile *profile,
+			const struct cf_selection *selection, struct cf_items *items, bool alone)
+{
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < suite->ninstances; i++) {
+		const struct cf_instance *instance = &suite->instances[i];
+
+		if (instance->cas->exclusive != alone || !selected(selection, instance))
+			continue;
+		chosen++;
+		if (strcmp(instance->cas->family, SANITY) != 0)
+			add(items, instance, disabled_by(selection, profile, instance));
+	}
+	return chosen;
+}
+
 int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
 	      struct cf_items *items, struct kt_err *err)
 {
-	size_t chosen = 0;
+	size_t chosen;
 
 	items->n = 0;
 	items->v = calloc(suite->ninstances * 2 + 1, sizeof *items->v);
 	if (!items->v)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	add_sanity(suite, profile, selection, items, "");
-	for (size_t i = 0; i < suite->ninstances; i++) {
-		const struct cf_instance *instance = &suite->instances[i];
-		bool sanity = strcmp(instance->cas->family, SANITY) == 0;
-
-		if (!selected(selection, instance))
-			continue;
-		chosen++;
-		if (!sanity)
-			add(items, instance, disabled_by(selection, profile, instance));
-	}
+	chosen = add_cases(suite, profile, selection, items, false);
+	chosen += add_cases(suite, profile, selection, items, true);
 	if (chosen == 0)
 		return none_selected(suite, selection, err);
 	add_sanity(suite, profile, selection, items, "@end");

@@ -163,7 +163,7 @@ void cf_err_under(struct kt_err *err, const char *fmt, ...)
 	vsnprintf(step, sizeof step, fmt, ap);
 	va_end(ap);
 	memcpy(rest, err->path, sizeof rest);
-	snprintf(err->path, sizeof err->path, "%s%.130s", step, rest);
+	snprintf(err->path, sizeof err->path, "%s%s%.130s", step, rest[0] && rest[0] != '[' ? "." : "", rest);
 }
 
 static json_t *expand_object(json_t *json, json_t *vars, struct kt_err *err)
@@ -177,7 +177,7 @@ static json_t *expand_object(json_t *json, json_t *vars, struct kt_err *err)
 		if (new)
 			key = strstr(name, "${") ? expand_string(name, vars, err) : json_string(name);
 		if (!key || !json_is_string(key)) {
-			cf_err_under(err, ".%s", name);
+			cf_err_under(err, "%s", name);
 			json_decref(key);
 			json_decref(new);
 			json_decref(out);
@@ -207,13 +207,14 @@ static json_t *expand_array(json_t *json, json_t *vars, struct kt_err *err)
 	return out;
 }
 
+/* Threads share the JSON of a case: not even a reference count of it may change here. */
 json_t *cf_expand(json_t *json, json_t *vars, struct kt_err *err)
 {
 	switch (json_typeof(json)) {
 	case JSON_STRING: return expand_string(json_string_value(json), vars, err);
 	case JSON_OBJECT: return expand_object(json, vars, err);
 	case JSON_ARRAY: return expand_array(json, vars, err);
-	default: return json_incref(json);
+	default: return json_copy(json);
 	}
 }
 
@@ -240,7 +241,7 @@ int cf_vars_check(json_t *json, struct kt_err *err)
 	json_object_foreach(json, name, value) {
 		if (cf_vars_check(value, err) == 0)
 			continue;
-		cf_err_under(err, ".%s", name);
+		cf_err_under(err, "%s", name);
 		return err->code;
 	}
 	json_array_foreach(json, i, value) {

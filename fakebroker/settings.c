@@ -13,7 +13,8 @@ static struct fb_settings given = {
 
 static const struct kt_opt options[] = {
 	KT_GROUP("Cluster"),
-	KT_INT(0, "nodes", "N", &given.nodes, 1, 100, "brokers, with ids 1..N; the controller is 1000 (1, or as the scenario says)"),
+	KT_INT(0, "nodes", "N", &given.nodes, 1, 100,
+	       "brokers, with ids 1..N; the controller is 1000 (1, or as the scenario says)"),
 	KT_STR(0, "metadata-version", "V", &given.metadata_version,
 	       "level of metadata.version at the start: 29 or 4.2-IV1 (the newest: 33, 4.4-IV2)"),
 	KT_STR(0, "properties", "FILE", &given.properties, "static configuration of all nodes, a server.properties"),

@@ -1,17 +1,25 @@
 #include "loadgen/cluster.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "loadgen/clock.h"
+#include "loadgen/dial.h"
 #include "loadgen/rdclient.h"
 
 #define CALL_MS 10000
 
 int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err)
 {
-	rd_kafka_conf_t *conf = lg_rd_conf(plan->bootstrap, &plan->properties, NULL, err);
+	rd_kafka_conf_t *conf;
+	int rc = lg_reach(plan->bootstrap, kc_now_ms() + CALL_MS, err);
 
-	*rk = conf ? lg_rd_new(RD_KAFKA_PRODUCER, conf, err) : NULL;
+	*rk = NULL;
+	if (rc)
+		return rc;
+	conf = lg_rd_conf(plan->bootstrap, &plan->properties, NULL, err);
+	/* a producer would have the broker create what it asks about */
+	*rk = conf ? lg_rd_new(RD_KAFKA_CONSUMER, conf, err) : NULL;
 	return *rk ? 0 : err->code;
 }
 
@@ -121,21 +129,58 @@ out:
 	return rc;
 }
 
+/* ---- offsets ---- */
+
+static rd_kafka_resp_err_t first_error(const rd_kafka_topic_partition_list_t *list)
+{
+	for (int i = 0; i < list->cnt; i++)
+		if (list->elems[i].err)
+			return list->elems[i].err;
+	return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Asks where all partitions begin or end. rd_kafka_query_watermark_offsets() would do the same but waits without end
+ * for a broker that died. */
+static rd_kafka_resp_err_t list_offsets(rd_kafka_t *rk, const char *topic, int32_t n, int64_t which, int64_t *offsets)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);
+	rd_kafka_resp_err_t code;
+
+	for (int32_t i = 0; i < n; i++)
+		rd_kafka_topic_partition_list_add(list, topic, i)->offset = which;
+	code = rd_kafka_offsets_for_times(rk, list, CALL_MS);
+	if (code == 0)
+		code = first_error(list);
+	for (int i = 0; i < list->cnt; i++)
+		offsets[list->elems[i].partition] = list->elems[i].offset;
+	rd_kafka_topic_partition_list_destroy(list);
+	return code;
+}
+
 static bool passes_soon(rd_kafka_resp_err_t code)
 {
 	return code == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION || code == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
 	       code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
 }
 
-/* The leader of a new partition may not know yet that it is one. */
-int lg_cluster_range(rd_kafka_t *rk, const char *topic, int32_t partition, struct lg_range *range,
-		     struct kt_err *err)
+int lg_cluster_ranges(rd_kafka_t *rk, const char *topic, int32_t n, struct lg_range *ranges, struct kt_err *err)
 {
-	int64_t deadline = lg_now() + CALL_MS * LG_MS;
+	int64_t deadline = lg_now() + CALL_MS * LG_MS, *begins = calloc((size_t)n * 2, sizeof *begins);
 	rd_kafka_resp_err_t code;
 
-	while ((code = rd_kafka_query_watermark_offsets(rk, topic, partition, &range->begin, &range->end, CALL_MS)) &&
-	       passes_soon(code) && lg_now() < deadline && !lg_stopped())
+	if (!begins)
+		return kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)n);
+	/* the leader of a new partition may not know yet that it is one */
+	for (;;) {
+		code = list_offsets(rk, topic, n, RD_KAFKA_OFFSET_BEGINNING, begins);
+		if (code == 0)
+			code = list_offsets(rk, topic, n, RD_KAFKA_OFFSET_END, begins + n);
+		if (!passes_soon(code) || lg_now() >= deadline || lg_stopped())
+			break;
 		lg_pause(20 * LG_MS);
+	}
+	for (int32_t i = 0; i < n && code == 0; i++)
+		ranges[i] = (struct lg_range){begins[i], begins[n + i]};
+	free(begins);
 	return code ? fail("no offsets of topic", topic, code, NULL, err) : 0;
 }

@@ -8,6 +8,7 @@
 #include "loadgen/cluster.h"
 #include "loadgen/commands.h"
 #include "loadgen/report.h"
+#include "loadgen/wire_fetch.h"
 
 #define IDLE_MS 10000
 
@@ -15,10 +16,11 @@ static struct lg_plan plan;
 
 static struct {
 	const char *topic, *out, *from;
+	int engine, in_flight;
 	double rate, duration;
-	int64_t records;
+	int64_t count;
 	struct kt_list properties;
-} given = {.from = "earliest"};
+} given = {.from = "earliest", .in_flight = LG_PHASE_IN_FLIGHT};
 
 static const struct kt_opt options[] = {
 	KT_GROUP("Target"),
@@ -26,10 +28,15 @@ static const struct kt_opt options[] = {
 	KT_STR('t', "topic", "NAME", &given.topic, "topic to read"),
 	KT_STR(0, "from", "WHERE", &given.from, "earliest (default), latest, or an offset in each partition"),
 	KT_GROUP("Load"),
-	KT_REAL('r', "rate", "R", &given.rate, 0.001, 1e8, "records per second at most"),
+	KT_CHOICE('e', "engine", "NAME", &given.engine, lg_engine_names,
+		  "rdkafka: a real client's consumer (default); wire: single Fetch requests that do not wait for data"),
+	KT_REAL('r', "rate", "R", &given.rate, 0.001, 1e8,
+		"rdkafka: records per second at most; wire: requests per second"),
 	KT_REAL('d', "duration", "S", &given.duration, 0.001, 1e6,
-		"read on for so many seconds; without it, up to where the partitions end now"),
-	KT_INT64('n', "records", "N", &given.records, 1, INT64_C(1) << 40, "stop after so many records"),
+		"seconds; without it the engine rdkafka reads up to where the partitions end now"),
+	KT_INT64('n', "records", "N", &given.count, 1, INT64_C(1) << 40,
+		 "rdkafka: stop after so many records; wire: after so many requests"),
+	KT_INT(0, "in-flight", "N", &given.in_flight, 1, 10000, "wire: requests without an answer per connection (32)"),
 	KT_LIST('X', "property", "NAME=VALUE", &given.properties, "property of librdkafka; may be repeated"),
 	KT_GROUP("Output"),
 	KT_STR('o', "out", "DIR", &given.out, "write result.json to this directory"),
@@ -38,14 +45,18 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = "loadgen fetch",
-	.about = "Reads a topic with librdkafka's consumer, without a group, and checks every record that the load generator "
-		 "wrote: its checksum, its body, and that it lies where it was sent. Latency is counted from the intended time "
-		 "in the record, so it means something only on the machine that produced.",
+	.about = "Reads a topic and checks every record that the load generator wrote: its checksum, its body, and "
+		 "that it lies where it was sent.\n\n"
+		 "The engine rdkafka reads without a group, as fast as it can or at most at a rate; its latency is "
+		 "counted from the intended time in the record, so it means something only on the machine that "
+		 "produced. The engine wire sends Fetch requests at a set rate and counts their latencies from the "
+		 "intended times, those of empty answers apart.",
 	.options = options,
 	.examples = "loadgen fetch -b 127.0.0.1:9092 -t t\n"
-		    "loadgen fetch -b 127.0.0.1:9092 -t t --from latest --duration 30",
-	.exits = {"no record is corrupt", "a record is corrupt", "wrong usage or directory", "the target cannot be reached",
-		  "stopped, or a partition could not be read to its end"},
+		    "loadgen fetch -b 127.0.0.1:9092 -t t --from latest --duration 30\n"
+		    "loadgen fetch -b 127.0.0.1:9092 -t t -e wire --rate 500 --duration 10",
+	.exits = {"no record is corrupt", "a record is corrupt, or an answer was an error", "wrong usage or directory",
+		  "the target cannot be reached", "stopped, or a partition could not be read to its end"},
 };
 
 /* ---- where to begin and to end ---- */
@@ -61,32 +72,32 @@ static int begin_of(const struct lg_range *range, int64_t *begin, struct kt_err 
 	return 0;
 }
 
-static int add_partitions(rd_kafka_t *rk, struct lg_reader *reader, struct kt_err *err)
+/* Begin and end of each partition: where to read. *ranges is the caller's to free. */
+static int find_ranges(rd_kafka_t *rk, struct lg_range **ranges, int32_t *n, struct kt_err *err)
 {
-	int64_t *begins = NULL, *ends = NULL;
-	int32_t n;
-	int rc = lg_cluster_partitions(rk, given.topic, &n, err);
+	int rc = lg_cluster_partitions(rk, given.topic, n, err);
 
+	*ranges = NULL;
 	if (rc)
 		return rc;
-	begins = calloc((size_t)n, sizeof *begins);
-	ends = calloc((size_t)n, sizeof *ends);
-	if (!begins || !ends)
-		rc = kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)n);
-	for (int32_t p = 0; p < n && rc == 0; p++) {
-		struct lg_range range;
+	*ranges = calloc((size_t)*n, sizeof **ranges);
+	if (!*ranges)
+		return kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)*n);
+	rc = lg_cluster_ranges(rk, given.topic, *n, *ranges, err);
+	for (int32_t p = 0; p < *n && rc == 0; p++)
+		rc = begin_of(&(*ranges)[p], &(*ranges)[p].begin, err);
+	return rc;
+}
 
-		rc = lg_cluster_range(rk, given.topic, p, &range, err);
-		if (rc == 0)
-			rc = begin_of(&range, &begins[p], err);
-		ends[p] = range.end;
+static int add_partitions(struct lg_reader *reader, const struct lg_range *ranges, int32_t n, struct kt_err *err)
+{
+	int rc = lg_reader_add(reader, given.topic, n, err);
+
+	for (int32_t p = 0; p < n && rc == 0; p++) {
+		lg_reader_set_begin(reader, given.topic, p, ranges[p].begin);
+		if (given.duration == 0)
+			lg_reader_set_target(reader, given.topic, p, ranges[p].end);
 	}
-	if (rc == 0)
-		rc = lg_reader_add(reader, given.topic, n, begins, err);
-	for (int32_t p = 0; p < n && rc == 0 && given.duration == 0; p++)
-		lg_reader_set_target(reader, given.topic, p, ends[p]);
-	free(begins);
-	free(ends);
 	return rc;
 }
 
@@ -94,7 +105,7 @@ static int add_partitions(rd_kafka_t *rk, struct lg_reader *reader, struct kt_er
 
 static bool enough(const struct lg_reader *reader)
 {
-	return given.records > 0 && lg_reader_records(reader) >= given.records;
+	return given.count > 0 && lg_reader_records(reader) >= given.count;
 }
 
 /* True when all that was asked for has been read. */
@@ -106,10 +117,10 @@ static bool read_all(struct lg_reader *reader, int64_t start)
 	while (!lg_stopped() && !enough(reader) && lg_now() < end && !done) {
 		if (given.duration > 0)
 			lg_pause(10 * LG_MS);
-		else if (!lg_reader_wait(reader, given.records > 0 ? 10 : IDLE_MS, true) && given.records == 0)
+		else if (!lg_reader_wait(reader, given.count > 0 ? 10 : IDLE_MS, true) && given.count == 0)
 			return false;
 		else
-			done = given.records == 0;
+			done = given.count == 0;
 	}
 	return !lg_stopped();
 }
@@ -159,27 +170,22 @@ static void report(const struct lg_reader *reader, const struct totals *totals, 
 	}
 }
 
-static int write_result(const struct lg_reader *reader, double seconds, bool complete, struct kt_err *err)
+static int write_result(json_t *result, struct kt_err *err)
 {
-	json_t *result;
-	int rc;
+	int rc = given.out ? lg_result_write(result, given.out, err) : 0;
 
-	if (!given.out)
-		return 0;
-	result = lg_fetch_json(reader, plan.bootstrap, seconds, complete);
-	rc = lg_result_write(result, given.out, err);
 	json_decref(result);
 	return rc;
 }
 
-static int fetch(rd_kafka_t *rk, struct lg_reader *reader, struct kt_err *err)
+static int fetch(struct lg_reader *reader, const struct lg_range *ranges, int32_t n, struct kt_err *err)
 {
 	struct totals totals;
 	int64_t start;
 	bool complete;
 	double seconds;
 
-	if (add_partitions(rk, reader, err) || lg_reader_start(reader, err))
+	if (add_partitions(reader, ranges, n, err) || lg_reader_start(reader, err))
 		return lg_exit_of(err);
 	start = lg_now();
 	complete = read_all(reader, start);
@@ -188,31 +194,114 @@ static int fetch(rd_kafka_t *rk, struct lg_reader *reader, struct kt_err *err)
 	totals = sum_up(reader);
 	report(reader, &totals, seconds);
 	complete = complete && !totals.trouble;
-	if (write_result(reader, seconds, complete, err))
+	if (write_result(lg_fetch_json(reader, plan.bootstrap, seconds, complete), err))
 		return KT_EXIT_USAGE;
 	if (totals.corrupt > 0)
 		return KT_EXIT_VERDICT;
 	return complete ? KT_EXIT_OK : KT_EXIT_INCOMPLETE;
 }
 
-static int run(struct kt_err *err)
+static int run_rdkafka(const struct lg_range *ranges, int32_t n, struct kt_err *err)
 {
 	struct lg_reader_opts opts = {.plan = &plan, .rate = given.rate};
 	struct lg_reader *reader = NULL;
-	rd_kafka_t *rk = NULL;
 	int status;
 
-	if (!plan.bootstrap || !given.topic) {
-		kt_fail(err, KT_EUSAGE, "--%s is missing", plan.bootstrap ? "topic" : "bootstrap-server");
-		return KT_EXIT_USAGE;
-	}
-	if (lg_make_directory(given.out, err) ||
-	    lg_properties_cut(&plan.arena, given.properties.v, given.properties.n, &plan.properties, err) ||
-	    lg_cluster_open(&plan, &rk, err) || lg_reader_new(&opts, NULL, NULL, &reader, err))
+	if (lg_reader_new(&opts, NULL, NULL, &reader, err))
 		status = lg_exit_of(err);
 	else
-		status = fetch(rk, reader, err);
+		status = fetch(reader, ranges, n, err);
 	lg_reader_free(reader);
+	return status;
+}
+
+/* ---- the engine wire ---- */
+
+static void report_wire(const struct lg_fetch_stats *stats)
+{
+	double seconds = stats->last > stats->started ? (double)(stats->last - stats->started) / 1e9 : 0;
+
+	printf("sent %" PRId64 " requests in %.2f s: %" PRId64 " answers with records, %" PRId64 " without, %" PRId64
+	       " unanswered\n",
+	       stats->requests, seconds, stats->with_records, stats->without_records, stats->unanswered);
+	printf("  read %" PRId64 " records, %.3f MB/s of batches; intact %" PRId64 ", corrupt %" PRId64
+	       ", of others %" PRId64 "\n",
+	       stats->records, seconds > 0 ? (double)stats->bytes / seconds / 1e6 : 0, stats->intact, stats->corrupt,
+	       stats->foreign);
+	lg_report_latencies(&stats->meter, stdout);
+	if (stats->empty.total > 0)
+		printf("  response time of empty answers, ms: p50 %.3f, p99 %.3f, max %.3f\n",
+		       (double)kh_percentile(&stats->empty, 50) / 1e6, (double)kh_percentile(&stats->empty, 99) / 1e6,
+		       (double)kh_max(&stats->empty) / 1e6);
+	for (int i = 0; i < stats->outcomes.n; i++) {
+		const struct lg_outcome *outcome = &stats->outcomes.v[i];
+
+		printf("  %" PRId64 " times %s (%d)%s%s\n", outcome->count, lg_code_name(outcome->code), outcome->code,
+		       outcome->text[0] ? ": " : "", outcome->text);
+	}
+	if (stats->damage[0])
+		printf("  first corrupt: %s\n", stats->damage);
+	if (stats->held > 0)
+		printf("  note: %" PRId64 " requests had to wait for room on their connection\n", stats->held);
+}
+
+static int run_wire(const struct lg_range *ranges, int32_t n, struct kt_err *err)
+{
+	struct lg_fetch_opts opts = {
+		.bootstrap = plan.bootstrap, .topic = given.topic, .npartitions = n,
+		.rate = {given.rate, given.rate, given.duration, given.count, false}, .seed = plan.seed,
+		.in_flight = given.in_flight, .max_bytes = 1 << 20,
+	};
+	int64_t *begins = calloc((size_t)n, sizeof *begins);
+	struct lg_fetch_stats stats;
+	int status = KT_EXIT_OK;
+
+	for (int32_t p = 0; begins && p < n; p++)
+		begins[p] = ranges[p].begin;
+	opts.begins = begins;
+	if (lg_fetch_stats_init(&stats, err) || !begins || lg_wire_fetch(&opts, &stats, err)) {
+		status = lg_exit_of(err);
+	} else {
+		report_wire(&stats);
+		if (write_result(lg_wire_fetch_json(&stats, plan.bootstrap), err))
+			status = KT_EXIT_USAGE;
+		else if (stats.corrupt + stats.outcomes.unexpected > 0)
+			status = KT_EXIT_VERDICT;
+		else if (lg_stopped())
+			status = KT_EXIT_INCOMPLETE;
+	}
+	lg_fetch_stats_fini(&stats);
+	free(begins);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static int check(struct kt_err *err)
+{
+	if (!plan.bootstrap || !given.topic)
+		return kt_fail(err, KT_EUSAGE, "--%s is missing", plan.bootstrap ? "topic" : "bootstrap-server");
+	if (given.engine == LG_WIRE && given.duration == 0 && given.count == 0)
+		return kt_fail(err, KT_EUSAGE, "the engine wire needs --duration or --records to end");
+	if (lg_make_directory(given.out, err))
+		return err->code;
+	return lg_properties_cut(&plan.arena, given.properties.v, given.properties.n, &plan.properties, err);
+}
+
+static int run(struct kt_err *err)
+{
+	struct lg_range *ranges = NULL;
+	rd_kafka_t *rk = NULL;
+	int32_t n;
+	int status;
+
+	if (check(err))
+		return KT_EXIT_USAGE;
+	if (lg_cluster_open(&plan, &rk, err) || find_ranges(rk, &ranges, &n, err))
+		status = lg_exit_of(err);
+	else
+		status = given.engine == LG_WIRE ? run_wire(ranges, n, err) : run_rdkafka(ranges, n, err);
+	free(ranges);
 	if (rk)
 		rd_kafka_destroy(rk);
 	return status;

@@ -1,37 +1,28 @@
-/* The engine that speaks the protocol itself: one arrival is one Produce request with one batch for one partition, encoded
- * before it is due and written to the partition's leader at its intended time, whatever is still without an answer there
- * (up to inFlight requests per connection). Nothing is ever sent twice.
+/* The engine that speaks the protocol itself: one arrival is one Produce request with one batch for one partition,
+ * encoded before it is due and written to the partition's leader at its intended time, whatever is still without an
+ * answer there (up to inFlight requests per connection). Nothing is ever sent twice.
  *
- * One thread. The due order of the requests is kept over all connections: when the one that is due cannot go out, because
- * its connection has no room, the later ones wait too, and all show it as schedule lag.
+ * One thread. The due order of the requests is kept over all connections: when the one that is due cannot go out,
+ * because its connection has no room, the later ones wait too, and all show it as schedule lag.
  */
-#include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "loadgen/clock.h"
-#include "loadgen/dial.h"
 #include "loadgen/parcel.h"
+#include "loadgen/ring.h"
+#include "loadgen/routes.h"
 
 enum { API_PRODUCE = 0, VERSION_MIN = 9, VERSION_MAX = 12 };   /* from version 13 on topics are named by id */
-enum { AHEAD = 64, LANES = 64 };
+enum { AHEAD = 64 };
 
 #define AHEAD_NS (100 * LG_MS)     /* nothing is encoded earlier than this before it is due */
-#define DIAL_MS 10000
 #define ANSWER_MS 30000
-#define BACKOFF (100 * LG_MS)
 #define STOP_WAIT (5 * LG_SECOND)
 
-/* The connection to one broker. */
-struct lane {
-	int32_t node;
-	char host[256];
-	int port;
-	struct kc_conn *conn;
-	int version;
-	int64_t retry_at;              /* not before this time */
-	struct lg_parcel *flights;     /* ring of inFlight */
-	int head, n;
+/* The requests on one connection that wait for an answer, oldest first. */
+struct flights {
+	struct lg_ring ring;
+	struct lg_parcel *parcels;     /* inFlight of them, NULL until the first */
 };
 
 struct wire {
@@ -41,109 +32,58 @@ struct wire {
 	int64_t records_left, index;
 	int64_t next_at;               /* of the arrival after those in `ahead`, ns from the start; -1 = none */
 	bool planned_all;
-	struct lg_parcel ahead[AHEAD]; /* ring of encoded parcels that are not sent yet */
-	int ahead_head, nahead;
-	struct lane lanes[LANES];
-	int nlanes;
-	int32_t *leaders;              /* lane of each partition, -1 = none */
-	bool stale;                    /* the leaders must be asked for again */
-	int64_t refresh_at;
+	struct lg_ring ahead_ring;
+	struct lg_parcel ahead[AHEAD]; /* encoded parcels that are not sent yet */
+	struct lg_routes routes;
+	struct flights flights[LG_LANES_MAX];   /* by lane */
 	struct kw_buf frame;
 	struct kw_arena arena;
 	struct kt_err fatal;
 };
 
-/* ---- routes ---- */
-
-static struct lane *lane_of(struct wire *wire, const struct kw_MetadataResponse_MetadataResponseBroker *broker)
+static struct flights *flights_of(struct wire *wire, const struct lg_lane *lane)
 {
-	struct lane *lane = NULL;
-
-	for (int i = 0; i < wire->nlanes; i++)
-		if (wire->lanes[i].node == broker->nodeId)
-			lane = &wire->lanes[i];
-	if (!lane) {
-		if (wire->nlanes == LANES)
-			return NULL;
-		lane = &wire->lanes[wire->nlanes];
-		lane->flights = calloc((size_t)wire->load->phase->in_flight, sizeof *lane->flights);
-		if (!lane->flights)
-			return NULL;
-		lane->node = broker->nodeId;
-		wire->nlanes++;
-	}
-	snprintf(lane->host, sizeof lane->host, "%.*s", broker->host.n, broker->host.s);
-	lane->port = broker->port;
-	return lane;
+	return &wire->flights[lane - wire->routes.lanes];
 }
 
-static int take_metadata(struct wire *wire, const struct kw_MetadataResponse *metadata, struct kt_err *err)
+/* NULL if nothing is in flight. */
+static struct lg_parcel *oldest(const struct flights *flights)
 {
-	const struct kw_MetadataResponse_MetadataResponseTopic *topic = metadata->topics.v;
-
-	if (metadata->topics.n != 1 || topic->errorCode)
-		return kt_fail(err, KT_EUNKNOWN, "no metadata of topic %s: %s", wire->load->phase->topic,
-			       metadata->topics.n == 1 ? kw_error_name(topic->errorCode) : "not in the answer");
-	for (int32_t p = 0; p < wire->load->npartitions; p++)
-		wire->leaders[p] = -1;
-	for (int32_t b = 0; b < metadata->brokers.n; b++) {
-		struct lane *lane = lane_of(wire, &metadata->brokers.v[b]);
-
-		for (int32_t p = 0; lane && p < topic->partitions.n; p++)
-			if (topic->partitions.v[p].leaderId == lane->node && topic->partitions.v[p].partitionIndex >= 0 &&
-			    topic->partitions.v[p].partitionIndex < wire->load->npartitions)
-				wire->leaders[topic->partitions.v[p].partitionIndex] = (int32_t)(lane - wire->lanes);
-	}
-	return 0;
+	return flights->ring.n > 0 ? &flights->parcels[flights->ring.first] : NULL;
 }
 
-static int refresh_routes(struct wire *wire, struct kt_err *err)
+/* The next free place, NULL if there is none. */
+static struct lg_parcel *new_flight(const struct wire *wire, struct flights *flights)
 {
-	int64_t deadline = kc_now_ms() + DIAL_MS;
-	struct kw_MetadataResponse *metadata;
-	struct kc_conn *conn;
-	int rc = lg_dial(wire->load->plan->bootstrap, deadline, &conn, err);
+	int place;
 
-	if (rc)
-		return rc;
-	kw_arena_reset(&wire->arena);
-	rc = lg_metadata(conn, wire->load->phase->topic, deadline, &wire->arena, &metadata, err);
-	kc_free(conn);
-	if (rc == 0)
-		rc = take_metadata(wire, metadata, err);
-	wire->stale = rc != 0;
-	return rc;
+	if (!flights->parcels) {
+		flights->ring.max = wire->load->phase->in_flight;
+		flights->parcels = calloc((size_t)flights->ring.max, sizeof *flights->parcels);
+	}
+	place = flights->parcels ? lg_ring_take(&flights->ring) : -1;
+	return place < 0 ? NULL : &flights->parcels[place];
 }
 
-static int open_lane(struct lane *lane, struct kt_err *err)
+static void note(struct wire *wire, const struct kt_err *err)
 {
-	int rc = lg_dial_host(lane->host, lane->port, kc_now_ms() + DIAL_MS, &lane->conn, err);
+	char text[600];
 
-	if (rc)
-		return rc;
-	lane->version = kc_version(lane->conn, API_PRODUCE, VERSION_MAX);
-	if (lane->version < VERSION_MIN) {
-		kc_free(lane->conn);
-		lane->conn = NULL;
-		return kt_fail(err, KT_EVERSION, "broker %d does not offer Produce version %d or later", (int)lane->node,
-			       VERSION_MIN);
-	}
-	return 0;
+	if (err->code)
+		lg_load_event(wire->load, kt_err_line(err, text, sizeof text));
 }
 
 /* Gives up what is in flight; the connection is opened again when it is needed. */
-static void drop_lane(struct wire *wire, struct lane *lane, bool expected, const char *why)
+static void drop_lane(struct wire *wire, struct lg_lane *lane, bool expected, const char *why)
 {
-	if (lane->n > 0)
-		wire->load->guarantee.ordered = false;   /* what was in flight may still arrive behind what comes next */
-	for (; lane->n > 0; lane->n--) {
-		lg_parcel_give_up(&lane->flights[lane->head], wire->load, expected, why);
-		lane->head = (lane->head + 1) % wire->load->phase->in_flight;
-	}
-	kc_free(lane->conn);
-	lane->conn = NULL;
-	lane->retry_at = lg_now() + BACKOFF;
-	wire->stale = true;
+	struct flights *flights = flights_of(wire, lane);
+
+	/* what was in flight may still arrive behind what comes next */
+	if (flights->ring.n > 0)
+		wire->load->guarantee.ordered = false;
+	for (; flights->ring.n > 0; lg_ring_drop(&flights->ring))
+		lg_parcel_give_up(oldest(flights), wire->load, expected, why);
+	lg_lane_close(&wire->routes, lane);
 }
 
 /* ---- encoding ahead ---- */
@@ -164,22 +104,21 @@ static void look_ahead(struct wire *wire)
 static bool plan_next(struct wire *wire)
 {
 	const struct lg_phase *phase = wire->load->phase;
-	struct lg_parcel *parcel = &wire->ahead[(wire->ahead_head + wire->nahead) % AHEAD];
 	int32_t spread = lg_spread(&phase->shape, wire->load->npartitions), n = phase->batch;
 	int64_t intended = wire->load->started + wire->next_at, now = lg_now();
+	int place;
 
-	if (wire->planned_all || wire->nahead == AHEAD || intended - now > AHEAD_NS)
+	if (wire->planned_all || intended - now > AHEAD_NS || (place = lg_ring_take(&wire->ahead_ring)) < 0)
 		return false;
 	if (!lg_schedule_paced(&wire->schedule))
 		intended = now;
 	if (n > wire->records_left)
 		n = (int32_t)wire->records_left;
 	if (lg_pack(&wire->packer, (int32_t)(wire->index % spread), n,
-		    lg_illegal_pick(&phase->illegal, lg_random_unit(&wire->packer.random)), intended, parcel,
-		    &wire->fatal))
+		    lg_illegal_pick(&phase->illegal, lg_random_unit(&wire->packer.random)), intended,
+		    &wire->ahead[place], &wire->fatal))
 		return false;
 	wire->index++;
-	wire->nahead++;
 	wire->records_left -= n;
 	look_ahead(wire);
 	return true;
@@ -187,7 +126,7 @@ static bool plan_next(struct wire *wire)
 
 /* ---- sending ---- */
 
-static int encode_request(struct wire *wire, struct lane *lane, struct lg_parcel *parcel, struct kt_err *err)
+static int encode_request(struct wire *wire, struct lg_lane *lane, struct lg_parcel *parcel, struct kt_err *err)
 {
 	struct kw_ProduceRequest_PartitionProduceData partition = {
 		.index = parcel->partition, .records = {.p = parcel->batch.p, .n = (int32_t)parcel->batch.n},
@@ -223,85 +162,57 @@ static void settle_unanswered(struct wire *wire, const struct lg_parcel *parcel)
 	lg_parcel_settle(parcel, wire->load, &answer, lg_now());
 }
 
-static void write_parcel(struct wire *wire, struct lane *lane, struct lg_parcel *parcel)
+static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parcel *flight, struct lg_parcel *parcel)
 {
-	char text[600];
 	struct kt_err err = {0};
-	int rc = encode_request(wire, lane, parcel, &err);
-	struct lg_parcel *flight;
+	char text[600];
+	int rc;
 
-	if (rc) {
-		wire->fatal = err;
+	if (encode_request(wire, lane, parcel, &wire->fatal))
 		return;
-	}
 	parcel->sent = lg_now();
 	if (!lg_schedule_paced(&wire->schedule))
 		parcel->intended = parcel->sent;
 	count_sent(wire, parcel);
 	rc = kc_write(lane->conn, wire->frame.p, wire->frame.n, kc_now_ms() + ANSWER_MS, &err);
 	kw_buf_clear(&parcel->batch);
-	if (rc == 0 && wire->load->phase->acks == 0) {
-		settle_unanswered(wire, parcel);
-		return;
-	}
-	flight = &lane->flights[(lane->head + lane->n++) % wire->load->phase->in_flight];
 	*flight = *parcel;
 	flight->batch = (struct kw_buf){0};
 	if (rc) {
-		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-		drop_lane(wire, lane, false, text);
+		note(wire, &err);
+		drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
+	} else if (wire->load->phase->acks == 0) {
+		settle_unanswered(wire, parcel);
+		lg_ring_untake(&flights_of(wire, lane)->ring);
 	}
-}
-
-/* The lane that the parcel can go to now; NULL if it has to wait. */
-static struct lane *ready_lane(struct wire *wire, const struct lg_parcel *parcel)
-{
-	int64_t now = lg_now();
-	struct lane *lane;
-	struct kt_err err = {0};
-	char text[600];
-
-	if (wire->stale && now >= wire->refresh_at) {
-		wire->refresh_at = now + BACKOFF;
-		if (refresh_routes(wire, &err))
-			lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-	}
-	if (wire->leaders[parcel->partition] < 0) {
-		wire->stale = true;
-		return NULL;
-	}
-	lane = &wire->lanes[wire->leaders[parcel->partition]];
-	if (!lane->conn && now >= lane->retry_at && open_lane(lane, &err)) {
-		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-		lane->retry_at = lg_now() + BACKOFF;
-		wire->stale = true;
-	}
-	return lane->conn && lane->n < wire->load->phase->in_flight ? lane : NULL;
 }
 
 /* Sends the first encoded parcel if it is due and can go out. A parcel that no broker takes within the time that an
  * answer may take has failed. */
 static bool send_due(struct wire *wire)
 {
-	struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
-	struct lane *lane;
+	struct lg_parcel *parcel = &wire->ahead[wire->ahead_ring.first], *flight = NULL;
+	struct kt_err err = {0};
+	struct lg_lane *lane;
 
-	if (wire->nahead == 0 || lg_now() < parcel->intended)
+	if (wire->ahead_ring.n == 0 || lg_now() < parcel->intended)
 		return false;
-	lane = ready_lane(wire, parcel);
-	if (!lane && lg_now() - parcel->intended < ANSWER_MS * LG_MS) {
+	lane = lg_routes_lane(&wire->routes, parcel->partition, &err);
+	note(wire, &err);
+	if (lane)
+		flight = new_flight(wire, flights_of(wire, lane));
+	if (!flight && lg_now() - parcel->intended < ANSWER_MS * LG_MS) {
 		wire->load->counters.held += parcel->sent == 0;
 		parcel->sent = -1;      /* held back: counted once */
 		return false;
 	}
-	if (lane) {
-		write_parcel(wire, lane, parcel);
+	if (flight) {
+		write_parcel(wire, lane, flight, parcel);
 	} else {
-		lg_parcel_give_up(parcel, wire->load, false, "no leader could be reached");
+		lg_parcel_give_up(parcel, wire->load, false, "no leader took it in time");
 		kw_buf_clear(&parcel->batch);
 	}
-	wire->ahead_head = (wire->ahead_head + 1) % AHEAD;
-	wire->nahead--;
+	lg_ring_drop(&wire->ahead_ring);
 	return true;
 }
 
@@ -316,17 +227,11 @@ static const struct kw_ProduceResponse_PartitionProduceResponse *partition_of(co
 	return &response->responses.v[0].partitionResponses.v[0];
 }
 
-static bool means_other_leader(int code)
-{
-	enum { UNKNOWN_TOPIC_OR_PARTITION = 3, LEADER_NOT_AVAILABLE = 5, NOT_LEADER_OR_FOLLOWER = 6 };
-
-	return code == UNKNOWN_TOPIC_OR_PARTITION || code == LEADER_NOT_AVAILABLE || code == NOT_LEADER_OR_FOLLOWER;
-}
-
-static int take_answer(struct wire *wire, struct lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
+static int take_answer(struct wire *wire, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
 {
 	const struct kw_ProduceResponse_PartitionProduceResponse *partition;
-	const struct lg_parcel *parcel = &lane->flights[lane->head];
+	struct flights *flights = flights_of(wire, lane);
+	const struct lg_parcel *parcel = oldest(flights);
 	int64_t now = lg_now();
 	int32_t correlation;
 	struct lg_answer answer;
@@ -337,7 +242,7 @@ static int take_answer(struct wire *wire, struct lane *lane, const uint8_t *p, s
 	rc = kc_decode(API_PRODUCE, lane->version, p, n, &wire->arena, &correlation, &response, err);
 	if (rc)
 		return rc;
-	if (lane->n == 0 || correlation != parcel->correlation)
+	if (!parcel || correlation != parcel->correlation)
 		return kt_fail(err, KT_ECORRUPT, "an answer with correlation id %d that no request waits for",
 			       (int)correlation);
 	partition = partition_of(response, parcel);
@@ -345,19 +250,26 @@ static int take_answer(struct wire *wire, struct lane *lane, const uint8_t *p, s
 		return kt_fail(err, KT_ECORRUPT, "an answer that is not about the partition of its request");
 	lg_parcel_judge(parcel, partition, &answer);
 	lg_parcel_settle(parcel, wire->load, &answer, now);
-	wire->stale = wire->stale || means_other_leader(answer.code);
-	lane->head = (lane->head + 1) % wire->load->phase->in_flight;
-	lane->n--;
+	lg_routes_heed(&wire->routes, answer.code);
+	lg_ring_drop(&flights->ring);
 	return 0;
 }
 
-/* Takes all answers that have arrived. */
-static void read_lane(struct wire *wire, struct lane *lane)
+static bool overdue(const struct flights *flights)
 {
-	const uint8_t *p;
-	size_t n;
-	char text[600];
+	const struct lg_parcel *parcel = oldest(flights);
+
+	return parcel && lg_now() - parcel->sent > ANSWER_MS * LG_MS;
+}
+
+/* Takes all answers that have arrived. */
+static void read_lane(void *arg, struct lg_lane *lane)
+{
+	struct wire *wire = arg;
 	struct kt_err err = {0};
+	const uint8_t *p;
+	char text[600];
+	size_t n;
 	int rc;
 
 	do {
@@ -365,41 +277,19 @@ static void read_lane(struct wire *wire, struct lane *lane)
 		if (rc == 0)
 			rc = take_answer(wire, lane, p, n, &err);
 	} while (rc == 0 && kc_has_frame(lane->conn));
-	if (rc == KT_ETIMEOUT &&
-	    (lane->n == 0 || lg_now() - lane->flights[lane->head].sent < ANSWER_MS * LG_MS))
+	if (rc == 0 || rc == KT_ETIMEOUT)
 		return;
-	if (rc) {
-		lg_load_event(wire->load, kt_err_line(&err, text, sizeof text));
-		drop_lane(wire, lane, false, text);
-	}
+	note(wire, &err);
+	drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
 }
 
 /* Waits until something can be read or until the given time, and reads it. */
 static void wait_and_read(struct wire *wire, int64_t until)
 {
-	struct pollfd fds[LANES];
-	struct lane *lanes[LANES];
-	nfds_t n = 0;
-	int64_t wait = until - lg_now();
-	struct timespec ts;
-
-	for (int i = 0; i < wire->nlanes; i++) {
-		if (!wire->lanes[i].conn)
-			continue;
-		lanes[n] = &wire->lanes[i];
-		fds[n++] = (struct pollfd){.fd = kc_fd(wire->lanes[i].conn), .events = POLLIN};
-	}
-	if (wait < 0)
-		wait = 0;
-	ts = (struct timespec){.tv_sec = wait / LG_SECOND, .tv_nsec = wait % LG_SECOND};
-	if (ppoll(fds, n, &ts, NULL) < 0)
-		return;
-	for (nfds_t i = 0; i < n; i++) {
-		const struct lane *lane = lanes[i];
-
-		if (fds[i].revents || (lane->n > 0 && lg_now() - lane->flights[lane->head].sent > ANSWER_MS * LG_MS))
-			read_lane(wire, lanes[i]);
-	}
+	lg_routes_poll(&wire->routes, until, read_lane, wire);
+	for (int i = 0; i < wire->routes.nlanes; i++)
+		if (overdue(&wire->flights[i]))
+			drop_lane(wire, &wire->routes.lanes[i], false, "no answer in time");
 }
 
 /* ---- the loop ---- */
@@ -408,27 +298,28 @@ static int in_flight(const struct wire *wire)
 {
 	int n = 0;
 
-	for (int i = 0; i < wire->nlanes; i++)
-		n += wire->lanes[i].n;
+	for (int i = 0; i < wire->routes.nlanes; i++)
+		n += wire->flights[i].ring.n;
 	return n;
 }
 
 static int64_t next_wake(const struct wire *wire)
 {
-	const struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
+	const struct lg_parcel *parcel = &wire->ahead[wire->ahead_ring.first];
 	int64_t now = lg_now(), wake = now + 50 * LG_MS;
 
-	if (!wire->planned_all && wire->nahead < AHEAD && wire->load->started + wire->next_at - AHEAD_NS < wake)
+	if (!wire->planned_all && wire->ahead_ring.n < AHEAD && wire->load->started + wire->next_at - AHEAD_NS < wake)
 		wake = wire->load->started + wire->next_at - AHEAD_NS;
-	if (wire->nahead > 0 && parcel->sent < 0)      /* held back: an answer makes room, or the backoff ends */
+	if (wire->ahead_ring.n > 0 && parcel->sent < 0)      /* held back: an answer makes room, or the backoff ends */
 		return now + LG_MS;
-	return wire->nahead > 0 && parcel->intended < wake ? parcel->intended : wake;
+	return wire->ahead_ring.n > 0 && parcel->intended < wake ? parcel->intended : wake;
 }
 
 static void run_load(struct wire *wire)
 {
 	look_ahead(wire);
-	while (!lg_stopped() && !wire->fatal.code && (!wire->planned_all || wire->nahead > 0 || in_flight(wire) > 0)) {
+	while (!lg_stopped() && !wire->fatal.code &&
+	       (!wire->planned_all || wire->ahead_ring.n > 0 || in_flight(wire) > 0)) {
 		/* one at a time, so that no encoding delays what becomes due meanwhile */
 		bool busy = send_due(wire) || plan_next(wire);
 
@@ -444,14 +335,13 @@ static void wind_down(struct wire *wire)
 
 	while (in_flight(wire) > 0 && lg_now() < end && !wire->fatal.code)
 		wait_and_read(wire, lg_now() + 10 * LG_MS);
-	for (int i = 0; i < wire->nlanes; i++)
-		drop_lane(wire, &wire->lanes[i], true, "the run was stopped");
-	for (; wire->nahead > 0; wire->nahead--) {
-		struct lg_parcel *parcel = &wire->ahead[wire->ahead_head];
+	for (int i = 0; i < wire->routes.nlanes; i++)
+		drop_lane(wire, &wire->routes.lanes[i], true, "the run was stopped");
+	for (; wire->ahead_ring.n > 0; lg_ring_drop(&wire->ahead_ring)) {
+		struct lg_parcel *parcel = &wire->ahead[wire->ahead_ring.first];
 
 		for (int32_t i = 0; i < parcel->n; i++)
 			lg_load_settle(wire->load, parcel->partition, parcel->first + i, LG_NOT_SENT);
-		wire->ahead_head = (wire->ahead_head + 1) % AHEAD;
 	}
 }
 
@@ -468,25 +358,19 @@ static int start(struct wire *wire, struct kt_err *err)
 	rc = lg_schedule_init(&wire->schedule, &rate, load->plan->seed + load->number, err);
 	if (rc == 0)
 		rc = lg_packer_init(&wire->packer, load, err);
-	wire->leaders = calloc((size_t)load->npartitions, sizeof *wire->leaders);
-	if (rc == 0 && !wire->leaders)
-		rc = kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)load->npartitions);
 	if (rc == 0)
-		rc = refresh_routes(wire, err);
-	for (int i = 0; i < wire->nlanes && rc == 0; i++)
-		rc = open_lane(&wire->lanes[i], err);
+		rc = lg_routes_open(&wire->routes, load->plan->bootstrap, load->phase->topic, load->npartitions,
+				    API_PRODUCE, VERSION_MIN, VERSION_MAX, err);
 	return rc;
 }
 
 static void fini(struct wire *wire)
 {
-	for (int i = 0; i < wire->nlanes; i++) {
-		kc_free(wire->lanes[i].conn);
-		free(wire->lanes[i].flights);
-	}
+	lg_routes_fini(&wire->routes);
+	for (int i = 0; i < LG_LANES_MAX; i++)
+		free(wire->flights[i].parcels);
 	for (int i = 0; i < AHEAD; i++)
 		kw_buf_fini(&wire->ahead[i].batch);
-	free(wire->leaders);
 	lg_packer_fini(&wire->packer);
 	kw_buf_fini(&wire->frame);
 	kw_arena_fini(&wire->arena);
@@ -501,6 +385,7 @@ int lg_wire_run(struct lg_load *load, struct kt_err *err)
 	if (!wire)
 		return kt_fail(err, KT_ENOMEM, "no memory for the engine");
 	wire->load = load;
+	wire->ahead_ring.max = AHEAD;
 	kw_arena_init(&wire->arena, 64 << 20);
 	kw_buf_init(&wire->frame, 0);
 	for (int i = 0; i < AHEAD; i++)

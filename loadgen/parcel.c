@@ -140,23 +140,25 @@ static void add_indices(struct text *text, const char *before, const int32_t *v,
 	add(text, "]");
 }
 
-/* The message, then the first record error; the list of indices comes in full up to a bound. */
+/* Which records, what is said of the first one, and the message; long ones are cut. */
 static void describe(const struct kw_ProduceResponse_PartitionProduceResponse *partition, struct text *text)
 {
-	int32_t indices[8];
-	int n = partition->recordErrors.n < 8 ? partition->recordErrors.n : 8;
+	enum { SHOWN = 8, FIRST = 160, MESSAGE = 120 };
+	int n = partition->recordErrors.n < SHOWN ? partition->recordErrors.n : SHOWN;
 	struct kw_str first = n > 0 ? partition->recordErrors.v[0].batchIndexErrorMessage : KW_NULL_STR;
+	struct kw_str message = partition->errorMessage;
+	int32_t indices[SHOWN] = {0};
 
-	if (partition->errorMessage.n >= 0)
-		add(text, "\"%.*s\"", partition->errorMessage.n < 240 ? partition->errorMessage.n : 240,
-		    partition->errorMessage.s);
-	else
-		add(text, "no message");
 	for (int i = 0; i < n; i++)
 		indices[i] = partition->recordErrors.v[i].batchIndex;
-	add_indices(text, "; record_errors ", indices, n);
+	add_indices(text, "record_errors ", indices, n);
 	if (first.n > 0)
-		add(text, " \"%.*s\"", first.n < 160 ? first.n : 160, first.s);
+		add(text, " \"%.*s\"", first.n < FIRST ? first.n : FIRST, first.s);
+	if (message.n < 0)
+		add(text, ", no message");
+	else
+		add(text, ", message \"%.*s\"%s", message.n < MESSAGE ? message.n : MESSAGE, message.s,
+		    message.n > MESSAGE ? "..." : "");
 }
 
 void lg_parcel_judge(const struct lg_parcel *parcel,

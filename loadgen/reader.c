@@ -67,8 +67,7 @@ int lg_reader_new(const struct lg_reader_opts *opts, lg_ledger_of *ledger_of, vo
 	return 0;
 }
 
-int lg_reader_add(struct lg_reader *reader, const char *topic, int32_t npartitions, const int64_t *begins,
-		  struct kt_err *err)
+int lg_reader_add(struct lg_reader *reader, const char *topic, int32_t npartitions, struct kt_err *err)
 {
 	struct reader_topic *topics = realloc(reader->topics, (size_t)(reader->ntopics + 1) * sizeof *topics);
 	struct reader_topic *added;
@@ -84,10 +83,24 @@ int lg_reader_add(struct lg_reader *reader, const char *topic, int32_t npartitio
 	if (!added->partitions || !added->rkt)
 		return kt_fail(err, KT_ENOMEM, "no memory for %d partitions of topic %s", (int)npartitions, topic);
 	for (int32_t i = 0; i < npartitions; i++)
-		added->partitions[i] = (struct lg_reader_partition){
-			.topic = topic, .partition = i, .begin = begins[i], .position = begins[i], .target = -1,
-		};
+		added->partitions[i] = (struct lg_reader_partition){.topic = topic, .partition = i, .target = -1};
 	return 0;
+}
+
+static struct lg_reader_partition *find(struct lg_reader *reader, const char *topic, int32_t partition)
+{
+	int t = 0;
+
+	while (strcmp(reader->topics[t].name, topic) != 0)
+		t++;
+	return &reader->topics[t].partitions[partition];
+}
+
+void lg_reader_set_begin(struct lg_reader *reader, const char *topic, int32_t partition, int64_t begin)
+{
+	struct lg_reader_partition *at = find(reader, topic, partition);
+
+	at->begin = at->position = begin;
 }
 
 /* ---- one record ---- */
@@ -110,8 +123,9 @@ static void note_damage(struct lg_reader_partition *partition, const rd_kafka_me
 {
 	partition->corrupt++;
 	if (!partition->damage[0])
-		snprintf(partition->damage, sizeof partition->damage, "offset %lld: %s (%zu bytes, wrong from byte %zu)",
-			 (long long)message->offset, what, message->len, wrong);
+		snprintf(partition->damage, sizeof partition->damage,
+			 "offset %lld: %s (%zu bytes, wrong from byte %zu)", (long long)message->offset, what,
+			 message->len, wrong);
 }
 
 static void judge(struct lg_reader *reader, struct reader_topic *topic, struct lg_reader_partition *partition,
@@ -242,16 +256,12 @@ int lg_reader_start(struct lg_reader *reader, struct kt_err *err)
 
 void lg_reader_set_target(struct lg_reader *reader, const char *topic, int32_t partition, int64_t target)
 {
-	for (int t = 0; t < reader->ntopics; t++) {
-		struct lg_reader_partition *at = &reader->topics[t].partitions[partition];
+	struct lg_reader_partition *at = find(reader, topic, partition);
 
-		if (strcmp(reader->topics[t].name, topic) != 0 || partition >= reader->topics[t].npartitions)
-			continue;
-		pthread_mutex_lock(&reader->lock);
-		at->target = target;
-		at->finished = at->position >= target;
-		pthread_mutex_unlock(&reader->lock);
-	}
+	pthread_mutex_lock(&reader->lock);
+	at->target = target;
+	at->finished = at->position >= target;
+	pthread_mutex_unlock(&reader->lock);
 }
 
 static bool all_finished(struct lg_reader *reader, bool *trouble)

@@ -37,9 +37,10 @@ typedef struct lg_ledger *lg_ledger_of(void *arg, uint32_t producer, uint32_t to
 
 int lg_reader_new(const struct lg_reader_opts *opts, lg_ledger_of *ledger_of, void *arg, struct lg_reader **out,
 		  struct kt_err *err);
-/* Before start: adds all npartitions partitions of a topic, from these offsets. topic must outlive the reader. */
-int lg_reader_add(struct lg_reader *reader, const char *topic, int32_t npartitions, const int64_t *begins,
-		  struct kt_err *err);
+/* Before start: adds all partitions of a topic, from offset 0. topic must outlive the reader. */
+int lg_reader_add(struct lg_reader *reader, const char *topic, int32_t npartitions, struct kt_err *err);
+/* Before start: says where to begin in a partition that was added. */
+void lg_reader_set_begin(struct lg_reader *reader, const char *topic, int32_t partition, int64_t begin);
 int lg_reader_start(struct lg_reader *reader, struct kt_err *err);
 /* Says where a partition ends, that is, the offset after the last record to read. */
 void lg_reader_set_target(struct lg_reader *reader, const char *topic, int32_t partition, int64_t target);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "loadgen/run.h"
+#include "loadgen/wire_fetch.h"
 
 /* Lag above which the numbers of a phase are the generator's own. */
 #define LG_LAG_LIMIT (10 * INT64_C(1000000))
@@ -21,7 +22,8 @@ void lg_report_latencies(const struct lg_meter *meter, FILE *out);
 json_t *lg_result_json(const struct lg_run *run);
 /* The same of a reader alone. */
 json_t *lg_fetch_json(const struct lg_reader *reader, const char *target, double seconds, bool complete);
-json_t *lg_hist_json(const struct kh_hist *hist);
+/* The same of Fetch requests. */
+json_t *lg_wire_fetch_json(const struct lg_fetch_stats *stats, const char *target);
 /* Writes directory/result.json. KT_EFILE, KT_ENOMEM. */
 int lg_result_write(json_t *result, const char *directory, struct kt_err *err);
 

@@ -48,16 +48,10 @@ static int look_at_topic(struct lg_run_topic *topic, rd_kafka_t *rk, struct kt_e
 
 	if (rc)
 		return rc;
-	topic->begins = calloc((size_t)topic->npartitions, sizeof *topic->begins);
-	if (!topic->begins)
+	topic->before = calloc((size_t)topic->npartitions, sizeof *topic->before);
+	if (!topic->before)
 		return kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)topic->npartitions);
-	for (int32_t p = 0; p < topic->npartitions && rc == 0; p++) {
-		struct lg_range range;
-
-		rc = lg_cluster_range(rk, topic->name, p, &range, err);
-		topic->begins[p] = range.end;
-	}
-	return rc;
+	return lg_cluster_ranges(rk, topic->name, topic->npartitions, topic->before, err);
 }
 
 static int prepare_topics(struct lg_run *run, rd_kafka_t *rk, struct kt_err *err)
@@ -110,6 +104,16 @@ static struct lg_ledger *ledger_of(void *arg, uint32_t producer, uint32_t topic)
 	return run->phases[producer].load.ledger;
 }
 
+/* Only what the run itself appends is of interest. */
+static int add_to_reader(struct lg_reader *reader, const struct lg_run_topic *topic, struct kt_err *err)
+{
+	int rc = lg_reader_add(reader, topic->name, topic->npartitions, err);
+
+	for (int32_t p = 0; p < topic->npartitions && rc == 0; p++)
+		lg_reader_set_begin(reader, topic->name, p, topic->before[p].end);
+	return rc;
+}
+
 static int start_reader(struct lg_run *run, struct kt_err *err)
 {
 	struct lg_reader_opts opts = {.plan = run->plan, .run = run->id};
@@ -119,8 +123,7 @@ static int start_reader(struct lg_run *run, struct kt_err *err)
 		return 0;
 	rc = lg_reader_new(&opts, ledger_of, run, &run->reader, err);
 	for (int t = 0; t < run->ntopics && rc == 0; t++)
-		rc = lg_reader_add(run->reader, run->topics[t].name, run->topics[t].npartitions, run->topics[t].begins,
-				   err);
+		rc = add_to_reader(run->reader, &run->topics[t], err);
 	return rc ? rc : lg_reader_start(run->reader, err);
 }
 
@@ -138,17 +141,20 @@ static void doubt(struct lg_run *run, const char *fmt, ...)
 
 static int set_targets(struct lg_run *run, rd_kafka_t *rk, struct kt_err *err)
 {
-	for (int t = 0; t < run->ntopics; t++) {
-		for (int32_t p = 0; p < run->topics[t].npartitions; p++) {
-			struct lg_range range;
-			int rc = lg_cluster_range(rk, run->topics[t].name, p, &range, err);
+	int rc = 0;
 
-			if (rc)
-				return rc;
-			lg_reader_set_target(run->reader, run->topics[t].name, p, range.end);
-		}
+	for (int t = 0; t < run->ntopics && rc == 0; t++) {
+		const struct lg_run_topic *topic = &run->topics[t];
+		struct lg_range *now = calloc((size_t)topic->npartitions, sizeof *now);
+
+		if (!now)
+			return kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)topic->npartitions);
+		rc = lg_cluster_ranges(rk, topic->name, topic->npartitions, now, err);
+		for (int32_t p = 0; p < topic->npartitions && rc == 0; p++)
+			lg_reader_set_target(run->reader, topic->name, p, now[p].end);
+		free(now);
 	}
-	return 0;
+	return rc;
 }
 
 /* Why a reader that did not come to the end stopped. */
@@ -158,8 +164,8 @@ static void doubt_reader(struct lg_run *run)
 		const struct lg_reader_partition *at = lg_reader_at(run->reader, i);
 
 		if (at->trouble[0])
-			doubt(run, "verification is incomplete: %s-%d cannot be read on from offset %lld: %s", at->topic,
-			      (int)at->partition, (long long)at->position, at->trouble);
+			doubt(run, "verification is incomplete: %s-%d cannot be read on from offset %lld: %s",
+			      at->topic, (int)at->partition, (long long)at->position, at->trouble);
 		else if (!at->finished)
 			doubt(run, "verification is incomplete: %s-%d was read to offset %lld of %lld", at->topic,
 			      (int)at->partition, (long long)at->position, (long long)at->target);
@@ -175,8 +181,11 @@ static void finish_reader(struct lg_run *run, rd_kafka_t *rk)
 	if (set_targets(run, rk, &err))
 		doubt(run, "verification is incomplete: %s", err.text);
 	else
-		run->verified = lg_reader_wait(run->reader, run->stopped ? STOPPED_IDLE_MS : READER_IDLE_MS, false);
+		run->verified = lg_reader_wait(run->reader, run->stopped ? STOPPED_IDLE_MS : READER_IDLE_MS,
+					       !run->stopped);
 	lg_reader_stop(run->reader);
+	if (!run->verified && !run->stopped && lg_stopped())
+		doubt(run, "the verification was stopped");
 	if (!run->verified)
 		doubt_reader(run);
 }
@@ -256,7 +265,7 @@ void lg_run_fini(struct lg_run *run)
 		if (run->phases[i].begun)
 			lg_load_fini(&run->phases[i].load);
 	for (int t = 0; t < run->ntopics; t++)
-		free(run->topics[t].begins);
+		free(run->topics[t].before);
 	free(run->phases);
 	free(run->topics);
 }

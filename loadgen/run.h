@@ -2,6 +2,7 @@
 #ifndef KASSAY_LOADGEN_RUN_H
 #define KASSAY_LOADGEN_RUN_H
 
+#include "loadgen/cluster.h"
 #include "loadgen/load.h"
 #include "loadgen/reader.h"
 #include "loadgen/steps.h"
@@ -10,7 +11,7 @@
 struct lg_run_topic {
 	const char *name;
 	int32_t npartitions;
-	int64_t *begins;             /* end of each partition before the run */
+	struct lg_range *before;     /* what each partition held before the run */
 	bool created;                /* by this run */
 };
 

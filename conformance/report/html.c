@@ -4,6 +4,7 @@
 
 #include "conformance/report/report.h"
 #include "conformance/report/xml.h"
+#include "lib/wire/message.h"
 
 /* The page's style and script are files of their own, put into the program by the assembler. */
 #define EMBED(symbol, file)                                                                                   \
@@ -12,6 +13,8 @@
 
 EMBED(cf_page_css, "conformance/report/page.css");
 EMBED(cf_page_js, "conformance/report/page.js");
+
+enum { ERROR_MIN = -1, ERROR_MAX = 200 };
 
 struct matrix {
 	json_t *const *results;
@@ -101,6 +104,20 @@ static void put_abilities(FILE *out, json_t *target)
 	fputs("</ul></details>", out);
 }
 
+static void put_versions(FILE *out, json_t *target)
+{
+	json_t *range;
+	const char *api;
+
+	fputs("<details><summary>API versions</summary><ul class=\"versions\">", out);
+	json_object_foreach(json_object_get(target, "apis"), api, range) {
+		put(out, "<li><code>", api, "</code>");
+		fprintf(out, " %d\xe2\x80\x93%d</li>", (int)json_integer_value(json_array_get(range, 0)),
+			(int)json_integer_value(json_array_get(range, 1)));
+	}
+	fputs("</ul></details>", out);
+}
+
 static void put_target(FILE *out, json_t *result)
 {
 	json_t *target = json_object_get(result, "target");
@@ -124,6 +141,7 @@ static void put_target(FILE *out, json_t *result)
 	if (*cf_text(result, "note"))
 		put(out, "<p class=\"note\">", cf_text(result, "note"), "</p>");
 	put_abilities(out, target);
+	put_versions(out, target);
 	fputs("</section>", out);
 }
 
@@ -169,8 +187,8 @@ static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id
 		fputs("<td class=\"none\">not run</td>", out);
 		return;
 	}
-	fprintf(out, "<td><button type=\"button\" class=\"v %s\" data-r=\"%zu\" data-c=\"%zu\" data-v=\"%s\">%s", verdict, r, i,
-		verdict, verdict);
+	fprintf(out, "<td><button type=\"button\" aria-haspopup=\"dialog\" class=\"v %s\" data-r=\"%zu\" "
+		"data-c=\"%zu\" data-v=\"%s\">%s", verdict, r, i, verdict, verdict);
 	if (*connection_of(row))
 		fprintf(out, "<small>%s</small>", connection_of(row));
 	put(out, "</button><span class=\"why\">", cf_text(row, "reason"), "</span></td>");
@@ -263,16 +281,36 @@ static int put_script_json(const char *buffer, size_t size, void *data)
 	return 0;
 }
 
+static json_t *script_result(json_t *result)
+{
+	json_t *seed = json_object_get(result, "seed");
+
+	return json_pack("{s:O, s:O, s:O}", "target", json_object_get(result, "target"), "cases",
+			 json_object_get(result, "cases"), "seed", seed ? seed : json_null());
+}
+
+/* Error number, as text, to its name. */
+static json_t *error_names(void)
+{
+	json_t *out = json_object();
+	char number[8];
+
+	for (int code = ERROR_MIN; code <= ERROR_MAX; code++) {
+		if (strcmp(kw_error_name(code), "UNKNOWN_ERROR_CODE") == 0)
+			continue;
+		snprintf(number, sizeof number, "%d", code);
+		json_object_set_new(out, number, json_string(kw_error_name(code)));
+	}
+	return out;
+}
+
 static void put_data(FILE *out, const struct matrix *m)
 {
 	json_t *list = json_array(), *data;
 
 	for (size_t r = 0; r < m->n; r++)
-		json_array_append_new(list, json_pack("{s:O, s:O, s:O}", "target", json_object_get(m->results[r], "target"), "cases",
-						      json_object_get(m->results[r], "cases"), "seed",
-						      json_object_get(m->results[r], "seed") ? json_object_get(m->results[r], "seed")
-											     : json_null()));
-	data = json_pack("{s:O, s:o}", "requirements", m->requirements, "results", list);
+		json_array_append_new(list, script_result(m->results[r]));
+	data = json_pack("{s:O, s:o, s:o}", "requirements", m->requirements, "results", list, "errors", error_names());
 	fputs("<script type=\"application/json\" id=\"data\">", out);
 	json_dump_callback(data, put_script_json, out, JSON_COMPACT);
 	fputs("</script>\n", out);
@@ -295,7 +333,8 @@ bool cf_write_html_matrix(FILE *out, json_t *const *results, size_t n)
 	put_filters(out);
 	fputs("</header>\n<main>", out);
 	put_families(out, &m);
-	fputs("</main>\n<dialog id=\"evidence\" aria-labelledby=\"evidence-title\"><div id=\"evidence-body\"></div></dialog>\n", out);
+	fputs("</main>\n<dialog id=\"evidence\" aria-labelledby=\"evidence-title\">"
+	      "<div id=\"evidence-body\"></div></dialog>\n", out);
 	put_data(out, &m);
 	fputs("<script>", out);
 	fputs(cf_page_js, out);

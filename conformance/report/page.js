@@ -25,12 +25,14 @@
     return lines.join("\n");
   }
 
-  function block(title, text) {
-    return element("div", "", element("h4", "", title), element("pre", "", text));
+  function block(title, text, className) {
+    return element("div", "", element("h4", "", title), element("pre", className, text));
   }
 
+  /* Error numbers are followed by their names. */
   function json(value) {
-    return JSON.stringify(value, null, 2);
+    return JSON.stringify(value, null, 2).replace(/("errorCode": (-?\d+))/g, (whole, text, code) =>
+      data.errors[code] ? text + " " + data.errors[code] : text);
   }
 
   function stepOf(step, number) {
@@ -51,8 +53,8 @@
     const pair = element("div", "pair");
     if (step.request !== undefined) pair.append(block("request", json(step.request)));
     if (step.response !== undefined) pair.append(block("response", json(step.response)));
-    for (const hex of step.requestHex || []) pair.append(block("request bytes", dump(hex)));
-    for (const hex of step.responseHex || []) pair.append(block("response bytes", dump(hex)));
+    for (const hex of step.requestHex || []) pair.append(block("request bytes", dump(hex), "bytes"));
+    for (const hex of step.responseHex || []) pair.append(block("response bytes", dump(hex), "bytes"));
     inner.append(pair);
     details.append(inner);
     return details;

@@ -58,18 +58,20 @@ static void faults_of_steps(void **state)
 {
 	(void)state;
 	check_step("{\"prodce\": {}}", "$.steps[1].prodce", "unknown verb \"prodce\"; did you mean \"produce\"?");
-	check_step("{\"probe\": {}, \"level\": {\"to\": 3}}", "$.steps[1].level", "a step has one verb, and \"probe\" is there already");
+	check_step("{\"probe\": {}, \"level\": {\"to\": 3}}", "$.steps[1].level",
+		   "a step has one verb, and \"probe\" is there already");
 	check_step("{\"produce\": {\"topic\": \"$t\", \"batches\": []}}", "$.steps[1]", "\"produce\" needs \"expect\"");
-	check_step("{\"produce\": {\"topic\": 7, \"batches\": []}, \"expect\": {}}", "$.steps[1].produce.topic", "must be a string");
+	check_step("{\"produce\": {\"topic\": 7, \"batches\": []}, \"expect\": {}}", "$.steps[1].produce.topic",
+		   "must be a string");
 	check_step("{\"produce\": {\"batches\": []}, \"expect\": {}}", "$.steps[1].produce", "missing member \"topic\"");
-	check_step("{\"level\": {\"too\": 3}}", "$.steps[1].level", "missing member \"to\"");
+	check_step("{\"level\": {\"too\": 3}}", "$.steps[1].level", "missing member \"to\"; did you mean it by \"too\"?");
 	check_step("{\"probe\": {\"onn\": \"new\"}}", "$.steps[1].probe.onn", "unknown member \"onn\"; did you mean \"on\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"eror\": \"NONE\"}}", "$.steps[1].expect.eror",
 		   "unknown member \"eror\"; did you mean \"error\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"error\": \"INVALID_RECRD\"}}", "$.steps[1].expect.error",
 		   "unknown error name \"INVALID_RECRD\"; did you mean \"INVALID_RECORD\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"grade\": \"strickt\"}}", "$.steps[1].expect.grade",
-		   "unknown value \"strickt\"; did you mean \"strict\"?");
+		   "unknown choice \"strickt\"; did you mean \"strict\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"body\": {\"a\": {\"$lenght\": 1}}}}", "$.steps[1].expect.body.a",
 		   "unknown operator \"$lenght\"; did you mean \"$length\"?");
 	check_step("{\"probe\": {}, \"expect\": [{\"error\": \"NONE\"}]}", "$.steps[1].expect[0]",
@@ -80,10 +82,10 @@ static void faults_of_steps(void **state)
 static void a_case_is_read(void **state)
 {
 	static const char text[] =
-		"{\"id\": \"records.x\", \"title\": \"t\", \"versions\": {\"Produce\": [3, 9]}, \"needs\": [\"api:Fetch@4\"],"
-		" \"topics\": {\"topic\": {\"partitions\": 2}}, \"exclusive\": true,"
-		" \"steps\": [{\"produce\": {\"topic\": \"$topic\", \"batches\": []}, \"capture\": {\"x\": \"baseOffset\"}, \"expect\":"
-		" [{\"name\": \"a\", \"error\": [\"NONE\", \"INVALID_RECORD\"]},"
+		"{\"id\": \"records.x\", \"title\": \"t\", \"versions\": {\"Produce\": [3, 9]},"
+		" \"needs\": [\"api:Fetch@4\"], \"topics\": {\"topic\": {\"partitions\": 2}}, \"exclusive\": true,"
+		" \"steps\": [{\"produce\": {\"topic\": \"$topic\", \"batches\": []}, \"capture\": {\"x\": \"baseOffset\"},"
+		" \"expect\": [{\"name\": \"a\", \"error\": [\"NONE\", \"INVALID_RECORD\"]},"
 		"  {\"name\": \"b\", \"grade\": \"lenient\", \"connection\": \"closed\"}]}]}";
 	struct cf_instance *v = NULL;
 	struct cf_case *cas = NULL;
@@ -147,7 +149,8 @@ static void a_suite_tells_every_fault(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(command, sizeof command, "mkdir %s/cases %s/requirements", dir, dir);
 	assert_int_equal(system(command), 0);
-	write_file(dir, "requirements/a.json", "{\"family\": \"a\", \"title\": \"A\", \"about\": \"\", \"requirements\": [{\"id\": \"a.one\","
+	write_file(dir, "requirements/a.json",
+		   "{\"family\": \"a\", \"title\": \"A\", \"about\": \"\", \"requirements\": [{\"id\": \"a.one\","
 		   " \"level\": \"must\", \"origin\": \"kit\", \"source\": \"s\", \"text\": \"t\"}]}");
 	write_file(dir, "cases/1.json", "{\"id\": \"a.x\", \"title\": \"t\", \"requirements\": [\"a.on\"], " STEPS "}");
 	write_file(dir, "cases/2.json", "{\"id\": \"a.y\", \"title\": \"t\", \"requirements\": [\"a.one\"], " STEPS "}");

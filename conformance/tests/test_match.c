@@ -75,6 +75,9 @@ static void operators(void **state)
 	check("{\"$length\":{\"$range\":[1,2]}}", "\"ab\"", true, "", "");
 	check("{\"$contains\":\"bc\"}", "\"abcd\"", true, "", "");
 	check("{\"$contains\":\"x\"}", "\"abcd\"", false, "", "expected a text that holds \"x\", got \"abcd\"");
+	check("{\"$contains\":[\"ab\",\"cd\"]}", "\"abcd\"", true, "", "");
+	check("{\"$contains\":[\"ab\",\"x\"]}", "\"abcd\"", false, "", "expected a text that holds \"x\", got \"abcd\"");
+	check("{\"$contains\":[\"ab\"]}", "7", false, "", "expected an array or a text, got 7");
 	check("{\"$contains\":[{\"a\":1}]}", "[{\"a\":2},{\"a\":1,\"b\":1}]", true, "", "");
 	check("{\"$error\":\"INVALID_RECORD\"}", "87", true, "", "");
 	check("{\"$error\":\"INVALID_RECORD\"}", "0", false, "", "expected INVALID_RECORD (87), got NONE (0)");
@@ -106,14 +109,14 @@ static void patterns_are_checked(void **state)
 {
 	(void)state;
 	check_pattern("{\"a\":[{\"$regex\":\"x\"}],\"b\":{\"$length\":{\"$range\":[1,2]}}}", 0, "", "");
-	check_pattern("{\"a\":[{\"$regx\":\"x\"}]}", KT_EUNKNOWN, ".a[0]", "unknown operator \"$regx\"; did you mean \"$regex\"?");
-	check_pattern("{\"a\":{\"$range\":[1]}}", KT_ETYPE, ".a.$range", "must be an array of two numbers");
-	check_pattern("{\"a\":{\"$any\":false}}", KT_ETYPE, ".a.$any", "must be true");
-	check_pattern("{\"$error\":\"NO_SUCH\"}", KT_EUNKNOWN, ".$error", "unknown error name \"NO_SUCH\"");
-	check_pattern("{\"$any\":true,\"b\":1}", KT_EUNKNOWN, ".$any", "an operator stands alone in its object");
-	check_pattern("{\"$oneOf\":[]}", KT_ETYPE, ".$oneOf", "must be an array of patterns");
+	check_pattern("{\"a\":[{\"$regx\":\"x\"}]}", KT_EUNKNOWN, "a[0]", "unknown operator \"$regx\"; did you mean \"$regex\"?");
+	check_pattern("{\"a\":{\"$range\":[1]}}", KT_ETYPE, "a.$range", "must be an array of two numbers");
+	check_pattern("{\"a\":{\"$any\":false}}", KT_ETYPE, "a.$any", "must be true");
+	check_pattern("{\"$error\":\"NO_SUCH\"}", KT_EUNKNOWN, "$error", "unknown error name \"NO_SUCH\"");
+	check_pattern("{\"$any\":true,\"b\":1}", KT_EUNKNOWN, "$any", "an operator stands alone in its object");
+	check_pattern("{\"$oneOf\":[]}", KT_ETYPE, "$oneOf", "must be an array of patterns");
 	check_pattern("{\"$oneOf\":\"$list\"}", 0, "", "");
-	check_pattern("{\"$plus\":[1]}", KT_ETYPE, ".$plus", "must be an array of numbers");
+	check_pattern("{\"$plus\":[1]}", KT_ETYPE, "$plus", "must be an array of numbers");
 }
 
 static void long_values_are_cut(void **state)

@@ -15,8 +15,8 @@ static void check(const char *verdict, const char *level, const char *id, const 
 		  const char *wanted_reason)
 {
 	struct cf_profile profile = {.failures = expected, .nfailures = 1};
-	json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "id", id, "case", id, "verdict", verdict, "level", level, "reason",
-				reason, "alternative", "other way");
+	json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "id", id, "case", id, "verdict", verdict, "level",
+				level, "reason", reason, "alternative", "other way");
 
 	cf_policy(row, &profile, strict);
 	assert_string_equal(cf_text(row, "verdict"), wanted);

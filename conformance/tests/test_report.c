@@ -11,19 +11,22 @@
 
 static json_t *row(const char *id, const char *verdict, const char *reason)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[s], s:[{s:s, s:s, s:s, s:s, s:i}]}", "id", id, "case",
-			 id, "family", "records", "title", "A <b>bold</b> & \"quoted\" title", "file", "cases/records/x.json", "level",
-			 "must", "verdict", verdict, "reason", reason, "alternative", "", "ms", 12, "requirements", "records.crc",
-			 "steps", "verb", "produce", "verdict", verdict, "reason", reason, "connection", "kept", "ms", 12);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[s], s:[{s:s, s:s, s:s, s:s, s:i}]}",
+			 "id", id, "case", id, "family", "records", "title", "A <b>bold</b> & \"quoted\" title", "file",
+			 "cases/records/x.json", "level", "must", "verdict", verdict, "reason", reason, "alternative",
+			 "", "ms", 12, "requirements", "records.crc", "steps", "verb", "produce", "verdict", verdict,
+			 "reason", reason, "connection", "kept", "ms", 12);
 }
 
 static json_t *make_result(void)
 {
-	return json_pack("{s:i, s:{s:s, s:s, s:s, s:i}, s:s, s:i, s:s, s:[{s:s, s:s, s:s}], s:{s:{s:s, s:s, s:s, s:s}}, s:[o, o, o, o, o]}",
-			 "format", 1, "target", "name", "my broker", "bootstrap", "h:1", "clusterId", "c", "metadataVersion", 33, "started",
-			 "2026-01-01T00:00:00Z", "ms", 1234, "seed", "7", "families", "family", "records", "title", "Records", "about",
-			 "About", "requirements", "records.crc", "level", "must", "origin", "kafka", "source", "Kafka", "text",
-			 "The </script> text", "cases", row("records.a", "pass", ""), row("records.b", "fail", "errorCode: got #2"),
+	return json_pack("{s:i, s:{s:s, s:s, s:s, s:i}, s:s, s:i, s:s, s:[{s:s, s:s, s:s}], s:{s:{s:s, s:s, s:s, "
+			 "s:s}}, s:[o, o, o, o, o]}",
+			 "format", 1, "target", "name", "my broker", "bootstrap", "h:1", "clusterId", "c",
+			 "metadataVersion", 33, "started", "2026-01-01T00:00:00Z", "ms", 1234, "seed", "7", "families",
+			 "family", "records", "title", "Records", "about", "About", "requirements", "records.crc",
+			 "level", "must", "origin", "kafka", "source", "Kafka", "text", "The </script> text", "cases",
+			 row("records.a", "pass", ""), row("records.b", "fail", "errorCode: got #2"),
 			 row("records.c", "unsupported", "no such thing"), row("records.d", "xfail", "known (issue 7)"),
 			 row("records.e", "pass-lenient", "other \\ way"));
 }

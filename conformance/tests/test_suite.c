@@ -157,8 +157,8 @@ static void nothing_selected_is_an_error(void **state)
 
 static void what_failed_runs_again(void **state)
 {
-	json_t *result = json_pack("{s:[{s:s, s:s}, {s:s, s:s}]}", "cases", "id", "records.crc.mismatch@v9", "verdict", "fail", "id",
-				   "records.crc.mismatch@v8", "verdict", "pass");
+	json_t *result = json_pack("{s:[{s:s, s:s}, {s:s, s:s}]}", "cases", "id", "records.crc.mismatch@v9", "verdict",
+				   "fail", "id", "records.crc.mismatch@v8", "verdict", "pass");
 	struct cf_items items;
 	struct kt_err err = {0};
 

@@ -13,7 +13,8 @@ static json_t *vars;
 static int make_vars(void **state)
 {
 	(void)state;
-	vars = json_pack("{s:s, s:I, s:[i,i], s:s}", "topic", "t-1", "pid", (json_int_t)42, "list", 1, 2, "mv.topic-config", "kit.x");
+	vars = json_pack("{s:s, s:I, s:[i,i], s:s}", "topic", "t-1", "pid", (json_int_t)42, "list", 1, 2,
+			 "mv.topic-config", "kit.x");
 	return vars ? 0 : -1;
 }
 
@@ -85,9 +86,9 @@ static void check_fault(const char *text, int code, const char *path, const char
 static void faults_say_where(void **state)
 {
 	(void)state;
-	check_fault("{\"a\":[\"x\",\"$topc\"]}", KT_EUNKNOWN, ".a[1]", "variable $topc is not set; did you mean $topic?");
+	check_fault("{\"a\":[\"x\",\"$topc\"]}", KT_EUNKNOWN, "a[1]", "variable $topc is not set; did you mean $topic?");
 	check_fault("\"$zzzzzzzz\"", KT_EUNKNOWN, "", "variable $zzzzzzzz is not set");
-	check_fault("{\"a\":\"topic:$topic\"}", KT_ESYNTAX, ".a", "inside a text a variable is written ${topic}");
+	check_fault("{\"a\":\"topic:$topic\"}", KT_ESYNTAX, "a", "inside a text a variable is written ${topic}");
 	check_fault("\"x${topic\"", KT_ESYNTAX, "", "\"${\" needs a name and \"}\"");
 }
 

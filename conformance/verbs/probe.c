@@ -26,10 +26,10 @@ int cf_verb_probe(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 	if (!link)
 		return err->code;
 	version = controller ? 0 : cf_link_version(link, api, CF_LATEST, -1, err);
-	if (err->code ||
-	    cf_run_exchange(link, api, version,
-			    controller ? json_object() : json_pack("{s:[], s:b}", "topics", "allowAutoTopicCreation", 0), NULL, false,
-			    out, err))
+	if (err->code || cf_run_exchange(link, api, version,
+					 controller ? json_object()
+						    : json_pack("{s:[], s:b}", "topics", "allowAutoTopicCreation", 0),
+					 NULL, false, out, err))
 		return err->code;
 	return out->body ? 0 : kt_fail(err, KT_ECLOSED, "the target does not answer a harmless request any more");
 }

@@ -35,7 +35,8 @@ static json_t *default_features(const struct cf_target *target)
 
 	json_array_foreach(json_object_get(target->controller_apis, "supportedFeatures"), i, row)
 		json_object_set_new(out, json_string_value(json_object_get(row, "name")),
-				    json_pack("[O, O]", json_object_get(row, "minVersion"), json_object_get(row, "maxVersion")));
+				    json_pack("[I, I]", json_integer_value(json_object_get(row, "minVersion")),
+					      json_integer_value(json_object_get(row, "maxVersion"))));
 	return out;
 }
 
@@ -77,10 +78,10 @@ static json_t *id_of(struct cf_run *run, json_t *args)
 static json_t *request(struct cf_run *run, json_t *args, int version)
 {
 	json_t *incarnation = json_object_get(args, "incarnationId");
-	json_t *body = json_pack("{s:o, s:s, s:o, s:[{s:s, s:s, s:i, s:i}], s:o, s:n}", "brokerId", id_of(run, args), "clusterId",
-				 run->target->cluster_id, "incarnationId",
-				 incarnation ? json_incref(incarnation) : random_uuid(run), "listeners", "name", "PLAINTEXT", "host",
-				 "127.0.0.1", "port", 1, "securityProtocol", 0, "features",
+	json_t *body = json_pack("{s:o, s:s, s:o, s:[{s:s, s:s, s:i, s:i}], s:o, s:n}", "brokerId", id_of(run, args),
+				 "clusterId", run->target->cluster_id, "incarnationId",
+				 incarnation ? json_incref(incarnation) : random_uuid(run), "listeners", "name",
+				 "PLAINTEXT", "host", "127.0.0.1", "port", 1, "securityProtocol", 0, "features",
 				 features(run->target, json_object_get(args, "features")), "rack");
 
 	if (version >= FIRST_ZK)

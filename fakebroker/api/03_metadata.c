@@ -181,7 +181,7 @@ static int32_t setting(const struct fb_request *req, const char *name, int64_t m
 {
 	int64_t v = fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id, name, 1);
 
-	return (int32_t)(v < most ? v : most);
+	return (int32_t)(v < 1 ? 1 : v < most ? v : most);
 }
 
 static void create_missing(struct fb_request *req, const struct kw_MetadataRequest *body)

@@ -167,6 +167,9 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 	layout->rf = topic->replicationFactor == -1 ? broker_default(req, "default.replication.factor")
 						    : topic->replicationFactor;
 	layout->npartitions = topic->numPartitions == -1 ? broker_default(req, "num.partitions") : topic->numPartitions;
+	if (layout->rf < 1 || layout->npartitions < 1)
+		return fail(out, layout->rf < 1 ? INVALID_REPLICATION_FACTOR : INVALID_PARTITIONS,
+			    "The broker's own default is not a positive number.");
 	if (layout->rf > brokers)
 		return fail(out, INVALID_REPLICATION_FACTOR,
 			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target replication "

@@ -19,18 +19,18 @@ static struct fb_feature_update *updates_of(struct fb_request *req)
 }
 
 /* Until version 1 a success is told once more for each feature. */
-static bool results(struct fb_request *req, struct kw_UpdateFeaturesResponse *response)
+static bool results(struct fb_request *req, const struct fb_upgrade_answer *answer,
+		    struct kw_UpdateFeaturesResponse *response)
 {
-	const struct kw_UpdateFeaturesRequest *body = req->body;
-
-	if (req->version > 1)
+	if (req->version > 1 || answer->nresults == 0)
 		return true;
 	if (!FB_RESPONSE_ARRAY(req, response->results, kw_UpdateFeaturesResponse_UpdatableFeatureResult_struct,
-			       body->featureUpdates.n))
+			       (int32_t)answer->nresults))
 		return false;
-	for (int32_t i = 0; i < body->featureUpdates.n; i++) {
-		response->results.v[i].feature = body->featureUpdates.v[i].feature;
-		response->results.v[i].errorMessage = KW_NULL_STR;
+	for (size_t i = 0; i < answer->nresults; i++) {
+		response->results.v[i].feature = answer->results[i].feature;
+		response->results.v[i].errorCode = answer->results[i].errorCode;
+		response->results.v[i].errorMessage = kw_str(answer->results[i].errorMessage);
 	}
 	return true;
 }
@@ -70,5 +70,5 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 	if (answer.errorCode)
 		fb_log_line(KASSAY_INFO, "UpdateFeatures refused (%s): %s", kw_error_name(answer.errorCode),
 			    answer.errorMessage ? answer.errorMessage : "");
-	return answer.errorCode || results(req, response) ? FB_REPLY : FB_CLOSE;
+	return results(req, &answer, response) ? FB_REPLY : FB_CLOSE;
 }

@@ -1,6 +1,6 @@
 #include "fakebroker/api/alter.h"
 
-enum { INVALID_CONFIG = 40 };
+enum { INVALID_CONFIG = 40, INVALID_REQUEST = 42 };
 
 static const struct fb_change *observer_change(const struct fb_alter_result *result)
 {
@@ -40,7 +40,9 @@ static void apply(struct fb_request *req, struct fb_alter_result *result, bool v
 	}
 }
 
-static int force(struct fb_request *req, const struct fb_alter_request *alter, struct fb_alter_answer *answer)
+/* The same answer for every resource. */
+static int answer_all(struct fb_request *req, const struct fb_alter_request *alter, int16_t error, const char *message,
+		      struct fb_alter_answer *answer)
 {
 	answer->results = kw_alloc(&req->arena, (size_t)alter->nresources * sizeof *answer->results);
 	if (!answer->results)
@@ -49,7 +51,7 @@ static int force(struct fb_request *req, const struct fb_alter_request *alter, s
 	for (int32_t i = 0; i < alter->nresources; i++)
 		answer->results[i] = (struct fb_alter_result){.resourceType = alter->resources[i].resourceType,
 							      .resourceName = alter->resources[i].resourceName,
-							      .errorCode = req->forced};
+							      .errorCode = error, .errorMessage = message};
 	return 0;
 }
 
@@ -61,7 +63,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	int code;
 
 	if (req->forced)
-		return force(req, alter, answer);
+		return answer_all(req, alter, req->forced, NULL, answer);
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	facts = fb_cluster_facts(req->cluster, req->node);
 	code = fb_alter_check(req->cluster->configs, &facts, alter, &req->arena, answer);
@@ -70,6 +72,8 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 		observers |= !validateOnly && observer_change(&answer->results[i]);
 	}
 	pthread_rwlock_unlock(&req->cluster->lock);
+	if (!code && answer->mute)   /* Kafka's controller fails to answer here; the incremental call says this */
+		return answer_all(req, alter, INVALID_REQUEST, "Each resource must appear at most once.", answer);
 	if (observers)
 		code = fb_cluster_observe(req->cluster, NULL, NULL);
 	return code;

@@ -154,31 +154,26 @@ static bool collect_override(void *arg, const struct fb_change *value)
 	return true;
 }
 
-/* Switching ELR on, Kafka gives min.insync.replicas one value for the cluster and takes the brokers' own ones away
- * (ConfigurationControlManager.maybeGenerateElrSafetyRecords, KIP-966). */
-static int elr_changes(struct upgrade *u)
+int fb_elr_changes(const struct fb_cluster_view *cluster, struct kw_arena *arena, struct fb_change **changes)
 {
-	const struct fb_configs *configs = u->cluster->configs;
-	struct kw_str name = kw_str("min.insync.replicas"), cluster = kw_str(""), value;
+	const struct fb_configs *configs = cluster->configs;
+	struct kw_str name = kw_str("min.insync.replicas"), value;
 	struct broker_overrides overrides = {0};
-	struct fb_change *changes;
 	size_t n = 0;
 
 	fb_configs_each(configs, collect_override, &overrides);
-	changes = kw_alloc(u->arena, (1 + overrides.n) * sizeof *changes);
-	if (!changes)
+	*changes = kw_alloc(arena, (1 + overrides.n) * sizeof **changes);
+	if (!*changes)
 		return KT_ENOMEM;
-	if (fb_configs_dynamic(configs, FB_BROKER, cluster, name).n < 0) {
-		value = fb_configs_static(configs, u->cluster->controllerId, name);
+	if (fb_configs_dynamic(configs, FB_BROKER, kw_str(""), name).n < 0) {
+		value = fb_configs_static(configs, cluster->controllerId, name);
 		if (value.n < 0)
 			value = kw_str(fb_configdef_find(fb_configs_defs(configs), FB_BROKER, name)->def);
-		changes[n++] = (struct fb_change){FB_BROKER, cluster, name, value};
+		(*changes)[n++] = (struct fb_change){FB_BROKER, kw_str(""), name, value};
 	}
-	overrides = (struct broker_overrides){.changes = changes + n};
+	overrides = (struct broker_overrides){.changes = *changes + n};
 	fb_configs_each(configs, collect_override, &overrides);
-	u->answer->changes = changes;
-	u->answer->nchanges = n + overrides.n;
-	return 0;
+	return (int)(n + overrides.n);
 }
 
 /* ---- the rules that depend on metadata.version ---- */
@@ -319,8 +314,10 @@ int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feat
 		answer->nresults = 0;
 		return 0;
 	}
-	if (u.asked.v[FB_ELR_VERSION] > 0 && cluster->levels.v[FB_ELR_VERSION] == 0)
-		rc = elr_changes(&u);
 	answer->levels = u.asked;
-	return rc;
+	if (u.asked.v[FB_ELR_VERSION] == 0 || cluster->levels.v[FB_ELR_VERSION] > 0)
+		return 0;
+	rc = fb_elr_changes(cluster, arena, &answer->changes);
+	answer->nchanges = rc < 0 ? 0 : (size_t)rc;
+	return rc < 0 ? rc : 0;
 }

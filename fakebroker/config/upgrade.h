@@ -121,6 +121,12 @@ struct fb_upgrade_answer {
 int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feature_update *updates, size_t n,
 		     struct kw_arena *arena, struct fb_upgrade_answer *answer);
 
+/* What Kafka writes when eligible.leader.replicas.version is switched on, and when it formats a cluster that has it: one
+ * min.insync.replicas for the cluster, unless there is one, and an end to those of single brokers
+ * (ConfigurationControlManager.maybeGenerateElrSafetyRecords, KIP-966). The array lives in arena. Returns the number, or
+ * KT_ENOMEM. */
+int fb_elr_changes(const struct fb_cluster_view *cluster, struct kw_arena *arena, struct fb_change **changes);
+
 /* One configuration that is illegal at a level. */
 struct fb_violation {
 	const char *where;           /* "broker 2 static", "broker 2 dynamic", "cluster default", "topic t", ... */

@@ -187,8 +187,11 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	answer->json = json_array();
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
 		struct fb_observer *observer = fb_node_observer(cluster, &cluster->nodes[i]);
-		json_t *one = fb_observer_json(observer);
+		json_t *one;
 
+		if (!observer)   /* the broker is still starting */
+			continue;
+		one = fb_observer_json(observer);
 		json_object_set_new(one, "node", json_integer(cluster->nodes[i].id));
 		json_array_append_new(answer->json, one);
 		fb_observer_unref(observer);

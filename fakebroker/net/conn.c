@@ -213,20 +213,31 @@ static void deliver(struct fb_conn *conn)
 	apply(conn, server->ops.handle(server->ops.arg, conn, frame, &conn->state));
 }
 
-/* What was read before the connection paused goes in first. */
-static void resume(struct fb_conn *conn)
+/* Goes on with what was read before the connection paused. */
+static void feed_backlog(struct fb_conn *conn)
 {
 	uint8_t *backlog = conn->backlog;
 	size_t n = conn->nbacklog;
 
-	if (paused(conn))
-		return;
 	conn->backlog = NULL;
 	conn->nbacklog = 0;
-	if (backlog)
-		feed(conn, backlog, n);
+	feed(conn, backlog, n);
 	free(backlog);
-	if (!paused(conn))
+}
+
+/* Writes what there is to write, and takes on requests, until one of the two has to wait. */
+static void pump(struct fb_conn *conn)
+{
+	flush(conn);
+	while (!paused(conn) && conn->backlog) {
+		feed_backlog(conn);
+		flush(conn);
+	}
+	if (conn->dead)
+		return;
+	if (paused(conn))
+		event_del(conn->readable);
+	else
 		event_add(conn->readable, NULL);
 }
 
@@ -238,8 +249,7 @@ void fb_conn_retry(struct fb_conn *conn, bool expired)
 		return;
 	enter(conn);
 	apply(conn, server->ops.again(server->ops.arg, conn, conn->state, expired));
-	resume(conn);
-	flush(conn);
+	pump(conn);
 	leave(conn);
 }
 
@@ -368,9 +378,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < READS && !paused(conn); i++)
 		if (!read_some(conn))
 			break;
-	flush(conn);
-	if (paused(conn) && !conn->dead)
-		event_del(conn->readable);
+	pump(conn);
 	leave(conn);
 }
 
@@ -381,9 +389,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	enter(conn);
-	flush(conn);
-	resume(conn);
-	flush(conn);
+	pump(conn);
 	leave(conn);
 }
 

@@ -195,6 +195,31 @@ static void large_frames(void **state)
 	free(in);
 }
 
+/* More answers than a connection keeps unsent, to a client that reads late: nothing gets lost or stuck. */
+static void answers_beyond_the_queue(void **state)
+{
+	enum { FRAME = 60000, N = 400 };
+	struct { int fd; uint8_t *p; size_t n; } job = {dial(), calloc(N, FRAME + 4), (size_t)N * (FRAME + 4)};
+	uint8_t *in = malloc(FRAME + 4);
+	pthread_t thread;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		kw_wr32(job.p + i * (FRAME + 4), FRAME);
+		job.p[i * (FRAME + 4) + 4] = 'e';
+		kw_wr32(job.p + i * (FRAME + 4) + 5, (uint32_t)i);
+	}
+	pthread_create(&thread, NULL, send_all, &job);
+	for (size_t i = 0; i < N; i++) {
+		assert_int_equal(recv(job.fd, in, FRAME + 4, MSG_WAITALL), FRAME + 4);
+		assert_memory_equal(in, job.p + i * (FRAME + 4), 16);
+	}
+	pthread_join(thread, NULL);
+	close(job.fd);
+	free(job.p);
+	free(in);
+}
+
 static void sizes_that_close(void **state)
 {
 	static const uint32_t sizes[] = {0xffffffff, 0x80000000, MAX_FRAME + 1, 0x7fffffff, 0x47455420};
@@ -300,6 +325,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_byte_at_a_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_in_one_write_are_answered_in_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(large_frames, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(answers_beyond_the_queue, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sizes_that_close, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(earlier_answers_come_before_a_close, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(silence_then_an_answer, set_up, tear_down),

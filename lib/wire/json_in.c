@@ -58,6 +58,27 @@ static int to_int(struct in *in, const struct kw_field *field, json_t *json, cha
 	return 0;
 }
 
+static int to_real(struct in *in, json_t *json, char *at, const struct kw_frame *frame)
+{
+	static const struct { const char *name; double value; } names[] = {
+		{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY},
+	};
+	double v = json_number_value(json);
+
+	if (json_is_string(json)) {
+		for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+			if (strcmp(json_string_value(json), names[i].name) == 0) {
+				memcpy(at, &names[i].value, sizeof v);
+				return 0;
+			}
+		}
+	}
+	if (!json_is_number(json))
+		return fail(in, frame, KT_ETYPE, "a number is expected, not %s", type_name(json));
+	memcpy(at, &v, sizeof v);
+	return 0;
+}
+
 /* {"hex": "..."} or {"text": "..."}: the bytes, in the arena. */
 static int to_run(struct in *in, json_t *json, const struct kw_frame *frame, struct kw_bytes *out)
 {
@@ -68,7 +89,8 @@ static int to_run(struct in *in, json_t *json, const struct kw_frame *frame, str
 	long len = (long)n;
 
 	if (json_object_size(json) != 1 || !json_is_string(value))
-		return fail(in, frame, KT_ETYPE, "%s is expected", "a string, {\"hex\": \"...\"} or {\"text\": \"...\"}");
+		return fail(in, frame, KT_ETYPE, "%s is expected",
+			    "a string, {\"hex\": \"...\"} or {\"text\": \"...\"}");
 	p = kw_alloc(in->arena, n + 1);
 	if (!p)
 		return fail(in, frame, KT_ENOMEM, "%s", "out of memory");
@@ -163,13 +185,7 @@ static int to_value(struct in *in, const struct kw_field *field, json_t *json, c
 			return fail(in, frame, KT_ETYPE, "true or false is expected, not %s", type_name(json));
 		*(bool *)at = json_is_true(json);
 		return 0;
-	case KW_FLOAT64: {
-		double v = json_number_value(json);
-		if (!json_is_number(json))
-			return fail(in, frame, KT_ETYPE, "a number is expected, not %s", type_name(json));
-		memcpy(at, &v, sizeof v);
-		return 0;
-	}
+	case KW_FLOAT64: return to_real(in, json, at, frame);
 	case KW_UUID:
 		if (!json_is_string(json) ||
 		    kw_uuid_parse(json_string_value(json), json_string_length(json), (struct kw_uuid *)at) < 0)
@@ -243,9 +259,12 @@ static int to_field(struct in *in, const struct kw_field *field, json_t *json, c
 
 static const struct kw_field *find_field(const struct kw_struct *st, const char *name)
 {
-	for (uint32_t i = 0; i < st->nfields; i++)
-		if (strcmp(st->fields[i].name, name) == 0 || (st->fields[i].alias && strcmp(st->fields[i].alias, name) == 0))
-			return &st->fields[i];
+	for (uint32_t i = 0; i < st->nfields; i++) {
+		const struct kw_field *field = &st->fields[i];
+
+		if (strcmp(field->name, name) == 0 || (field->alias && strcmp(field->alias, name) == 0))
+			return field;
+	}
 	return NULL;
 }
 

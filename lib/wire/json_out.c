@@ -1,4 +1,5 @@
 /* A message as JSON, in the form of Kafka's generated JsonConverters with records serialized. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/wire/base64.h"
@@ -41,6 +42,16 @@ static json_t *string(struct kw_str str)
 	return json;
 }
 
+/* What JSON has no number for is a string, as Jackson does it. */
+static json_t *real_number(double real)
+{
+	if (isnan(real))
+		return json_string("NaN");
+	if (isinf(real))
+		return json_string(real > 0 ? "Infinity" : "-Infinity");
+	return json_real(real);
+}
+
 static json_t *records(const struct kw_records *r)
 {
 	struct kw_buf buf;
@@ -73,7 +84,7 @@ static json_t *from_value(struct out *o, const struct kw_field *field, const cha
 	case KW_INT32: return json_integer(*(const int32_t *)(const void *)at);
 	case KW_UINT32: return json_integer(*(const uint32_t *)(const void *)at);
 	case KW_INT64: memcpy(&v64, at, sizeof v64); return json_integer(v64);
-	case KW_FLOAT64: memcpy(&real, at, sizeof real); return json_real(real);
+	case KW_FLOAT64: memcpy(&real, at, sizeof real); return real_number(real);
 	case KW_UUID: kw_uuid_text(*(const struct kw_uuid *)at, id); return json_string(id);
 	case KW_STRING: return bytes->n < 0 ? json_null() : string(*(const struct kw_str *)(const void *)at);
 	case KW_BYTES: return bytes->n < 0 ? json_null() : base64(bytes->p, (size_t)bytes->n);
@@ -129,7 +140,8 @@ static json_t *from_struct(struct out *o, const struct kw_struct *st, const void
 		if (!kw_in(field->versions, o->version)) {
 			if (field->flags & KW_F_IGNORABLE || kw_field_is_default(field, in))
 				continue;
-			kw_frame_fail(&frame, o->err, KT_EVERSION, "is set, but version %d does not have it", o->version);
+			kw_frame_fail(&frame, o->err, KT_EVERSION, "is set, but version %d does not have it",
+				      o->version);
 			goto fail;
 		}
 		if (kw_in(field->tagged, o->version) && kw_field_is_default(field, in))

@@ -57,7 +57,9 @@ struct kw_struct {
 	uint32_t id;                 /* dense, for the plans */
 };
 
-enum kw_kind { KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDINATOR_KEY, KW_COORDINATOR_VALUE, KW_DATA };
+enum kw_kind {
+	KW_REQUEST, KW_RESPONSE, KW_HEADER, KW_METADATA_RECORD, KW_COORDINATOR_KEY, KW_COORDINATOR_VALUE, KW_DATA,
+};
 
 struct kw_msg {
 	const char *name;            /* "ProduceRequest" */
@@ -95,9 +97,13 @@ int kw_response_header_version(int api_key, int api_version);
 
 /* ---- decode ---- */
 
+/* No message takes more than its struct and so many bytes of arena for each byte of input: an array's count is held
+ * against the least bytes of its elements, but each level of nesting can claim the bytes that are left once more. */
+enum { KW_DECODE_PER_BYTE = 200 };
+
 /* Decodes [p, p+n) as `msg` version `version`. The result, in the arena, is struct kw_<name>; strings and records point
- * into p. *used, if given, gets the bytes read: trailing bytes are the caller's to judge. Errors: KT_EVERSION,
- * KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
+ * into p, which may be NULL when n is 0. *used, if given, gets the bytes read: trailing bytes are the caller's to judge.
+ * Errors: KT_EVERSION, KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
 int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
 	      size_t *used, struct kt_err *err);
 
@@ -106,8 +112,8 @@ int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n,
 /* A struct of the message with every field at its default. NULL when memory is exhausted. A nullable struct that is not
  * null by default is a constant that all share: replace it, do not change it. */
 void *kw_new(const struct kw_msg *msg, struct kw_arena *arena);
-/* n elements of an array of structs with every field at its default: kw_new_array(&kw_ProduceRequest_TopicProduceData_struct,
- * 2, arena). NULL when memory is exhausted. */
+/* n elements of an array of structs with every field at its default:
+ * kw_new_array(&kw_ProduceRequest_TopicProduceData_struct, 2, arena). NULL when memory is exhausted. */
 void *kw_new_array(const struct kw_struct *st, int32_t n, struct kw_arena *arena);
 /* Sets one struct to its defaults. */
 void kw_set_defaults(const struct kw_struct *st, void *out);
@@ -115,26 +121,10 @@ void kw_set_defaults(const struct kw_struct *st, void *out);
  * where the version forbids it is KT_ETYPE. */
 int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kt_err *err);
 
-/* Where each field of an encoding lies: filled by kw_encode_map, used for edits and dumps. */
-struct kw_span {
-	const char *path;            /* "topicData[0].partitionData[1].index" */
-	size_t start, end;           /* the whole field, its length prefix included */
-	size_t len_at, len_end;      /* its length prefix; equal when it has none */
-	uint8_t type;                /* enum kw_type */
-	bool array, compact, tagged;
-};
-struct kw_map {
-	struct kw_span *v;
-	size_t n, cap;
-	struct kw_arena *arena;      /* owns the paths and v */
-};
-/* Like kw_encode; also records a span for every field, in wire order. Offsets count from buf's start. */
-int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kw_map *map,
-		  struct kt_err *err);
-
 /* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
 
-/* A new reference, or NULL with err. */
+/* A new reference, or NULL with err. Unknown tagged fields are not in it. A float that is no number is the string "NaN",
+ * "Infinity" or "-Infinity", and is taken as such. */
 json_t *kw_to_json(const struct kw_msg *msg, int version, const void *in, struct kt_err *err);
 /* Unknown and duplicate members, wrong types and out-of-range numbers are errors with the path in err->path. Missing
  * members take their default (in Kafka's own converter they are errors: this is our leniency for hand-written input).

@@ -101,10 +101,7 @@ bool kw_field_is_default(const struct kw_field *field, const void *in)
 	case KW_INT32:
 	case KW_UINT32: return *(const int32_t *)at == (int32_t)field->def_int;
 	case KW_INT64: return *(const int64_t *)at == field->def_int;
-	case KW_FLOAT64: {
-		double def = (double)field->def_int;
-		return memcmp(at, &def, sizeof def) == 0;
-	}
+	case KW_FLOAT64: return *(const double *)at == (double)field->def_int;
 	case KW_UUID: {
 		static const struct kw_uuid zero;
 		return kw_uuid_eq(*(const struct kw_uuid *)at, zero);

@@ -33,7 +33,7 @@ struct strct {
 	const char *name;
 	struct field f[MAX_FIELDS];
 	int n;
-	bool emitted;
+	bool open, emitted;   /* in kw_messages.h: what it contains comes first */
 };
 
 struct msg {
@@ -92,7 +92,7 @@ static int number(const char **s)
 	long v = strtol(*s, &end, 10);
 
 	if (end == *s || v < 0 || v > 32767)
-		die("a version number is expected at \"%s\"", *s);
+		die("a number of 0 to 32767 is expected at \"%s\"", *s);
 	*s = end;
 	return (int)v;
 }
@@ -204,8 +204,11 @@ static struct field *add_field(struct strct *st, char **w, int n)
 
 static void parse_header(struct msg *m, char **w, int n)
 {
+	const char *value;
+
 	if (n < 2)
 		die("\"%s\" needs a value", w[0]);
+	value = w[1];
 	if (strcmp(w[0], "message") == 0) {
 		m->name = w[1];
 		add_struct(m, w[1]);
@@ -218,7 +221,7 @@ static void parse_header(struct msg *m, char **w, int n)
 		if (!m->kind)
 			die("unknown kind \"%s\"", w[1]);
 	} else if (strcmp(w[0], "key") == 0)
-		m->key = atoi(w[1]);
+		m->key = number(&value);
 	else if (strcmp(w[0], "versions") == 0)
 		m->versions = parse_range(w[1]);
 	else if (strcmp(w[0], "flexible") == 0)
@@ -232,11 +235,14 @@ static void parse_header(struct msg *m, char **w, int n)
 
 static int split(char *line, char **w)
 {
+	char *p;
 	int n = 0;
 
-	for (char *p = strtok(line, " \t\r\n"); p; p = strtok(NULL, " \t\r\n")) {
+	while ((p = strsep(&line, " \t\r"))) {
 		if (*p == '#')
 			break;
+		if (*p == '\0')
+			continue;
 		if (n == MAX_WORDS)
 			die("too many words");
 		w[n++] = p;
@@ -287,17 +293,15 @@ static void parse_body(struct msg *m, struct strct **at, int depth, char **w, in
 		at[depth + 1] = add_struct(m, f->type.base);
 }
 
-static void parse_file(struct msg *m, const char *path)
+/* m is zeroed and keeps m->text, which is cut up. */
+static void parse_text(struct msg *m)
 {
 	struct strct *at[MAX_DEPTH] = {NULL};
-	char *line, *next, *w[MAX_WORDS];
+	char *line, *next = m->text, *w[MAX_WORDS];
 	bool header = true;
 
-	cur_file = m->file = path;
-	cur_line = 0;
 	m->key = -1;
 	m->versions = m->flexible = (struct range){0, -1};
-	m->text = next = read_file(path);
 	while ((line = strsep(&next, "\n"))) {
 		int depth = depth_of(line), n;
 
@@ -314,6 +318,14 @@ static void parse_file(struct msg *m, const char *path)
 	}
 	if (!m->name || !m->kind)
 		die("the lines \"message\" and \"kind\" are missing");
+}
+
+static void parse_file(struct msg *m, const char *path)
+{
+	cur_file = m->file = path;
+	cur_line = 0;
+	m->text = read_file(path);
+	parse_text(m);
 }
 
 /* ---- output ---- */
@@ -362,10 +374,15 @@ static void emit_struct(FILE *h, struct msg *m, struct strct *s)
 
 	if (s->emitted)
 		return;
-	s->emitted = true;
+	if (s->open) {
+		cur_file = m->file;
+		die("struct %s contains itself", s->name);
+	}
+	s->open = true;
 	for (int i = 0; i < s->n; i++)
 		if (s->f[i].type.prim < 0)
 			emit_struct(h, m, find_struct(m, s->f[i].type.base));
+	s->emitted = true;
 	struct_name(name, sizeof name, m, s);
 	fprintf(h, "struct %s {\n", name);
 	for (int i = 0; i < s->n; i++) {
@@ -441,8 +458,9 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 	emit_range(c, m, f->nullable);
 	emit_range(c, m, f->tagged);
 	fprintf(c, "%d, %s, %d%s%s%s%s%s, ", f->tag, f->type.prim < 0 ? "KW_STRUCT" : prims[f->type.prim].constant, 0,
-		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "", f->key ? " | KW_F_KEY" : "",
-		f->never_compact ? " | KW_F_NEVER_COMPACT" : "", default_null(f) ? " | KW_F_DEFAULT_NULL" : "");
+		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "",
+		f->key ? " | KW_F_KEY" : "", f->never_compact ? " | KW_F_NEVER_COMPACT" : "",
+		default_null(f) ? " | KW_F_DEFAULT_NULL" : "");
 	fprintf(c, "offsetof(struct %s, %s)},\n", sname, lower(f->name));
 }
 
@@ -527,10 +545,14 @@ static FILE *create(const char *dir, const char *name)
 	return f;
 }
 
-static void emit_header(const char *dir, struct msg *msgs, int n)
+static void finish(FILE *f)
 {
-	FILE *h = create(dir, "kw_messages.h");
+	if (fclose(f))
+		die("cannot be written");
+}
 
+static void emit_header(FILE *h, struct msg *msgs, int n)
+{
 	fprintf(h, "/* Made by schemac from lib/wire/schema. */\n#ifndef KW_MESSAGES_H\n#define KW_MESSAGES_H\n\n"
 		   "#include \"lib/wire/message.h\"\n\n");
 	for (int i = 0; i < n; i++) {
@@ -544,16 +566,15 @@ static void emit_header(const char *dir, struct msg *msgs, int n)
 		fprintf(h, "extern const struct kw_msg kw_msg_%s;\n\n", msgs[i].name);
 	}
 	fprintf(h, "#endif\n");
-	if (fclose(h))
-		die("cannot be written");
+	finish(h);
 }
 
-static void emit_source(const char *dir, struct msg *msgs, int n)
+static void emit_source(FILE *c, struct msg *msgs, int n)
 {
-	FILE *c = create(dir, "kw_tables.c");
 	int id = 0;
 
-	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n#include \"kw_messages.h\"\n#include \"lib/wire/plan.h\"\n\n");
+	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n"
+		   "#include \"kw_messages.h\"\n#include \"lib/wire/plan.h\"\n\n");
 	for (int i = 0; i < n; i++) {
 		struct msg *m = &msgs[i];
 
@@ -573,8 +594,7 @@ static void emit_source(const char *dir, struct msg *msgs, int n)
 	for (int i = 0; i < n; i++)
 		fprintf(c, "\t&kw_msg_%s,\n", msgs[i].name);
 	fprintf(c, "};\nconst size_t kw_all_messages_n = %d;\n", n);
-	if (fclose(c))
-		die("cannot be written");
+	finish(c);
 }
 
 int main(int argc, char **argv)
@@ -592,8 +612,8 @@ int main(int argc, char **argv)
 		die("out of memory");
 	for (int i = 0; i < n; i++)
 		parse_file(&msgs[i], argv[i + 3]);
-	emit_header(argv[2], msgs, n);
-	emit_source(argv[2], msgs, n);
+	emit_header(create(argv[2], "kw_messages.h"), msgs, n);
+	emit_source(create(argv[2], "kw_tables.c"), msgs, n);
 	for (int i = 0; i < n; i++)
 		free(msgs[i].text);
 	free(msgs);

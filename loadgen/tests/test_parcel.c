@@ -201,7 +201,7 @@ static void test_the_due_refusal(void **state)
 	bad_at(2, 7);
 	answer = judge(87, "two are bad", (int32_t[]){2, 7}, 2);
 	assert_true(answer.expected);
-	assert_string_equal(answer.text, "\"two are bad\"; record_errors [2, 7] \"key is null\"");
+	assert_string_equal(answer.text, "record_errors [2, 7] \"key is null\", message \"two are bad\"");
 	settle(&answer);
 	assert_int_equal(load.counters.refused, 2);
 	assert_int_equal(load.counters.refused_with_batch, 8);
@@ -259,7 +259,7 @@ static void test_a_legal_batch_that_is_refused(void **state)
 	pack(4, NULL);
 	answer = judge(6, NULL, NULL, 0);
 	assert_false(answer.expected);
-	assert_string_equal(answer.text, "no message; record_errors []; expected NONE (0)");
+	assert_string_equal(answer.text, "record_errors [], no message; expected NONE (0)");
 	settle(&answer);
 	assert_int_equal(load.counters.failed, 4);
 	pack(4, NULL);

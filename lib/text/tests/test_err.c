@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -28,12 +29,12 @@ static void one_line_says_what_is_known(void **state)
 
 	(void)state;
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "wrong type");
-	strcpy(err.text, "not a number");
-	strcpy(err.path, "$.id");
+	snprintf(err.text, sizeof err.text, "%s", "not a number");
+	snprintf(err.path, sizeof err.path, "%s", "$.id");
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "$.id: not a number");
 	err.line = 12;
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "line 12: $.id: not a number");
-	strcpy(err.file, "a.json");
+	snprintf(err.file, sizeof err.file, "%s", "a.json");
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "a.json:12: $.id: not a number");
 	err.line = 0;
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "a.json: $.id: not a number");

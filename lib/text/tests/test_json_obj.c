@@ -288,7 +288,7 @@ static void other_readers_errors_get_their_place(void **state)
 	open_text("{\"body\":\n{\"topicData\": [\n{\"name\": 5}]}}");
 	kt_obj_any(&obj, "body");
 	kt_fail(&err, KT_ETYPE, "not a string");
-	strcpy(err.path, "topicData[0].name");
+	snprintf(err.path, sizeof err.path, "%s", "topicData[0].name");
 	assert_int_equal(kt_obj_place(&obj, "body"), KT_ETYPE);
 	assert_says("t.json:3: $.body.topicData[0].name: not a string");
 	assert_int_equal(kt_obj_place(&obj, "body"), KT_ETYPE);
@@ -296,7 +296,7 @@ static void other_readers_errors_get_their_place(void **state)
 	err = (struct kt_err){0};
 	assert_int_equal(kt_obj_place(&obj, "body"), 0);
 	kt_fail(&err, KT_ETYPE, "hm");
-	strcpy(err.path, "[4]");
+	snprintf(err.path, sizeof err.path, "%s", "[4]");
 	kt_obj_place(&obj, "body");
 	assert_says("t.json:1: $.body[4]: hm");
 }
@@ -329,9 +329,9 @@ static void endless_names_are_cut_off(void **state)
 	char text[4096];
 
 	(void)state;
-	strcpy(text, "{\"");
+	snprintf(text, sizeof text, "%s", "{\"");
 	memset(text + 2, 'n', 3000);
-	strcpy(text + 3002, "\":\n1}");
+	memcpy(text + 3002, "\":\n1}", 6);
 	open_text(text);
 	assert_int_equal(kt_obj_done(&obj), KT_EUNKNOWN);
 	assert_int_equal(strlen(err.path), sizeof err.path - 1);

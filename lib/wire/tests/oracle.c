@@ -7,13 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void oracle_open(struct oracle *oracle, const char *jars)
+void oracle_open(struct oracle *oracle, const char *class_path)
 {
 	int to[2], from[2];
-	char class_path[4096];
 
 	*oracle = (struct oracle){0};
-	snprintf(class_path, sizeof class_path, "%s/*", jars);
 	if (pipe(to) < 0 || pipe(from) < 0 || (oracle->pid = fork()) < 0)
 		err(3, "cannot start java");
 	if (oracle->pid == 0) {
@@ -23,7 +21,8 @@ void oracle_open(struct oracle *oracle, const char *jars)
 		close(to[1]);
 		close(from[0]);
 		close(from[1]);
-		execlp("java", "java", "-XX:+UseSerialGC", "-cp", class_path, "fixtures/oracle/KafkaCodec.java", (char *)NULL);
+		execlp("java", "java", "-XX:+UseSerialGC", "-cp", class_path, "fixtures/oracle/KafkaCodec.java",
+		       (char *)NULL);
 		err(3, "java");
 	}
 	close(to[0]);

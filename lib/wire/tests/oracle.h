@@ -15,8 +15,8 @@ struct oracle {
 	size_t nwords, capwords;
 };
 
-/* Starts it on the jars of a folder. What it cannot do ends this program with a message. */
-void oracle_open(struct oracle *oracle, const char *jars);
+/* Starts it with a class path of a release's jars. What fails ends this program with a message. */
+void oracle_open(struct oracle *oracle, const char *class_path);
 void oracle_close(struct oracle *oracle);
 /* Sends a line and waits for the answer: true for "ok". After "no", words[0] is the reason. */
 bool oracle_ask(struct oracle *oracle, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

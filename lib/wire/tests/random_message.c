@@ -22,8 +22,8 @@ uint32_t random_below(struct random_source *src, uint32_t n)
 /* Often one of the values at which something changes. */
 static int64_t random_number(struct random_source *src)
 {
-	static const int64_t edges[] = {0, 1, -1, INT8_MIN, INT8_MAX, INT16_MIN, INT16_MAX, INT32_MIN, INT32_MAX, INT64_MIN,
-					INT64_MAX};
+	static const int64_t edges[] = {0, 1, -1, INT8_MIN, INT8_MAX, INT16_MIN, INT16_MAX, INT32_MIN, INT32_MAX,
+					INT64_MIN, INT64_MAX};
 
 	if (random_below(src, 3) == 0)
 		return edges[random_below(src, sizeof edges / sizeof edges[0])];

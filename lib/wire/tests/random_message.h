@@ -11,7 +11,7 @@ struct random_source {
 
 /* A number below n. */
 uint32_t random_below(struct random_source *src, uint32_t n);
-/* A struct of the message in the arena; strings are UTF-8. Every field of the version is set; tagged ones not always. */
+/* A struct of the message in the arena; strings are UTF-8. Fields of the version are set, tagged ones not always. */
 void *random_message(struct random_source *src, const struct kw_msg *msg, int version, struct kw_arena *arena);
 
 #endif

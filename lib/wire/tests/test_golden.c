@@ -122,7 +122,8 @@ static void decode_like_kafka(void **state)
 				assert_int_equal(kw_decode(header, version, bytes, n, &arena, &out, &head, &err), 0);
 				assert_int_equal(kw_encode(header, version, out, &buf, &err), 0);
 			}
-			assert_int_equal(kw_decode(row->msg, row->version, bytes + head, n - head, &arena, &out, &used, &err), 0);
+			assert_int_equal(kw_decode(row->msg, row->version, bytes + head, n - head, &arena, &out, &used,
+						   &err), 0);
 			assert_int_equal(head + used, n);
 			assert_int_equal(kw_encode(row->msg, row->version, out, &buf, &err), 0);
 			assert_int_equal(buf.n, n);

@@ -1,0 +1,92 @@
+#!/bin/bash
+# The program as a user runs it, on a fakebroker: verdicts, exit codes, what lies in the output directory.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 2
+build=${BUILD:-build}
+dir=$(mktemp -d) || exit 2
+broker=
+trap '[ -z "$broker" ] || { kill "$broker" 2>/dev/null; wait "$broker" 2>/dev/null; }; rm -rf "$dir"' EXIT
+trap 'exit 143' TERM INT HUP
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); echo "ok   $*"; }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; sed 's/^/     /' "$dir/log"; }
+# expect CODE WHAT COMMAND...: the command ends with this exit code; what it says is in $dir/log.
+expect() {
+	local code=$1 what=$2 got
+	shift 2
+	"$@" >"$dir/log" 2>&1 </dev/null
+	got=$?
+	if [ "$got" = "$code" ]; then ok "$what"; else bad "$what: exit code $got, not $code"; fi
+}
+says() { if grep -qE -- "$1" "$dir/log"; then ok "it says $1"; else bad "it does not say $1"; fi; }
+there() { if [ -s "$1" ]; then ok "${1#"$dir"/} is there"; else bad "${1#"$dir"/} is not there"; fi; }
+
+"$build/fakebroker" fixtures/scenarios/demo.json --port 0 --port-file "$dir/ports" >"$dir/ready" 2>"$dir/broker.log" &
+broker=$!
+for _ in $(seq 200); do [ -s "$dir/ports" ] && break; sleep 0.05; done
+at=$(sed -n 's/^ready bootstrap=\([^ ,]*\).*/\1/p' "$dir/ready")
+[ -n "$at" ] || { cat "$dir/broker.log"; exit 1; }
+run() { "$build/conformance" run --bootstrap-server "$at" --seed 1 "$@"; }
+
+expect 0 'every case passes' run --strict --out "$dir/all" --format tap --format junit
+says '^[0-9]+ cases on .*: [0-9]+ pass$'
+for file in result.json report.html result.tap junit.xml; do there "$dir/all/$file"; done
+expect 0 'one at a time, too' run --jobs 1 --only 'records.crc.*'
+expect 0 'TAP on standard output' run --only 'records.crc.mismatch@v9' --format tap
+says '^ok 2 - records.crc.mismatch@v9$'
+expect 2 'no case is an error' run --only 'records.crc.mismach'
+says 'did you mean "records.crc.mismatch"'
+expect 2 'no broker is an error' "$build/conformance" run
+expect 3 'a broker that is not there' "$build/conformance" run --bootstrap-server 127.0.0.1:1
+expect 4 'nothing but what is left out' run --only 'records.crc.*' --skip 'records.*' --skip 'sanity.*'
+expect 0 'a case is left out' run --only 'records.crc.*' --skip 'records.crc.mismatch@v9'
+says '^disabled +records.crc.mismatch@v9'
+
+# A name that is not what the profile says makes cases fail.
+echo '{"names": {"validator.non-empty": "AllowAll"}}' >"$dir/wrong.json"
+expect 1 'a failure' run --profile "$dir/wrong.json" --only validators.first-record --out "$dir/red"
+says '^fail +validators.first-record  step 1 produce: errorCode: expected INVALID_RECORD \(87\), got NONE \(0\)$'
+red=$dir/red/failures/validators.first-record
+for file in case.json result.json repeat.sh 1-produce.request 1-produce.request.hex 1-produce.response; do there "$red/$file"; done
+expect 0 'the folder of a failure runs again, with the right names' "$build/conformance" replay "$red" --bootstrap-server "$at"
+expect 0 'what failed runs again, with the right names' run --rerun "$dir/red/result.json"
+says '^pass +validators.first-record'
+cat >"$dir/known.json" <<-'X'
+	{"names": {"validator.non-empty": "AllowAll"}, "capabilities": {"validators": true},
+	 "expectedFailures": [{"case": "validators.first-record", "message": "step 1 produce: errorCode", "why": "issue 1"}]}
+X
+expect 0 'a failure that is expected' run --profile "$dir/known.json" --only validators.first-record
+says '^xfail +validators.first-record'
+says '^pass +profile.validators'
+sed 's/"AllowAll"/"NonEmptyValue"/; s/true/false/' "$dir/known.json" >"$dir/stale.json"
+expect 1 'a pass that is not expected, a claim that is wrong' run --profile "$dir/stale.json" --only validators.first-record
+says '^xpass +validators.first-record'
+says '^fail +profile.validators'
+echo '{"names": {"validator.non-empty": null}}' >"$dir/none.json"
+expect 0 'a name that the target does not have' run --profile "$dir/none.json" --only validators.first-record
+says '^unsupported +validators.first-record  the profile has no name for validator.non-empty'
+echo '{"capabilitis": {}}' >"$dir/bad.json"
+expect 2 'a profile that is not right' run --profile "$dir/bad.json"
+says 'bad.json:1: .*unknown member "capabilitis"; did you mean "capabilities"'
+
+for file in fixtures/incidents/*.json; do
+	id=$(basename "$file" .json)
+	expect 0 "incident $id" "$build/conformance" replay "$id" --bootstrap-server "$at"
+	says '^pass$'
+done
+expect 2 'an incident that there is not' "$build/conformance" replay S99 --bootstrap-server "$at"
+expect 0 'probe' "$build/conformance" probe --bootstrap-server "$at" --write "$dir/probed.json"
+expect 0 'a probed profile runs' "$build/conformance" run --profile "$dir/probed.json" --only 'sanity.*'
+expect 0 'the matrix' "$build/conformance" report "$dir/all/result.json" "$dir/red/result.json" --out "$dir/matrix"
+there "$dir/matrix/report.html"
+expect 2 'a file that is no result' "$build/conformance" report "$dir/bad.json" --out "$dir/matrix"
+for command in list requirements lint; do expect 0 "$command" "$build/conformance" $command; done
+expect 0 'list --edits' "$build/conformance" list --edits
+says '^set-length +at value'
+expect 0 'show' "$build/conformance" show records.crc.mismatch
+expect 2 'show what is not there' "$build/conformance" show records.crc.mismach
+
+kill -0 "$broker" || bad 'the broker is gone'
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
