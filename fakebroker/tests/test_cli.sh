@@ -183,9 +183,8 @@ refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set
 # ---- ready line and port file ----
 
 start --nodes 3 --port 0 --port-file "$dir/ports"
-check 'the ready line' grep -qxE \
-	'ready bootstrap=127\.0\.0\.1:[0-9]+,127\.0\.0\.1:[0-9]+,127\.0\.0\.1:[0-9]+ controller=127\.0\.0\.1:[0-9]+ control=http://127\.0\.0\.1:[0-9]+' \
-	<<<"$line"
+at='127\.0\.0\.1:[0-9]+'
+check 'the ready line' grep -qxE "ready bootstrap=$at,$at,$at controller=$at control=http://$at" <<<"$line"
 equal 'the port file' "$(cat "$dir/ports")" \
 	"{\"bootstrap\":\"$bootstrap\",\"controller\":\"$controller\",\"control\":\"$control\",\"pid\":$pid}"
 for address in ${bootstrap//,/ } "$controller"; do
@@ -214,8 +213,8 @@ refused "$dir/folder cannot be written: Is a directory" --port 0 --port-file "$d
 check 'nothing is left of a port file' test ! -e "$dir/folder.part"
 
 if [ -s /proc/net/if_inet6 ] && start --host ::1 --port 0 && [ -n "$line" ]; then
-	check 'an address of IPv6' grep -qxE 'ready bootstrap=\[::1\]:[0-9]+ controller=\[::1\]:[0-9]+ control=http://\[::1\]:[0-9]+' \
-		<<<"$line"
+	at='\[::1\]:[0-9]+'
+	check 'addresses of IPv6' grep -qxE "ready bootstrap=$at controller=$at control=http://$at" <<<"$line"
 	stopped TERM 0
 fi
 
