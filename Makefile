@@ -11,6 +11,10 @@ CC      ?= cc
 
 VERSION := 0.1.0
 
+# make V=1 prints the commands.
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2))
+
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 CFLAGS  ?= $(if $(COV),-O0,-O2) -g
 # What every file needs, whatever CFLAGS a user gives.
@@ -68,7 +72,7 @@ help:
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
 	@echo 'make deps         install the Debian packages that are missing (all building targets do this first)'
 	@echo 'make clean        remove build output'
-	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir'
+	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir  V=1'
 	@echo 'Other flags rebuild what they concern; SAN and COV have build directories of their own.'
 
 # ---- Debian packages -------------------------------------------------------------------------------------------------
@@ -98,11 +102,13 @@ GEN    := $(BUILD)/gen/kw_messages.h $(BUILD)/gen/kw_tables.c
 # A tool of the build: without sanitizers and coverage.
 $(BUILD)/schemac: lib/wire/schemac.c $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
 
 $(BUILD)/gen/stamp: $(BUILD)/schemac $(SCHEMA)
 	@mkdir -p $(@D)
-	@echo '$(BUILD)/schemac -o $(@D) lib/wire/schema/*.msg'; $(BUILD)/schemac -o $(@D) $(SCHEMA)
+	$(call say,GEN,$(@D))
+	$(Q)$(BUILD)/schemac -o $(@D) $(SCHEMA)
 	@touch $@
 
 $(GEN): $(BUILD)/gen/stamp ;
@@ -112,14 +118,20 @@ $(GEN): $(BUILD)/gen/stamp ;
 # The first build of an object waits for the generated header; later ones know from their .d whether they include it.
 $(OBJ)/%.o: %.c $(BUILD)/FLAGS.words | deps $(GEN)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+
+# The page's style and script are embedded, which the compiler's dependencies do not say.
+$(OBJ)/conformance/report/html.o: $(wildcard conformance/report/page.*)
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/FLAGS.words
-	$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) $(KCFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.a: $(BUILD)/%.words
 	@rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(call say,AR,$@)
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(LIB_A): $(LIB_OBJ)
 
@@ -127,29 +139,35 @@ define program
 $(BUILD)/lib$(1).a: $(call obj_of,$(1))
 
 $(BUILD)/$(1): $(OBJ)/$(1)/main.o $(BUILD)/lib$(1).a $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
 
 $(OBJ)/$(1)/tests/test_%: $(OBJ)/$(1)/tests/test_%.o $(BUILD)/lib$(1).a $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
 
 $(OBJ)/$(1)/fuzz/fuzz_%: $(OBJ)/$(1)/fuzz/fuzz_%.o $(FUZZ_MAIN) $(BUILD)/lib$(1).a $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 define libtest
 $(OBJ)/$(1)tests/test_%: $(OBJ)/$(1)tests/test_%.o $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(LIB_A) $$(TEST_LIBS) $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(LIB_A) $$(TEST_LIBS) $$(LIB_LIBS)
 
 $(OBJ)/$(1)fuzz/fuzz_%: $(OBJ)/$(1)fuzz/fuzz_%.o $(FUZZ_MAIN) $(LIB_A)
-	$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -o $$@ $$^ $$(LIB_LIBS)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -o $$@ $$^ $$(LIB_LIBS)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
 # Example plugins see nothing but the public headers.
 $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c11 $(WARN) -Ifakebroker/hooks -shared -fPIC -o $@ $<
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -std=c11 $(WARN) -Ifakebroker/hooks -shared -fPIC -o $@ $<
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
@@ -198,7 +216,8 @@ COMPARE := $(OBJ)/lib/wire/tests/compare_codec
 $(COMPARE) $(addprefix $(OBJ)/lib/wire/tests/test_,message lengths): $(OBJ)/lib/wire/tests/random_message.o
 $(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_sites.o
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
-	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)

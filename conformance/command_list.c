@@ -8,6 +8,7 @@
 #include "conformance/lint.h"
 #include "lib/text/near.h"
 #include "lib/text/table.h"
+#include "lib/wire/edit.h"
 
 static void complain(void *arg, const struct kt_err *err)
 {
@@ -38,19 +39,21 @@ static bool fits(const struct kt_list *globs, const struct cf_instance *instance
 static struct {
 	const char *data;
 	struct kt_list only, skip;
-	bool json;
+	bool json, edits;
 } list_given;
 
 static const struct kt_opt list_options[] = {
 	KT_LIST(0, "only", "GLOB", &list_given.only, "cases whose id fits; may be given again"),
 	KT_LIST(0, "skip", "GLOB", &list_given.skip, "but not those"),
+	KT_FLAG(0, "edits", &list_given.edits, "the edits of frames and batches in place of the cases"),
 	KT_FLAG(0, "json", &list_given.json, "print JSON"),
 	CF_DATA_OPTION(&list_given.data),
 	KT_END
 };
 
 static const struct kt_cli list_cli = {
-	.program = "conformance list", .about = "The cases of the suite.", .options = list_options,
+	.program = "conformance list", .about = "The cases of the suite, or the edits that they use.",
+	.options = list_options,
 	.examples = "  conformance list --only 'records.codec.*'",
 };
 
@@ -96,6 +99,27 @@ static void list_table(const struct cf_suite *suite)
 	kt_table_fini(&table);
 }
 
+static void list_edits(void)
+{
+	const char *name, *members, *help;
+	json_t *out = json_array();
+	struct kt_table table;
+
+	kt_table_init(&table, "edit", "members", "what it does", NULL);
+	for (size_t i = 0; kw_edit_row(i, &name, &members, &help); i++) {
+		kt_table_add(&table, "%s", name);
+		kt_table_add(&table, "%s", members);
+		kt_table_add(&table, "%s", help);
+		json_array_append_new(out, json_pack("{s:s, s:s, s:s}", "edit", name, "members", members, "help", help));
+	}
+	if (list_given.json)
+		json_dumpf(out, stdout, JSON_INDENT(1));
+	else
+		kt_table_print(&table, stdout, kt_terminal_width(stdout));
+	kt_table_fini(&table);
+	json_decref(out);
+}
+
 int cf_command_list(int argc, char **argv)
 {
 	struct cf_suite suite;
@@ -103,6 +127,10 @@ int cf_command_list(int argc, char **argv)
 
 	if (!kt_cli_begin(&list_cli, &argc, argv, &status))
 		return status;
+	if (list_given.edits) {
+		list_edits();
+		return KT_EXIT_OK;
+	}
 	status = cf_load_or_complain(&suite, list_given.data, list_cli.program);
 	if (status == 0 && list_given.json)
 		list_json(&suite);

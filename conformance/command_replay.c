@@ -83,15 +83,26 @@ static void print_head(const struct cf_incident *incident)
 	printf("\n");
 }
 
+static void print_none(json_t *got)
+{
+	json_t *offset = json_object_get(got, "baseOffset");
+
+	printf("NONE");
+	if (offset)
+		printf(", offset %lld", (long long)json_integer_value(offset));
+}
+
 /* "INVALID_RECORD (87)", "NONE, offset 0" */
 static void print_answer(json_t *step)
 {
 	json_t *got = json_object_get(step, "got"), *code = json_object_get(got, "errorCode");
 
-	if (!got || !json_is_integer(code))
+	if (!got || json_is_null(got))
 		printf("no answer, connection %s", cf_text(step, "connection"));
+	else if (!json_is_integer(code))
+		printf("an answer without error code");
 	else if (json_integer_value(code) == 0)
-		printf("NONE, offset %lld", (long long)json_integer_value(json_object_get(got, "baseOffset")));
+		print_none(got);
 	else
 		printf("%s (%d)", kw_error_name((int)json_integer_value(code)), (int)json_integer_value(code));
 	if (*cf_text(got, "errorMessage"))
@@ -116,14 +127,15 @@ static void print_step(const char *what, json_t *step)
 
 static void print_outcome(const struct cf_incident *incident, json_t *row)
 {
-	static const char *const what[] = {"answer", "left"};
 	json_t *steps = json_object_get(row, "steps"), *step;
-	size_t i;
+	size_t i, answers = 0;
 
 	json_array_foreach(steps, i, step) {
-		if (i == 2)
+		bool end = strcmp(cf_text(step, "verb"), "endOffset") == 0;
+
+		if (!end && answers++ > 0)
 			printf("\nmended: %s\n", incident->mended_title);
-		print_step(what[i % 2], step);
+		print_step(end ? "left" : "answer", step);
 	}
 	printf("\n%s", cf_text(row, "verdict"));
 	if (*cf_text(row, "reason"))

@@ -37,13 +37,15 @@ static int read_mended(struct cf_incident *incident, struct kt_obj *obj)
 
 	if (!kt_obj_object(obj, "mended", &mended))
 		return obj->err->code;
-	incident->mended_batch_at = -1;
-	kt_obj_need(&mended, "title", "edits", "expect", "endOffset", NULL);
+	kt_obj_need(&mended, "title", incident->frame ? "edits" : "send", "expect", NULL);
+	if (incident->topic)
+		kt_obj_need(&mended, "endOffset", NULL);
 	kt_obj_str(&mended, "title", &incident->mended_title);
-	incident->mended_edits = kt_obj_any(&mended, "edits");
+	incident->mended_edits = incident->frame ? kt_obj_any(&mended, "edits") : NULL;
+	incident->mended_send = incident->send ? kt_obj_any(&mended, "send") : NULL;
 	incident->mended_expect = kt_obj_any(&mended, "expect");
-	kt_obj_int(&mended, "batchAt", 0, FRAME_MAX, &incident->mended_batch_at);
-	kt_obj_int(&mended, "endOffset", 0, INT32_MAX, &incident->mended_end_offset);
+	if (incident->topic)
+		kt_obj_int(&mended, "endOffset", 0, INT32_MAX, &incident->mended_end_offset);
 	return kt_obj_done(&mended);
 }
 
@@ -51,11 +53,25 @@ static int read_topic(struct cf_incident *incident, struct kt_obj *obj)
 {
 	struct kt_obj topic;
 
-	kt_obj_object(obj, "topic", &topic);
+	if (!kt_obj_object(obj, "topic", &topic))
+		return obj->err->code;
 	kt_obj_need(&topic, "name", NULL);
 	kt_obj_str(&topic, "name", &incident->topic);
 	incident->topic_configs = kt_obj_any(&topic, "configs");
+	kt_obj_need(obj, "endOffset", NULL);
+	kt_obj_int(obj, "endOffset", 0, INT32_MAX, &incident->end_offset);
 	return kt_obj_done(&topic);
+}
+
+/* What is sent: recorded bytes, or a request that is built. */
+static void read_request(struct cf_incident *incident, struct kt_obj *obj)
+{
+	incident->send = kt_obj_any(obj, "send");
+	if (incident->send)
+		return;
+	kt_obj_need(obj, "frame", "answer", NULL);
+	kt_obj_str(obj, "frame", &incident->frame);
+	incident->answer = kt_obj_any(obj, "answer");
 }
 
 static int read_incident(struct cf_incident *incident, struct kt_err *err)
@@ -63,15 +79,13 @@ static int read_incident(struct cf_incident *incident, struct kt_err *err)
 	struct kt_obj obj;
 
 	kt_obj_root(&obj, &incident->doc, err);
-	kt_obj_need(&obj, "id", "title", "source", "text", "topic", "frame", "answer", "expect", "endOffset", NULL);
+	kt_obj_need(&obj, "id", "title", "source", "text", "expect", NULL);
 	kt_obj_str(&obj, "id", &incident->id);
 	kt_obj_str(&obj, "title", &incident->title);
 	kt_obj_str(&obj, "text", &incident->text);
-	kt_obj_str(&obj, "frame", &incident->frame);
-	kt_obj_int(&obj, "endOffset", 0, INT32_MAX, &incident->end_offset);
 	incident->sources = kt_obj_any(&obj, "source");
-	incident->answer = kt_obj_any(&obj, "answer");
 	incident->expect = kt_obj_any(&obj, "expect");
+	read_request(incident, &obj);
 	if (read_topic(incident, &obj) || read_notes(incident, &obj) || read_mended(incident, &obj))
 		return err->code;
 	return kt_obj_done(&obj);
@@ -79,13 +93,16 @@ static int read_incident(struct cf_incident *incident, struct kt_err *err)
 
 /* ---- as a case ---- */
 
-static json_t *frame_step(const struct cf_incident *incident, json_t *expect)
+static json_t *request_step(const struct cf_incident *incident, json_t *send, json_t *expect)
 {
 	json_t *answer = incident->answer, *frame;
 
-	frame = json_pack("{s:s, s:{s:s}, s:{s:O, s:O}, s:s}", "hex", incident->frame, "rename", incident->topic,
-			  "$topic", "answer", "api", json_object_get(answer, "api"), "version",
-			  json_object_get(answer, "version"), "topic", "$topic");
+	if (send)
+		return json_pack("{s:O, s:O}", "send", send, "expect", expect);
+	frame = json_pack("{s:s, s:{s:O, s:O}}", "hex", incident->frame, "answer", "api", json_object_get(answer, "api"),
+			  "version", json_object_get(answer, "version"));
+	if (incident->topic)
+		json_object_update_new(frame, json_pack("{s:{s:s}, s:s}", "rename", incident->topic, "$topic", "topic", "$topic"));
 	if (json_object_get(answer, "at"))
 		json_object_set(frame, "at", json_object_get(answer, "at"));
 	return json_pack("{s:o, s:O}", "frame", frame, "expect", expect);
@@ -93,32 +110,38 @@ static json_t *frame_step(const struct cf_incident *incident, json_t *expect)
 
 static json_t *mended_step(const struct cf_incident *incident)
 {
-	json_t *step = frame_step(incident, incident->mended_expect), *frame = json_object_get(step, "frame");
+	json_t *step = request_step(incident, incident->mended_send, incident->mended_expect);
 
-	json_object_set(frame, "edits", incident->mended_edits);
-	if (incident->mended_batch_at >= 0)
-		json_object_set_new(frame, "batchAt", json_integer(incident->mended_batch_at));
+	if (incident->mended_edits)
+		json_object_set(json_object_get(step, "frame"), "edits", incident->mended_edits);
 	return step;
 }
 
-static json_t *end_step(int offset)
+static void add_end_step(const struct cf_incident *incident, json_t *steps, int offset)
 {
-	return json_pack("{s:{s:s}, s:{s:{s:i}}}", "endOffset", "topic", "$topic", "expect", "body", "offset", offset);
+	if (incident->topic)
+		json_array_append_new(steps, json_pack("{s:{s:s}, s:{s:{s:i}}}", "endOffset", "topic", "$topic", "expect",
+						       "body", "offset", offset));
 }
 
 static json_t *case_json(const struct cf_incident *incident)
 {
-	json_t *steps = json_pack("[o, o]", frame_step(incident, incident->expect), end_step(incident->end_offset));
-	json_t *topic = json_object();
+	json_t *steps = json_pack("[o]", request_step(incident, incident->send, incident->expect));
+	json_t *json, *topic;
 
-	if (incident->topic_configs)
-		json_object_set(topic, "configs", incident->topic_configs);
+	add_end_step(incident, steps, incident->end_offset);
 	if (incident->mended_title) {
 		json_array_append_new(steps, mended_step(incident));
-		json_array_append_new(steps, end_step(incident->mended_end_offset));
+		add_end_step(incident, steps, incident->mended_end_offset);
 	}
-	return json_pack("{s:s, s:s, s:{s:o}, s:o}", "id", "incident.replay", "title", incident->title, "topics", "topic", topic,
-			 "steps", steps);
+	json = json_pack("{s:s, s:s, s:o}", "id", "incident.replay", "title", incident->title, "steps", steps);
+	if (incident->topic) {
+		topic = json_object();
+		if (incident->topic_configs)
+			json_object_set(topic, "configs", incident->topic_configs);
+		json_object_set_new(json, "topics", json_pack("{s:o}", "topic", topic));
+	}
+	return json;
 }
 
 static int make_case(struct cf_incident *incident, struct kt_err *err)

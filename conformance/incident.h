@@ -5,9 +5,11 @@
  *	 "notes": [{"at": 99, "size": 4, "text": "lastOffsetDelta: 0, with two records behind it"}],
  *	 "answer": {"api": "Produce", "version": 3, "at": "responses[0].partitionResponses[0]"},
  *	 "expect": {...}, "endOffset": 0,
- *	 "mended": {"title": "...", "edits": [{"at": 99, "hex": "00000001"}], "batchAt": 55, "expect": {...}, "endOffset": 2}}
+ *	 "mended": {"title": "...", "edits": [{"edit": "set", ...}], "expect": {...}, "endOffset": 2}}
  *
- * `expect` is as in a case. `mended` may be missing. It becomes a case of its own, so that one engine judges both.
+ * Where a report does not show the whole request, "send" stands for "frame" and "answer": the arguments of that verb, with
+ * $topic for the topic's name; then "mended" has a "send" of its own. `expect` is as in a case. Without "topic" there is no
+ * "endOffset". `mended` may be missing. It becomes a case of its own, so that one engine judges both.
  */
 #ifndef KASSAY_CONFORMANCE_INCIDENT_H
 #define KASSAY_CONFORMANCE_INCIDENT_H
@@ -21,14 +23,16 @@ struct cf_incident_note {
 
 struct cf_incident {
 	struct kt_json doc;
-	const char *id, *title, *text, *frame, *topic;
+	const char *id, *title, *text;
+	const char *frame, *topic;       /* NULL = none */
+	json_t *send;                    /* in place of frame; NULL = none */
 	json_t *sources, *answer, *expect, *topic_configs;
 	int end_offset;
 	struct cf_incident_note *notes;
 	size_t nnotes;
 	const char *mended_title;        /* NULL without a mended variant */
-	json_t *mended_edits, *mended_expect;
-	int mended_batch_at, mended_end_offset;
+	json_t *mended_edits, *mended_send, *mended_expect;
+	int mended_end_offset;
 	struct cf_case *cas;             /* what the incident comes to */
 };
 

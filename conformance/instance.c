@@ -58,7 +58,7 @@ static json_t *expected_json(const struct cf_step *step, json_t *vars)
 		struct kt_err err = {0};
 		json_t *expanded = cf_expand(step->alternatives[i].json, vars, &err);
 
-		json_array_append_new(list, expanded ? expanded : json_incref(step->alternatives[i].json));
+		json_array_append_new(list, expanded ? expanded : json_deep_copy(step->alternatives[i].json));
 	}
 	return list;
 }
@@ -177,6 +177,7 @@ static void set_variables(struct cf_run *run, const char *run_name, size_t index
 {
 	const struct cf_target *target = run->target;
 	char name[128];
+	json_t *names;
 
 	snprintf(name, sizeof name, "%s%s-%zu", target->profile->topicPrefix, run_name, index);
 	cf_run_set(run, "run", json_string(name));
@@ -190,7 +191,9 @@ static void set_variables(struct cf_run *run, const char *run_name, size_t index
 	cf_run_set(run, "maxLevel", json_integer(target->max_level));
 	if (run->instance->version >= 0)
 		cf_run_set(run, "version", json_integer(run->instance->version));
-	json_object_update(run->vars, target->profile->names);
+	names = json_deep_copy(target->profile->names);
+	json_object_update(run->vars, names);
+	json_decref(names);
 }
 
 static struct cf_judgement run_steps(struct cf_run *run, json_t *rows)

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "lib/wire/base64.h"
+#include "lib/wire/edit.h"
 
 #define CLIENT_ID "kassay-conformance"
 
-enum { API_VERSIONS = 18 };
+enum { API_VERSIONS = 18, PIECE_GAP_MS = 5 };
 
 int cf_link_open(struct cf_link *link, struct kt_err *err)
 {
@@ -85,6 +86,37 @@ int cf_link_send(struct cf_link *link, const void *p, size_t n, json_t *evidence
 {
 	note_bytes(evidence, "requestHex", p, n);
 	return kc_write(link->conn, p, n, kc_now_ms() + link->timeout, err);
+}
+
+/* Pieces go out one by one, with a little time between them so that they arrive as such. */
+static int send_pieces(struct cf_link *link, const struct kw_buf *frame, const struct kw_editing *how, struct kt_err *err)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i <= how->ncuts; i++) {
+		size_t end = i < how->ncuts ? how->cuts[i] : frame->n;
+
+		if (i > 0)
+			kc_wait_close(link->conn, kc_now_ms() + PIECE_GAP_MS);
+		if (kc_write(link->conn, frame->p + at, end - at, kc_now_ms() + link->timeout, err))
+			return err->code;
+		at = end;
+	}
+	if (how->half_close)
+		kc_shutdown_write(link->conn);
+	return 0;
+}
+
+int cf_link_send_edited(struct cf_link *link, struct kw_buf *frame, json_t *edits, json_t *evidence, bool *bad_edits,
+			struct kt_err *err)
+{
+	struct kw_editing how = {0};
+
+	*bad_edits = edits && kw_edit_frame(edits, frame, &how, err) != 0;
+	if (*bad_edits)
+		return err->code;
+	note_bytes(evidence, "requestHex", frame->p, frame->n);
+	return send_pieces(link, frame, &how, err);
 }
 
 static int read_tags(json_t *json, struct kw_tags *tags, struct kw_arena *arena, struct kt_err *err)

@@ -24,6 +24,10 @@ int cf_link_version(struct cf_link *link, int api, int version, int max, struct 
 
 /* Sends bytes as they are and notes them in evidence, an object. */
 int cf_link_send(struct cf_link *link, const void *p, size_t n, json_t *evidence, struct kt_err *err);
+/* Edits a whole frame (lib/wire/edit.h; edits NULL = none) and sends it, in pieces and with the sending side closed behind
+ * it if they say so. *bad_edits tells a failure of the edits from one of the connection. */
+int cf_link_send_edited(struct cf_link *link, struct kw_buf *frame, json_t *edits, json_t *evidence, bool *bad_edits,
+			struct kt_err *err);
 /* The whole frame of a request whose body is JSON; tags, if not NULL, is an array of {"tag", "hex"} to append to the body.
  * The caller finishes frame. */
 int cf_link_encode(struct cf_link *link, int api, int version, json_t *body, json_t *tags, struct kw_buf *frame,

@@ -5,6 +5,9 @@
 
 #include "conformance/vars.h"
 
+/* Where the correlation id of a request ends, behind size, API key and version. */
+enum { CORRELATION_END = 12 };
+
 /* splitmix64 */
 uint64_t cf_random(struct cf_run *run)
 {
@@ -145,10 +148,17 @@ static int take_answer(struct cf_link *link, int api, int version, int32_t sent,
 	return 0;
 }
 
-int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
-		    struct cf_outcome *out, struct kt_err *err)
+/* The correlation id that the answer to a frame has: whatever stands in its place. */
+static int32_t correlation_of(const struct kw_buf *frame, int32_t fallback)
+{
+	return frame->n >= CORRELATION_END ? (int32_t)kw_rd32(frame->p + CORRELATION_END - 4) : fallback;
+}
+
+int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits, bool silent,
+			   struct cf_outcome *out, struct kt_err *err)
 {
 	struct kt_err why = {0};
+	bool bad_edits = false;
 	struct kw_buf frame;
 	int32_t sent;
 
@@ -160,8 +170,12 @@ int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, js
 			err->code = KT_EUSAGE;
 		goto out;
 	}
-	if (cf_link_send(link, frame.p, frame.n, out->evidence, &why) == 0 && !silent)
-		take_answer(link, api, version, sent, out, err);
+	if (cf_link_send_edited(link, &frame, edits, out->evidence, &bad_edits, &why) == 0 && !silent)
+		take_answer(link, api, version, edits ? correlation_of(&frame, sent) : sent, out, err);
+	if (bad_edits) {
+		why.code = why.code == KT_ENOMEM ? KT_ENOMEM : KT_EUSAGE;
+		*err = why;
+	}
 	if (out->body)
 		json_object_set(out->evidence, "response", out->body);
 	out->subject = json_incref(out->body);
@@ -169,4 +183,10 @@ out:
 	kw_buf_fini(&frame);
 	json_decref(body);
 	return err->code;
+}
+
+int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
+		    struct cf_outcome *out, struct kt_err *err)
+{
+	return cf_run_exchange_edited(link, api, version, body, tags, NULL, silent, out, err);
 }

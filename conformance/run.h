@@ -37,6 +37,9 @@ int cf_run_version(struct cf_run *run, struct cf_link *link, int api, json_t *ar
  * not answering included, is an outcome; an error is what the kit could not do. tags may be NULL. */
 int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
 		    struct cf_outcome *out, struct kt_err *err);
+/* The same, with edits of the frame (lib/wire/edit.h; NULL = none). */
+int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits, bool silent,
+			   struct cf_outcome *out, struct kt_err *err);
 
 /* Sets a variable; value is taken. */
 void cf_run_set(struct cf_run *run, const char *name, json_t *value);

@@ -6,7 +6,7 @@
 
 #include "conformance/match.h"
 #include "lib/text/near.h"
-#include "lib/wire/message.h"
+#include "lib/wire/edit.h"
 
 const char *const cf_grade_words[] = {"strict", "lenient", "observe", NULL};
 const char *const cf_answer_words[] = {"some", "none", "any", NULL};
@@ -14,7 +14,8 @@ const char *const cf_connection_words[] = {"kept", "closed", "any", NULL};
 
 /* ---- arguments of a verb ---- */
 
-static const char *const type_words[] = {"a string", "a whole number", "true or false", "an object", "an array", "anything"};
+static const char *const type_words[] = {"a string", "a whole number", "true or false", "an object", "an array",
+					 "an array of edits", "anything"};
 
 static bool type_fits(enum cf_arg_type type, json_t *v, bool expanded)
 {
@@ -25,10 +26,21 @@ static bool type_fits(enum cf_arg_type type, json_t *v, bool expanded)
 	case CF_ARG_INT: return json_is_integer(v);
 	case CF_ARG_BOOL: return json_is_boolean(v);
 	case CF_ARG_OBJECT: return json_is_object(v);
-	case CF_ARG_ARRAY: return json_is_array(v);
+	case CF_ARG_ARRAY:
+	case CF_ARG_EDITS: return json_is_array(v);
 	case CF_ARG_ANY: break;
 	}
 	return true;
+}
+
+/* Which edits there are, and with which members, is told when the case is read. */
+static int check_edits(struct kt_obj *obj, const char *name, json_t *edits)
+{
+	struct kt_err err = {0};
+
+	if (json_is_array(edits) && kw_edits_check(edits, &err))
+		kt_obj_fail(obj, name, err.code, "%s: %s", err.path, err.text);
+	return obj->err->code;
 }
 
 int cf_args_check(const struct cf_verb *verb, struct kt_obj *obj, bool expanded)
@@ -38,6 +50,8 @@ int cf_args_check(const struct cf_verb *verb, struct kt_obj *obj, bool expanded)
 
 		if (v && !type_fits(arg->type, v, expanded))
 			return kt_obj_fail(obj, arg->name, KT_ETYPE, "must be %s", type_words[arg->type]);
+		if (arg->type == CF_ARG_EDITS && check_edits(obj, arg->name, v))
+			return obj->err->code;
 		if (!v && arg->need)
 			kt_obj_need(obj, arg->name, NULL);
 	}
@@ -56,7 +70,7 @@ static json_t *named_error(json_t *name, struct kt_err *err)
 		return NULL;
 	}
 	if (kw_error_code(json_string_value(name), &code) == 0)
-		return json_pack("{s:O}", "$error", name);
+		return json_pack("{s:s}", "$error", json_string_value(name));
 	kt_near_init(&near, json_string_value(name));
 	for (code = -1; code < 200; code++)
 		kt_near_offer(&near, kw_error_name(code));

@@ -207,13 +207,14 @@ static json_t *expand_array(json_t *json, json_t *vars, struct kt_err *err)
 	return out;
 }
 
+/* Threads share the JSON of a case: not even a reference count of it may change here. */
 json_t *cf_expand(json_t *json, json_t *vars, struct kt_err *err)
 {
 	switch (json_typeof(json)) {
 	case JSON_STRING: return expand_string(json_string_value(json), vars, err);
 	case JSON_OBJECT: return expand_object(json, vars, err);
 	case JSON_ARRAY: return expand_array(json, vars, err);
-	default: return json_incref(json);
+	default: return json_copy(json);
 	}
 }
 

@@ -12,7 +12,8 @@
 
 #include "lib/text/err.h"
 
-/* A new value; NULL with KT_EUNKNOWN for a variable that is not set, KT_ESYNTAX for a "${" without its end. */
+/* A new value that shares nothing with json, though it may with vars. NULL with KT_EUNKNOWN for a variable that is not
+ * set, KT_ESYNTAX for a dollar sign that is not used as above. */
 json_t *cf_expand(json_t *json, json_t *vars, struct kt_err *err);
 
 /* Are all dollar signs in json used as above? KT_ESYNTAX, with the path relative to json. */

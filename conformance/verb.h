@@ -6,7 +6,7 @@
 
 struct cf_run;
 
-enum cf_arg_type { CF_ARG_STR, CF_ARG_INT, CF_ARG_BOOL, CF_ARG_OBJECT, CF_ARG_ARRAY, CF_ARG_ANY };
+enum cf_arg_type { CF_ARG_STR, CF_ARG_INT, CF_ARG_BOOL, CF_ARG_OBJECT, CF_ARG_ARRAY, CF_ARG_EDITS, CF_ARG_ANY };
 
 /* A member of a verb's object. */
 struct cf_arg {

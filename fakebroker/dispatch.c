@@ -281,7 +281,8 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 
 static enum fb_outcome call(struct fb_request *req)
 {
-	req->response = kw_new(kw_response(req->api->key), &req->arena);
+	if (!req->response)
+		req->response = kw_new(kw_response(req->api->key), &req->arena);
 	if (!req->response)
 		return unparsed(req, "out of memory");
 	return req->api->handler(req);
@@ -302,7 +303,7 @@ static enum fb_outcome apply_rule(struct fb_request *req)
 		fb_conn_sleep(req->conn, action.delay_ms);
 		return FB_WAIT;
 	case FB_ACT_CLOSE:
-		return unparsed(req, "a rule says so");
+		return FB_CLOSE;
 	case FB_ACT_NONE:
 		break;
 	}

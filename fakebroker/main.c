@@ -1,12 +1,17 @@
 /* fakebroker: a scriptable Kafka cluster in one process. */
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/start.h"
+
+enum { HANG_S = 5 };   /* that requests under way have to end */
 
 static int exit_of(const struct kt_err *err)
 {
@@ -17,15 +22,20 @@ static int exit_of(const struct kt_err *err)
 static int write_port_file(const char *file, const char *bootstrap, const char *controller, const char *control,
 			   struct kt_err *err)
 {
-	char part[4096];
+	char part[PATH_MAX];
 	json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "bootstrap", bootstrap, "controller", controller, "control", control,
 				 "pid", (int)getpid());
-	int failed;
+	int code = 0;
 
-	snprintf(part, sizeof part, "%s.part", file);
-	failed = !json || json_dump_file(json, part, JSON_COMPACT) < 0 || rename(part, file) < 0;
+	errno = 0;
+	if (snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part)
+		code = kt_fail(err, KT_EFILE, "--port-file: the name is too long");
+	else if (!json || json_dump_file(json, part, JSON_COMPACT) < 0 || rename(part, file) < 0)
+		code = kt_fail(err, KT_EFILE, "%s cannot be written: %s", file, errno ? strerror(errno) : "not UTF-8");
+	if (code)
+		unlink(part);
 	json_decref(json);
-	return failed ? kt_fail(err, KT_EFILE, "%s cannot be written", file) : 0;
+	return code;
 }
 
 static int announce(const struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
@@ -37,7 +47,7 @@ static int announce(const struct fb_broker_process *process, const struct fb_set
 
 	if (!bootstrap)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	snprintf(controller, sizeof controller, "%s:%d", node->host, node->port);
+	fb_address(controller, node->host, node->port);
 	if (settings->port_file)
 		code = write_port_file(settings->port_file, bootstrap, controller, process->cluster->control_url, err);
 	if (!code) {
@@ -48,10 +58,22 @@ static int announce(const struct fb_broker_process *process, const struct fb_set
 	return code;
 }
 
+/* A thread of ours is inside a validator or observer that does not return, and nothing can end it. */
+static void give_up(int sig)
+{
+	static const char text[] = "fakebroker: a validator or observer hangs: ending without it\n";
+	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+
+	(void)sig;
+	(void)n;
+	_exit(KT_EXIT_ENGINE);
+}
+
 /* All threads inherit the mask; the main thread waits for the two. */
 static void block_signals(sigset_t *set)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGALRM, give_up);
 	sigemptyset(set);
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGINT);
@@ -86,6 +108,9 @@ static int run(const struct fb_settings *settings)
 		goto fail;
 	sigwait(&set, &got);
 	fb_log_line(KASSAY_INFO, "signal %d: shutting down", got);
+	alarm(HANG_S);
+	fb_stop_serving(&process);
+	alarm(0);
 	status = judge_expectations(process.cluster);
 	goto out;
 fail:

@@ -36,7 +36,8 @@ struct fb_request {
 	int version;
 	const struct kw_RequestHeader *header;
 	const void *body;            /* struct kw_<Api>Request */
-	void *response;              /* struct kw_<Api>Response, at its defaults when the handler is called */
+	void *response;              /* struct kw_<Api>Response, at its defaults until the handler fills it */
+	void *kept;                  /* what a handler that waits wants to find again, in the arena; NULL at first */
 	struct kw_arena arena;
 	bool expired;                /* the time of fb_conn_wait() is over */
 	int16_t forced;              /* a rule wants this error code: answer with it everywhere and change nothing */
@@ -59,6 +60,9 @@ int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_
 struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
 /* Shows the request to observers that want it before the append (LinkedIn's second callback). */
 void fb_request_observe_produce(struct fb_request *req);
+/* What a client may do that asks which operations are allowed (KIP-430): all that there are for a topic and for the
+ * cluster, as bits by AclOperation's numbers, since there is no authorizer. */
+enum { FB_TOPIC_OPERATIONS = 0xdf8, FB_CLUSTER_OPERATIONS = 0x1fa0 };
 /* n elements of an array in the response, at their defaults. */
 #define FB_RESPONSE_ARRAY(req, array, st, count) \
 	((array).v = kw_new_array(&(st), (count), &(req)->arena), (array).n = (array).v ? (count) : 0, (array).v != NULL)

@@ -29,19 +29,15 @@ static void open_top(struct top *top, const struct kt_json *doc, struct kt_err *
 static int read_level(struct fb_scenario *scenario, struct top *top)
 {
 	json_t *v = kt_obj_any(&top->obj, "metadataVersion");
-	static char number[24];
 
 	if (json_is_integer(v)) {
-		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(v));
-		scenario->metadataVersion = number;
+		snprintf(scenario->number, sizeof scenario->number, "%lld", (long long)json_integer_value(v));
+		scenario->metadataVersion = scenario->number;
 	} else if (json_is_string(v)) {
 		scenario->metadataVersion = json_string_value(v);
 	} else if (v) {
 		return kt_obj_fail(&top->obj, "metadataVersion", KT_ETYPE, "a level like 29 or \"4.2-IV1\" is expected");
 	}
-	if (v && fb_level_find(scenario->metadataVersion) < 0)
-		return kt_obj_fail(&top->obj, "metadataVersion", KT_ERANGE, "there is no metadata.version %s",
-				   scenario->metadataVersion);
 	return 0;
 }
 
@@ -98,7 +94,7 @@ static int read_static(struct kt_obj *config, struct fb_cluster *cluster, int32_
 
 		if (!kt_obj_str(config, name, &value))
 			continue;
-		if (fb_configs_set_static(cluster->configs, node, kw_str(name), kw_str(value), &why) < 0)
+		if (fb_cluster_set_static(cluster, node, kw_str(name), kw_str(value), &why) < 0)
 			kt_obj_fail(config, name, why.code, "%s", why.text);
 	}
 	return kt_obj_done(config);
@@ -139,6 +135,62 @@ int fb_scenario_configure(struct fb_scenario *scenario, struct fb_cluster *clust
 	return err->code;
 }
 
+/* ---- what turns out wrong only when the brokers join ---- */
+
+/* Does the object say so? Then the error is put at its member. */
+static bool blame(struct kt_obj *config, struct kw_str name, struct kw_str value, const struct kt_err *err)
+{
+	const char *member;
+
+	while (kt_obj_each(config, &member)) {
+		if (!kw_str_is(name, member) || !kw_str_is(value, json_string_value(json_object_get(config->json, member))))
+			continue;
+		kt_obj_fail(config, member, err->code, "%s", err->text);
+		return true;
+	}
+	return false;
+}
+
+/* A node's own configuration goes before that of all. */
+static void blame_static(struct top *top, int32_t id, struct kw_str name, struct kw_str value, const struct kt_err *err)
+{
+	struct kt_obj node, config;
+	bool found = false;
+
+	while (!found && kt_arr_object(&top->nodes, &node)) {
+		kt_obj_object(&node, "config", &config);
+		found = json_integer_value(json_object_get(node.json, "id")) == id && blame(&config, name, value, err);
+	}
+	if (!found)
+		blame(&top->config, name, value, err);
+}
+
+static void blame_definition(struct top *top, struct kw_str name, const struct kt_err *err)
+{
+	struct kt_obj obj;
+
+	while (kt_arr_object(&top->configs, &obj))
+		if (kw_str_is(name, json_string_value(json_object_get(obj.json, "name"))))
+			kt_obj_fail(&obj, "mvValidators", err->code, "%s", err->text);
+}
+
+void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct kw_str name, struct kw_str value,
+		       struct kt_err *err)
+{
+	struct kt_err placed = {0};
+	struct top top;
+
+	if (!scenario->doc.root)
+		return;
+	open_top(&top, &scenario->doc, &placed);
+	if (value.n < 0)
+		blame_definition(&top, name, err);
+	else
+		blame_static(&top, node, name, value, err);
+	if (placed.code)
+		*err = placed;
+}
+
 /* ---- last: topics and rules ---- */
 
 struct topic {
@@ -160,28 +212,66 @@ static void read_topic_configs(struct kt_obj *config, struct topic *topic, struc
 	kt_obj_done(config);
 }
 
-static int make_topic(struct kt_obj *obj, struct fb_cluster *cluster, const struct topic *topic, struct kw_arena *arena)
+/* The reason behind Kafka's message, and which name was meant if there is none of that name. */
+static void refuse_config(struct kt_obj *config, const struct fb_cluster *cluster, const char *name, const char *message)
+{
+	const char *near = NULL;
+
+	if (name && !fb_configdef_find(cluster->defs, FB_TOPIC, kw_str(name)))
+		near = fb_configdef_near(cluster->defs, FB_TOPIC, kw_str(name));
+	kt_obj_fail(config, name, KT_ERANGE, "%s%s%s%s", message ? message : "not legal",
+		    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+/* All together, and when that fails each by itself, so that the error is put where it belongs. */
+static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic,
+			 struct kw_arena *arena, struct fb_alter_result *result)
 {
 	struct fb_config_facts facts = fb_cluster_facts(cluster, fb_cluster_node(cluster, FB_CONTROLLER_ID));
+	struct kw_str name = kw_str(topic->name);
+	struct fb_alter_result one = {0};
+	int32_t i = 0;
+
+	if (fb_create_check(cluster->configs, &facts, name, topic->configs, topic->nconfigs, arena, result) < 0)
+		return kt_obj_fail(config, NULL, KT_ENOMEM, "out of memory");
+	if (!result->errorCode)
+		return 0;
+	while (i < topic->nconfigs && !one.errorCode)
+		if (fb_create_check(cluster->configs, &facts, name, &topic->configs[i++], 1, arena, &one) < 0)
+			return kt_obj_fail(config, NULL, KT_ENOMEM, "out of memory");
+	if (one.errorCode)
+		refuse_config(config, cluster, topic->configs[i - 1].name.s, one.errorMessage);
+	else
+		refuse_config(config, cluster, NULL, result->errorMessage);
+	return KT_ERANGE;
+}
+
+static int make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic,
+		      struct kw_arena *arena)
+{
+	static const char classes[] = "record.validator.classes";
+	const char *text = fb_topic_name_error(kw_str(topic->name), arena);
+	int brokers = (int)cluster->nnodes - 1;
 	struct fb_alter_result result;
 	struct fb_topic *made;
 	struct kt_err why = {0};
-	const char *text = fb_topic_name_error(kw_str(topic->name), arena);
+	int code;
 
 	if (text)
 		return kt_obj_fail(obj, "name", KT_ERANGE, "%s", text);
 	if (fb_topic_find(cluster, kw_str(topic->name)))
 		return kt_obj_fail(obj, "name", KT_ERANGE, "there are two topics named %s", topic->name);
-	if (topic->rf > (int)cluster->nnodes - 1)
-		return kt_obj_fail(obj, "replicationFactor", KT_ERANGE, "%d replicas need as many brokers; there are %d",
-				   topic->rf, (int)cluster->nnodes - 1);
-	if (fb_create_check(cluster->configs, &facts, kw_str(topic->name), topic->configs, topic->nconfigs, arena, &result) < 0)
+	if (topic->rf > brokers)
+		return kt_obj_fail(obj, "replicationFactor", KT_ERANGE, "%d replicas need %d brokers, there %s %d", topic->rf,
+				   topic->rf, brokers == 1 ? "is" : "are", brokers);
+	code = check_configs(config, cluster, topic, arena, &result);
+	if (code)
+		return code;
+	if (fb_configs_apply(cluster->configs, result.changes, result.nchanges) < 0)
 		return kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
-	if (result.errorCode)
-		return kt_obj_fail(obj, "config", KT_ERANGE, "%s", result.errorMessage ? result.errorMessage : "not legal");
-	if (fb_configs_apply(cluster->configs, result.changes, result.nchanges) < 0 ||
-	    fb_topic_create(cluster, kw_str(topic->name), topic->partitions, topic->rf, NULL, &made, &why) < 0)
-		return kt_obj_fail(obj, "config", why.code ? why.code : KT_ENOMEM, "%s", why.text);
+	if (fb_topic_create(cluster, kw_str(topic->name), topic->partitions, topic->rf, NULL, &made, &why) < 0)
+		return kt_obj_fail(json_object_get(config->json, classes) ? config : obj,
+				   json_object_get(config->json, classes) ? classes : NULL, why.code, "%s", why.text);
 	return 0;
 }
 
@@ -201,21 +291,24 @@ static void read_topics(struct top *top, struct fb_cluster *cluster)
 		kt_obj_object(&obj, "config", &config);
 		read_topic_configs(&config, &topic, &arena);
 		if (kt_obj_done(&obj) == 0)
-			make_topic(&obj, cluster, &topic, &arena);
+			make_topic(&obj, &config, cluster, &topic, &arena);
 	}
 	kw_arena_fini(&arena);
 }
 
 static void read_rules(struct top *top, struct fb_cluster *cluster)
 {
-	json_t *rule;
+	struct kt_obj rule;
 
-	while ((rule = kt_arr_any(&top->rules))) {
-		struct kt_err why = {0};
-		const char *name = json_string_value(json_object_get(rule, "name"));
+	while (kt_arr_object(&top->rules, &rule)) {
+		const char *name = json_string_value(json_object_get(rule.json, "name"));
+		json_t *present = name ? fb_rules_get(cluster->rules, name) : NULL;
 
-		if (fb_rules_put(cluster->rules, name, rule, &why) < 0)
-			kt_arr_fail(&top->rules, why.code, "%s%s%s", why.path, why.path[0] ? ": " : "", why.text);
+		if (present)
+			kt_obj_fail(&rule, "name", KT_ERANGE, "there are two rules named %s", name);
+		else
+			fb_rules_put(cluster->rules, NULL, &rule);
+		json_decref(present);
 	}
 }
 

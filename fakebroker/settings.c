@@ -1,5 +1,7 @@
 #include "fakebroker/settings.h"
 
+#include <string.h>
+
 #include "fakebroker/hooks/kassay_validator.h"
 
 static const char *const lists[] = {"apis", "validators", "observers", "actions", NULL};
@@ -58,13 +60,34 @@ static const struct kt_cli cli = {
 	},
 };
 
+/* Clients that are told "any address" cannot connect. */
+static bool is_any(const char *host)
+{
+	return !*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+static int judge(const struct fb_settings *settings, struct kt_err *err)
+{
+	if (settings->json && settings->list == FB_LIST_NONE)
+		return kt_fail(err, KT_EUSAGE, "--json is for --list");
+	if (is_any(settings->advertise))
+		return kt_fail(err, KT_EUSAGE, "--host %s needs --advertise: the address that clients are told", settings->host);
+	return 0;
+}
+
 bool fb_settings_read(struct fb_settings *settings, int argc, char **argv, int *status)
 {
+	struct kt_err err = {0};
+
 	if (!kt_cli_begin(&cli, &argc, argv, status))
 		return false;
 	*settings = given;
 	settings->scenario = argc > 1 ? argv[1] : NULL;
 	if (!settings->advertise)
 		settings->advertise = settings->host;
-	return true;
+	if (judge(settings, &err) == 0)
+		return true;
+	kt_complain(cli.program, &err);
+	*status = KT_EXIT_USAGE;
+	return false;
 }

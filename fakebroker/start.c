@@ -6,16 +6,17 @@
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "lib/text/number.h"
 #include "lib/text/props.h"
 
-enum { RECORDED_REQUESTS = 10000, RECORDED_BYTES = 64 * 1024 * 1024 };
+enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 
 /* ---- static configuration ---- */
 
 static int set(struct fb_cluster *cluster, int32_t node, const char *name, size_t n, const char *value,
 	       struct kt_err *err)
 {
-	return fb_configs_set_static(cluster->configs, node, (struct kw_str){name, (int32_t)n}, kw_str(value), err);
+	return fb_cluster_set_static(cluster, node, (struct kw_str){name, (int32_t)n}, kw_str(value), err);
 }
 
 static int set_properties(struct fb_cluster *cluster, const char *file, struct kt_err *err)
@@ -34,29 +35,35 @@ static int set_properties(struct fb_cluster *cluster, const char *file, struct k
 	return code;
 }
 
-/* NAME=VALUE */
-static int set_option(struct fb_cluster *cluster, const char *option, int32_t node, const char *text,
+/* NAME=VALUE, the end of what the option was given. */
+static int set_option(struct fb_cluster *cluster, const char *option, const char *given, int32_t node, const char *text,
 		      struct kt_err *err)
 {
 	const char *equals = strchr(text, '=');
+	struct kt_err why = {0};
 
 	if (!equals || equals == text)
-		return kt_fail(err, KT_EUSAGE, "%s %s: NAME=VALUE is expected", option, text);
-	return set(cluster, node, text, (size_t)(equals - text), equals + 1, err);
+		return kt_fail(err, KT_EUSAGE, "%s %s: NAME=VALUE is expected", option, given);
+	if (set(cluster, node, text, (size_t)(equals - text), equals + 1, &why) < 0)
+		return kt_fail(err, why.code, "%s %s: %s", option, given, why.text);
+	return 0;
 }
 
 /* ID:NAME=VALUE */
 static int set_node_option(struct fb_cluster *cluster, const char *text, struct kt_err *err)
 {
-	char *end;
-	long id = strtol(text, &end, 10);
+	const char *colon = strchr(text, ':');
+	char digits[12] = "";
+	int64_t id;
 
-	if (end == text || *end != ':')
+	if (colon)
+		snprintf(digits, sizeof digits, "%.*s", (int)(colon - text), text);
+	if (!colon || colon - text >= (ptrdiff_t)sizeof digits || kt_parse_int(digits, 0, INT32_MAX, &id, NULL) < 0)
 		return kt_fail(err, KT_EUSAGE, "--node-set %s: ID:NAME=VALUE is expected", text);
-	if (!fb_cluster_node(cluster, (int32_t)id) || id == FB_CONTROLLER_ID)
-		return kt_fail(err, KT_ERANGE, "--node-set %s: there is no broker %ld; ids are 1..%d", text, id,
+	if (id == FB_CONTROLLER_ID || !fb_cluster_node(cluster, (int32_t)id))
+		return kt_fail(err, KT_ERANGE, "--node-set %s: there is no broker %d; brokers are 1 to %d", text, (int)id,
 			       (int)cluster->nnodes - 1);
-	return set_option(cluster, "--node-set", (int32_t)id, end + 1, err);
+	return set_option(cluster, "--node-set", text, (int32_t)id, colon + 1, err);
 }
 
 /* Weakest first: scenario, --properties, --set, --node-set. */
@@ -68,7 +75,7 @@ static int configure(struct fb_broker_process *process, const struct fb_settings
 	if (!code && settings->properties)
 		code = set_properties(cluster, settings->properties, err);
 	for (size_t i = 0; !code && i < settings->set.n; i++)
-		code = set_option(cluster, "--set", FB_ALL_NODES, settings->set.v[i], err);
+		code = set_option(cluster, "--set", settings->set.v[i], FB_ALL_NODES, settings->set.v[i], err);
 	for (size_t i = 0; !code && i < settings->node_set.n; i++)
 		code = set_node_option(cluster, settings->node_set.v[i], err);
 	return code;
@@ -105,47 +112,63 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 
 static int open_control(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
-	char url[300];
+	char url[330], address[300];
 	int code = fb_control_start(process->cluster, settings->host, settings->control_port, &process->control,
 				    &process->control_port, err);
 
 	if (code)
 		return code;
-	snprintf(url, sizeof url, "http://%s:%d", settings->advertise, process->control_port);
+	fb_address(address, settings->advertise, process->control_port);
+	snprintf(url, sizeof url, "http://%s", address);
 	process->cluster->control_url = strdup(url);
+	if (!process->cluster->control_url)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
 	return set(process->cluster, FB_ALL_NODES, "kit.control.url", strlen("kit.control.url"), url, err);
 }
 
 /* ---- the whole ---- */
 
+/* Of --metadata-version, or else of the scenario. */
+static int choose_level(const struct fb_broker_process *process, const struct fb_settings *settings,
+			const struct fb_release *release, int16_t *level, struct kt_err *err)
+{
+	const struct fb_range *range = &release->supported[FB_METADATA_VERSION];
+	const char *version = settings->metadata_version;
+	const struct kt_json *doc = version ? NULL : &process->scenario.doc;
+
+	if (!version)
+		version = process->scenario.metadataVersion;
+	*level = version ? fb_level_find(version) : release->level;
+	if (*level >= range->min && *level <= range->max)
+		return 0;
+	return kt_json_fail(doc, doc ? "$.metadataVersion" : "--metadata-version", err, KT_ERANGE,
+			    "release %s has no metadata.version %s; levels are %d (%s) to %d (%s)", release->name, version,
+			    range->min, fb_level_name(range->min), range->max, fb_level_name(range->max));
+}
+
+static int choose_nodes(const struct fb_broker_process *process, const struct fb_settings *settings, int *nodes,
+			struct kt_err *err)
+{
+	int needed = settings->scenario ? process->scenario.nodes : 1;
+
+	*nodes = settings->nodes ? settings->nodes : needed;
+	if (*nodes < needed)
+		return kt_fail(err, KT_ERANGE, "--nodes %d, but %s has %d nodes", *nodes, settings->scenario, needed);
+	return 0;
+}
+
 static int make_cluster(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	const struct fb_release *release = fb_release_find("4.4");
-	const char *version = settings->metadata_version;
-	int16_t level = release->level;
-	int nodes = settings->nodes;
-	int code;
+	int16_t level = 0;
+	int nodes = 0;
+	int code = settings->scenario ? fb_scenario_load(&process->scenario, settings->scenario, err) : 0;
 
-	if (settings->scenario) {
-		code = fb_scenario_load(&process->scenario, settings->scenario, err);
-		if (code)
-			return code;
-		if (!version)
-			version = process->scenario.metadataVersion;
-		if (!nodes)
-			nodes = process->scenario.nodes;
-		if (nodes < process->scenario.nodes)
-			return kt_fail(err, KT_ERANGE, "--nodes %d, but %s has %d nodes", nodes, settings->scenario,
-				       process->scenario.nodes);
-	}
-	if (version) {
-		level = fb_level_find(version);
-		if (level < release->supported[FB_METADATA_VERSION].min || level > release->supported[FB_METADATA_VERSION].max)
-			return kt_fail(err, KT_ERANGE, "there is no metadata.version %s in release %s (levels %d-%d)", version,
-				       release->name, release->supported[FB_METADATA_VERSION].min,
-				       release->supported[FB_METADATA_VERSION].max);
-	}
-	return fb_cluster_new(release, level, nodes ? nodes : 1, &process->cluster, err);
+	if (!code)
+		code = choose_level(process, settings, release, &level, err);
+	if (!code)
+		code = choose_nodes(process, settings, &nodes, err);
+	return code ? code : fb_cluster_new(release, level, nodes, &process->cluster, err);
 }
 
 static int add_hooks(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
@@ -153,8 +176,8 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 	struct fb_cluster *cluster = process->cluster;
 
 	process->plugins = calloc(settings->plugins.n + 1, sizeof *process->plugins);
-	cluster->rules = fb_rules_new((uint64_t)settings->seed);
-	cluster->recorder = fb_recorder_new(RECORDED_REQUESTS, RECORDED_BYTES);
+	cluster->rules = fb_rules_new(cluster, (uint64_t)settings->seed);
+	cluster->recorder = fb_recorder_new(FB_RECORDED_REQUESTS, RECORDED_BYTES);
 	if (!process->plugins || !cluster->rules || !cluster->recorder)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	for (size_t i = 0; i < settings->plugins.n; i++) {
@@ -178,6 +201,64 @@ static void pretend_ports(struct fb_cluster *cluster)
 	}
 }
 
+static int open_all_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	int code;
+
+	if (settings->check) {
+		pretend_ports(process->cluster);
+		return 0;
+	}
+	code = open_ports(process, settings, err);
+	return code ? code : open_control(process, settings, err);
+}
+
+static void blame_violation(struct fb_broker_process *process, struct kt_err *err)
+{
+	const struct fb_violation *v;
+	struct kw_arena arena;
+	int32_t node;
+
+	kw_arena_init(&arena, 0);
+	v = fb_cluster_violation(process->cluster, &node, &arena);
+	if (v)
+		fb_scenario_blame(&process->scenario, node, v->name, v->isDefault ? KW_NULL_STR : v->value, err);
+	kw_arena_fini(&arena);
+}
+
+/* name: a list of classes, of which the node's cannot be had. */
+static void blame_classes(struct fb_broker_process *process, int32_t node, const char *name, struct kt_err *err)
+{
+	struct kw_str value = fb_configs_static(process->cluster->configs, node, kw_str(name));
+
+	if (value.n >= 0)
+		fb_scenario_blame(&process->scenario, node, kw_str(name), value, err);
+}
+
+/* The brokers join and get what they are configured with. Without observers they serve all the same, but who asks is
+ * told. */
+static int bring_up(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	struct fb_cluster *cluster = process->cluster;
+	int32_t node;
+
+	if (fb_cluster_join(cluster, err) < 0) {
+		blame_violation(process, err);
+		return err->code;
+	}
+	if (fb_cluster_validators_check(cluster, &node, err) < 0) {
+		blame_classes(process, node, "record.validator.classes", err);
+		return err->code;
+	}
+	if (settings->scenario && fb_scenario_populate(&process->scenario, cluster, err) < 0)
+		return err->code;
+	if (!settings->check)
+		return fb_cluster_observe(cluster, NULL, err);
+	if (fb_cluster_observe_check(cluster, NULL, &node, err) < 0)
+		blame_classes(process, node, "observer.class.name", err);
+	return err->code;
+}
+
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	int code;
@@ -188,22 +269,21 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 		code = add_hooks(process, settings, err);
 	if (!code)
 		code = configure(process, settings, err);
-	if (!code && settings->check)
-		pretend_ports(process->cluster);
-	else if (!code)
-		code = open_ports(process, settings, err);
-	if (!code && !settings->check)
-		code = open_control(process, settings, err);
 	if (!code)
-		code = fb_cluster_join(process->cluster, err);
-	if (!code && settings->scenario)
-		code = fb_scenario_populate(&process->scenario, process->cluster, err);
-	return code;
+		code = open_all_ports(process, settings, err);
+	return code ? code : bring_up(process, settings, err);
 }
 
 int fb_serve(struct fb_broker_process *process, struct kt_err *err)
 {
 	return fb_server_start(process->server, err);
+}
+
+void fb_stop_serving(struct fb_broker_process *process)
+{
+	fb_control_stop(process->control);
+	process->control = NULL;
+	fb_server_stop(process->server);
 }
 
 void fb_stop(struct fb_broker_process *process)
@@ -220,6 +300,11 @@ void fb_stop(struct fb_broker_process *process)
 	free(process->plugins);
 }
 
+void fb_address(char out[300], const char *host, int port)
+{
+	snprintf(out, 300, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+}
+
 char *fb_bootstrap(const struct fb_cluster *cluster)
 {
 	struct kw_buf buf;
@@ -227,10 +312,12 @@ char *fb_bootstrap(const struct fb_cluster *cluster)
 
 	kw_buf_init(&buf, 0);
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
-		char one[300];
+		char address[300];
 
-		snprintf(one, sizeof one, "%s%s:%d", i ? "," : "", cluster->nodes[i].host, cluster->nodes[i].port);
-		kw_put(&buf, one, strlen(one));
+		fb_address(address, cluster->nodes[i].host, cluster->nodes[i].port);
+		if (i)
+			kw_put_u8(&buf, ',');
+		kw_put(&buf, address, strlen(address));
 	}
 	kw_put_u8(&buf, '\0');
 	text = buf.failed ? NULL : strdup((char *)buf.p);

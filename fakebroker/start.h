@@ -15,12 +15,17 @@ struct fb_broker_process {
 	int control_port;
 };
 
-/* Loads and checks everything; opens the ports unless settings->check. fb_stop() may be called whatever the outcome. */
+/* Loads and checks everything; opens the ports unless settings->check. err must not be NULL. fb_stop() may be called
+ * whatever the outcome. */
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
 /* Serves: starts the threads. */
 int fb_serve(struct fb_broker_process *process, struct kt_err *err);
+/* Ends the threads: returns when no request is handled any more. */
+void fb_stop_serving(struct fb_broker_process *process);
 void fb_stop(struct fb_broker_process *process);
 
+/* "127.0.0.1:9092", "[::1]:9092" */
+void fb_address(char out[300], const char *host, int port);
 /* "127.0.0.1:9092,127.0.0.1:9093" in a new string for free(), NULL without memory. */
 char *fb_bootstrap(const struct fb_cluster *cluster);
 

@@ -4,15 +4,22 @@
 #include <string.h>
 
 #include "loadgen/clock.h"
+#include "loadgen/dial.h"
 #include "loadgen/rdclient.h"
 
 #define CALL_MS 10000
 
 int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err)
 {
-	rd_kafka_conf_t *conf = lg_rd_conf(plan->bootstrap, &plan->properties, NULL, err);
+	rd_kafka_conf_t *conf;
+	int rc = lg_reach(plan->bootstrap, kc_now_ms() + CALL_MS, err);
 
-	*rk = conf ? lg_rd_new(RD_KAFKA_PRODUCER, conf, err) : NULL;
+	*rk = NULL;
+	if (rc)
+		return rc;
+	conf = lg_rd_conf(plan->bootstrap, &plan->properties, NULL, err);
+	/* a producer would have the broker create what it asks about */
+	*rk = conf ? lg_rd_new(RD_KAFKA_CONSUMER, conf, err) : NULL;
 	return *rk ? 0 : err->code;
 }
 
@@ -132,8 +139,8 @@ static rd_kafka_resp_err_t first_error(const rd_kafka_topic_partition_list_t *li
 	return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* Asks where all partitions begin or end. rd_kafka_query_watermark_offsets() would do the same but waits without end for
- * a broker that died. */
+/* Asks where all partitions begin or end. rd_kafka_query_watermark_offsets() would do the same but waits without end
+ * for a broker that died. */
 static rd_kafka_resp_err_t list_offsets(rd_kafka_t *rk, const char *topic, int32_t n, int64_t which, int64_t *offsets)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);

@@ -10,7 +10,7 @@ struct lg_range {
 	int64_t begin, end;          /* log start offset, and the offset after the last record */
 };
 
-/* A client for the calls below; KT_EUSAGE. */
+/* A client for the calls below; KT_EUSAGE, KT_ENET when nobody listens there. */
 int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err);
 /* Number of partitions; KT_EUNKNOWN when there is no such topic, KT_ENET when no broker answers. */
 int lg_cluster_partitions(rd_kafka_t *rk, const char *topic, int32_t *n, struct kt_err *err);

@@ -45,11 +45,12 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = "loadgen fetch",
-	.about = "Reads a topic and checks every record that the load generator wrote: its checksum, its body, and that it lies "
-		 "where it was sent.\n\n"
-		 "The engine rdkafka reads without a group, as fast as it can or at most at a rate; its latency is counted from "
-		 "the intended time in the record, so it means something only on the machine that produced. The engine wire sends "
-		 "Fetch requests at a set rate and counts their latencies from the intended times, those of empty answers apart.",
+	.about = "Reads a topic and checks every record that the load generator wrote: its checksum, its body, and "
+		 "that it lies where it was sent.\n\n"
+		 "The engine rdkafka reads without a group, as fast as it can or at most at a rate; its latency is "
+		 "counted from the intended time in the record, so it means something only on the machine that "
+		 "produced. The engine wire sends Fetch requests at a set rate and counts their latencies from the "
+		 "intended times, those of empty answers apart.",
 	.options = options,
 	.examples = "loadgen fetch -b 127.0.0.1:9092 -t t\n"
 		    "loadgen fetch -b 127.0.0.1:9092 -t t --from latest --duration 30\n"
@@ -221,18 +222,23 @@ static void report_wire(const struct lg_fetch_stats *stats)
 	double seconds = stats->last > stats->started ? (double)(stats->last - stats->started) / 1e9 : 0;
 
 	printf("sent %" PRId64 " requests in %.2f s: %" PRId64 " answers with records, %" PRId64 " without, %" PRId64
-	       " unanswered\n", stats->requests, seconds, stats->with_records, stats->without_records, stats->unanswered);
-	printf("  read %" PRId64 " records, %.3f MB/s of batches; intact %" PRId64 ", corrupt %" PRId64 ", of others %" PRId64
-	       "\n", stats->records, seconds > 0 ? (double)stats->bytes / seconds / 1e6 : 0, stats->intact, stats->corrupt,
+	       " unanswered\n",
+	       stats->requests, seconds, stats->with_records, stats->without_records, stats->unanswered);
+	printf("  read %" PRId64 " records, %.3f MB/s of batches; intact %" PRId64 ", corrupt %" PRId64
+	       ", of others %" PRId64 "\n",
+	       stats->records, seconds > 0 ? (double)stats->bytes / seconds / 1e6 : 0, stats->intact, stats->corrupt,
 	       stats->foreign);
 	lg_report_latencies(&stats->meter, stdout);
 	if (stats->empty.total > 0)
 		printf("  response time of empty answers, ms: p50 %.3f, p99 %.3f, max %.3f\n",
 		       (double)kh_percentile(&stats->empty, 50) / 1e6, (double)kh_percentile(&stats->empty, 99) / 1e6,
 		       (double)kh_max(&stats->empty) / 1e6);
-	for (int i = 0; i < stats->outcomes.n; i++)
-		printf("  %" PRId64 " times %s (%d)%s%s\n", stats->outcomes.v[i].count, lg_code_name(stats->outcomes.v[i].code),
-		       stats->outcomes.v[i].code, stats->outcomes.v[i].text[0] ? ": " : "", stats->outcomes.v[i].text);
+	for (int i = 0; i < stats->outcomes.n; i++) {
+		const struct lg_outcome *outcome = &stats->outcomes.v[i];
+
+		printf("  %" PRId64 " times %s (%d)%s%s\n", outcome->count, lg_code_name(outcome->code), outcome->code,
+		       outcome->text[0] ? ": " : "", outcome->text);
+	}
 	if (stats->damage[0])
 		printf("  first corrupt: %s\n", stats->damage);
 	if (stats->held > 0)

@@ -113,21 +113,24 @@ static const struct kt_opt options[] = {
 	KT_GROUP("Target"),
 	KT_STR('b', "bootstrap-server", "HOST:PORT", &plan.bootstrap, "brokers to ask first, separated by commas"),
 	KT_STR('t', "topic", "NAME", &phase.topic, "topic to write to; it must exist unless --partitions is given"),
-	KT_INT(0, "partitions", "N", &topic.partitions, 1, 100000, "create the topic with N partitions if it is missing"),
+	KT_INT(0, "partitions", "N", &topic.partitions, 1, 100000,
+	       "create the topic with N partitions if it is missing"),
 	KT_INT(0, "replication-factor", "N", &topic.replication_factor, 1, 100, "of a created topic (1)"),
 	KT_LIST(0, "config", "NAME=VALUE", &given.configs, "config of a created topic; may be repeated"),
 	KT_GROUP("Load"),
 	KT_CALL('r', "rate", "R[:R2]", read_rate, NULL,
 		"records per second, rising or falling evenly to R2; 0 or none: as fast as possible"),
 	KT_REAL('d', "duration", "S", &phase.rate.seconds, 0.001, 1e6, "seconds"),
-	KT_INT64('n', "records", "N", &phase.rate.count, 1, INT64_C(1) << 40, "records; the load ends at whichever comes first"),
+	KT_INT64('n', "records", "N", &phase.rate.count, 1, INT64_C(1) << 40,
+		 "records; the load ends at whichever comes first"),
 	KT_FLAG(0, "poisson", &given.poisson, "random distances between records, with the rate as their mean"),
 	KT_CHOICE('e', "engine", "NAME", &given.engine, lg_engine_names,
 		  "rdkafka: a real client's producer (default); wire: own requests, one batch each"),
 	KT_INT(0, "batch", "N", &phase.batch, 1, 100000, "wire: records per batch (10)"),
 	KT_INT(0, "in-flight", "N", &phase.in_flight, 1, 10000, "wire: requests without an answer per connection (32)"),
 	KT_GROUP("Records"),
-	KT_CALL('s', "size", "N[:N2]", read_size, NULL, "bytes of the value, drawn evenly from N to N2 (256); at least 64"),
+	KT_CALL('s', "size", "N[:N2]", read_size, NULL,
+		"bytes of the value, drawn evenly from N to N2 (256); at least 64"),
 	KT_CALL('k', "key", "none|sequence|N", read_key, NULL, "no key (default), a key per record, or one of N keys"),
 	KT_CALL('H', "header", "NAME=VALUE", read_header, NULL, "header of every record; may be repeated"),
 	KT_CHOICE('c', "codec", "NAME", &given.codec, codecs, "compression (none)"),
@@ -147,14 +150,15 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = "loadgen produce",
-	.about = "Sends records at a set rate, reads them back and judges them. Latencies count from the time at which each "
-		 "record was meant to be sent.",
+	.about = "Sends records at a set rate, reads them back and judges them. Latencies count from the time at which "
+		 "each record was meant to be sent.",
 	.options = options,
 	.examples = "loadgen produce -b 127.0.0.1:9092 -t t --rate 1000 --duration 10 --codec lz4\n"
-		    "loadgen produce -b 127.0.0.1:9092 -t t --partitions 3 --rate 100:5000 --duration 30 -X linger.ms=0\n"
+		    "loadgen produce -b 127.0.0.1:9092 -t t --partitions 3 --rate 100:5000 -d 30 -X linger.ms=0\n"
 		    "loadgen produce -b 127.0.0.1:9092 -t t -e wire --rate 2000 -d 5 --illegal crc=0.01 --out out/crc",
 	.exits = {"every record accounted for", "the verification failed, or an answer was not the expected one",
-		  "wrong usage or directory", "the target cannot be reached", "stopped, or the verification is incomplete"},
+		  "wrong usage or directory", "the target cannot be reached",
+		  "stopped, or the verification is incomplete"},
 };
 
 static int list_illegal(void)

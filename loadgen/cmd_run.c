@@ -16,8 +16,8 @@ static const struct kt_cli cli = {
 	.args = "SCENARIO.json",
 	.min_args = 1,
 	.max_args = 1,
-	.about = "Creates the topics of the scenario that are missing, runs its phases one after the other with its steps "
-		 "beside them, reads everything back and judges it.",
+	.about = "Creates the topics of the scenario that are missing, runs its phases one after the other with its "
+		 "steps beside them, reads everything back and judges it.",
 	.options = options,
 	.examples = "loadgen run upgrade.json --bootstrap-server 127.0.0.1:9092 --out out/upgrade",
 	.exits = {"every expectation met, every record accounted for", "an expectation or the verification failed",

@@ -15,7 +15,15 @@ int lg_dial_host(const char *host, int port, int64_t deadline, struct kc_conn **
 	return rc;
 }
 
-int lg_dial(const char *bootstrap, int64_t deadline, struct kc_conn **out, struct kt_err *err)
+typedef int dial_fn(const char *host, int port, int64_t deadline, struct kc_conn **out, struct kt_err *err);
+
+static int connect_only(const char *host, int port, int64_t deadline, struct kc_conn **out, struct kt_err *err)
+{
+	return kc_connect(host, port, "kassay-loadgen", deadline, out, err);
+}
+
+/* One address after the other, until one answers. */
+static int dial_any(const char *bootstrap, dial_fn *dial, int64_t deadline, struct kc_conn **out, struct kt_err *err)
 {
 	struct kt_err last = {0};
 	int rc = KT_EUSAGE;
@@ -28,13 +36,27 @@ int lg_dial(const char *bootstrap, int64_t deadline, struct kc_conn **out, struc
 		last = (struct kt_err){0};
 		rc = kc_parse_address(at, host, sizeof host, &port, &last);
 		if (rc == 0)
-			rc = lg_dial_host(host, port, deadline, out, &last);
+			rc = dial(host, port, deadline, out, &last);
 		if (rc == 0)
 			return 0;
 	}
 	if (err && err->code == 0)
 		*err = last;
 	return rc;
+}
+
+int lg_reach(const char *bootstrap, int64_t deadline, struct kt_err *err)
+{
+	struct kc_conn *conn;
+	int rc = dial_any(bootstrap, connect_only, deadline, &conn, err);
+
+	kc_free(conn);
+	return rc;
+}
+
+int lg_dial(const char *bootstrap, int64_t deadline, struct kc_conn **out, struct kt_err *err)
+{
+	return dial_any(bootstrap, lg_dial_host, deadline, out, err);
 }
 
 int lg_metadata(struct kc_conn *conn, const char *topic, int64_t deadline, struct kw_arena *arena,

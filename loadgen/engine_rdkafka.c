@@ -36,12 +36,18 @@ struct delivery {
 
 /* ---- delivery reports ---- */
 
+/* RD_KAFKA_RESP_ERR__INVALID_DIFFERENT_RECORD, which the headers of older releases lack. */
+enum { INVALID_DIFFERENT_RECORD = -138 };
+
 /* Refused by the broker for what the batch contains: as the illegal record that it is, or as a legal one that shares a
- * batch with one. librdkafka gives every record of the batch the same code. */
+ * batch with one. librdkafka gives every record of the batch the same code; newer releases, which read record_errors,
+ * may give the legal ones a code of their own. */
 static bool refusal_is_due(const struct lg_load *load, const struct delivery *delivery, int code)
 {
 	if (delivery->illegal && code == delivery->illegal->code)
 		return true;
+	if (code == INVALID_DIFFERENT_RECORD)
+		return !delivery->illegal && load->phase->illegal.n > 0;
 	return lg_illegal_mix_has_code(&load->phase->illegal, code);
 }
 

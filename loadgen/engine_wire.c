@@ -1,9 +1,9 @@
-/* The engine that speaks the protocol itself: one arrival is one Produce request with one batch for one partition, encoded
- * before it is due and written to the partition's leader at its intended time, whatever is still without an answer there
- * (up to inFlight requests per connection). Nothing is ever sent twice.
+/* The engine that speaks the protocol itself: one arrival is one Produce request with one batch for one partition,
+ * encoded before it is due and written to the partition's leader at its intended time, whatever is still without an
+ * answer there (up to inFlight requests per connection). Nothing is ever sent twice.
  *
- * One thread. The due order of the requests is kept over all connections: when the one that is due cannot go out, because
- * its connection has no room, the later ones wait too, and all show it as schedule lag.
+ * One thread. The due order of the requests is kept over all connections: when the one that is due cannot go out,
+ * because its connection has no room, the later ones wait too, and all show it as schedule lag.
  */
 #include <stdlib.h>
 
@@ -78,8 +78,9 @@ static void drop_lane(struct wire *wire, struct lg_lane *lane, bool expected, co
 {
 	struct flights *flights = flights_of(wire, lane);
 
+	/* what was in flight may still arrive behind what comes next */
 	if (flights->ring.n > 0)
-		wire->load->guarantee.ordered = false;   /* what was in flight may still arrive behind what comes next */
+		wire->load->guarantee.ordered = false;
 	for (; flights->ring.n > 0; lg_ring_drop(&flights->ring))
 		lg_parcel_give_up(oldest(flights), wire->load, expected, why);
 	lg_lane_close(&wire->routes, lane);

@@ -10,14 +10,13 @@
 int lg_exit_of(const struct kt_err *err)
 {
 	switch (err->code) {
-	case KT_ENET:
-	case KT_ETIMEOUT:
-	case KT_ECLOSED:
-	case KT_EUNKNOWN:
-	case KT_EVERSION:
-		return KT_EXIT_ENGINE;
-	default:
+	case KT_EUSAGE:
+	case KT_EFILE:
+	case KT_ESYNTAX:
+	case KT_ERANGE:
 		return KT_EXIT_USAGE;
+	default:
+		return KT_EXIT_ENGINE;
 	}
 }
 

@@ -21,7 +21,7 @@ static void null_value(struct lg_draft *draft)
 	draft->value = (struct kw_bytes){NULL, -1};
 }
 
-static void missing_header(struct lg_draft *draft)
+static void no_header(struct lg_draft *draft)
 {
 	draft->nheaders = 0;
 }

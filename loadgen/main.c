@@ -13,8 +13,8 @@ int main(int argc, char **argv)
 	static const struct kt_cli cli = {
 		.program = "loadgen",
 		.args = "COMMAND ...",
-		.about = "Loads a Kafka cluster at a set rate, counts latencies from the time that each record was meant to be "
-			 "sent, and verifies every record: lost, duplicated, reordered, corrupt, refused.",
+		.about = "Loads a Kafka cluster at a set rate, counts latencies from the time that each record was "
+			 "meant to be sent, and verifies every record: lost, duplicated, reordered, corrupt, refused.",
 		.commands = commands,
 		.examples = "loadgen produce --bootstrap-server 127.0.0.1:9092 --topic t --rate 1000 --duration 10\n"
 			    "loadgen fetch --bootstrap-server 127.0.0.1:9092 --topic t\n"

@@ -79,7 +79,7 @@ int lg_meter_log(struct lg_meter *meter, FILE *out, double begin, double length,
 		full = meter->interval[i];
 		meter->interval[i] = meter->spare;
 		pthread_mutex_unlock(&meter->lock);
-		rc = kh_log_interval(out, lg_latency_tag(i), begin, length, &full, err);
+		rc = kh_log_interval(out, lg_latency_tag((enum lg_latency)i), begin, length, &full, err);
 		kh_reset(&full);
 		meter->spare = full;
 	}

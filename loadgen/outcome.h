@@ -1,4 +1,5 @@
-/* The distinct answers of a phase: one row per kind of operation, error code and verdict, with one example of the text. */
+/* The distinct answers of a phase: one row per kind of operation, error code and verdict, with one example of the
+ * text. */
 #ifndef KASSAY_LOADGEN_OUTCOME_H
 #define KASSAY_LOADGEN_OUTCOME_H
 

@@ -7,8 +7,8 @@
 #include "lib/text/err.h"
 #include "loadgen/plan.h"
 
-/* Kit defaults, then bootstrap servers, then the properties of both lists (either may be NULL). Its log is dropped: what
- * matters comes as an error event. NULL and KT_EUSAGE when librdkafka refuses a property, with its own words. */
+/* Kit defaults, then bootstrap servers, then the properties of both lists (either may be NULL). Its log is dropped:
+ * what matters comes as an error event. NULL and KT_EUSAGE when librdkafka refuses a property, with its own words. */
 rd_kafka_conf_t *lg_rd_conf(const char *bootstrap, const struct lg_properties *plan,
 			    const struct lg_properties *phase, struct kt_err *err);
 /* KT_EUSAGE with librdkafka's words. */

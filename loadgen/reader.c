@@ -123,8 +123,9 @@ static void note_damage(struct lg_reader_partition *partition, const rd_kafka_me
 {
 	partition->corrupt++;
 	if (!partition->damage[0])
-		snprintf(partition->damage, sizeof partition->damage, "offset %lld: %s (%zu bytes, wrong from byte %zu)",
-			 (long long)message->offset, what, message->len, wrong);
+		snprintf(partition->damage, sizeof partition->damage,
+			 "offset %lld: %s (%zu bytes, wrong from byte %zu)", (long long)message->offset, what,
+			 message->len, wrong);
 }
 
 static void judge(struct lg_reader *reader, struct reader_topic *topic, struct lg_reader_partition *partition,

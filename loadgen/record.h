@@ -40,8 +40,8 @@ struct lg_draft {
 int32_t lg_spread(const struct lg_shape *shape, int32_t npartitions);
 /* The value size that a record of this seed has. */
 int32_t lg_shape_size(const struct lg_shape *shape, uint64_t seed);
-/* Fills draft with a legal record. stamp->seed decides size and key; value must have room for size_max bytes and live as
- * long as draft, like shape. npartitions is what the key is to be spread over. */
+/* Fills draft with a legal record. stamp->seed decides size and key; value must have room for size_max bytes and live
+ * as long as draft, like shape. npartitions is what the key is to be spread over. */
 void lg_draft_make(struct lg_draft *draft, const struct lg_shape *shape, const struct lg_stamp *stamp,
 		   int32_t npartitions, uint8_t *value);
 /* Moves the stamp from the value to a header, for a record whose value is about to be taken away. */

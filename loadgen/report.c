@@ -15,15 +15,15 @@ const char *lg_limit_text(const struct lg_load *load, char *buf, size_t size)
 
 	buf[0] = '\0';
 	if (load->phase->rate.from + load->phase->rate.to == 0)
-		snprintf(buf, size, "no rate was set: the load was closed, so the schedule lag is 0 by definition and the "
-			 "response time is the service time");
+		snprintf(buf, size, "no rate was set: the load was closed, so the schedule lag is 0 by definition and "
+			 "the response time is the service time");
 	else if (lag > LG_LAG_LIMIT && load->counters.held > 0)
 		snprintf(buf, size, "the client's queue or connection was full %" PRId64 " times, and the schedule lag "
 			 "reached %.1f ms (p99): the broker, or the client's settings, take less than this rate",
 			 (int64_t)load->counters.held, (double)lag / 1e6);
 	else if (lag > LG_LAG_LIMIT)
-		snprintf(buf, size, "the generator was the limit: its own schedule lag reached %.1f ms (p99), so the response "
-			 "times are not the broker's", (double)lag / 1e6);
+		snprintf(buf, size, "the generator was the limit: its own schedule lag reached %.1f ms (p99), so the "
+			 "response times are not the broker's", (double)lag / 1e6);
 	return buf;
 }
 
@@ -62,9 +62,9 @@ static void report_counts(const struct lg_load *load, FILE *out)
 		fprintf(out, ", %.1f records per request", load->records_per_request);
 	fprintf(out, "\n  acked        %-10" PRId64 " %.1f records/s\n", (int64_t)counters->acked,
 		per_second(counters->acked, load->started, load->last_acked));
-	fprintf(out, "  refused      %-10" PRId64 " refused with batch %" PRId64 ", failed %" PRId64 ", unknown %" PRId64 "\n",
-		(int64_t)counters->refused, (int64_t)counters->refused_with_batch, (int64_t)counters->failed,
-		(int64_t)counters->unknown);
+	fprintf(out, "  refused      %-10" PRId64 " refused with batch %" PRId64 ", failed %" PRId64
+		", unknown %" PRId64 "\n", (int64_t)counters->refused, (int64_t)counters->refused_with_batch,
+		(int64_t)counters->failed, (int64_t)counters->unknown);
 }
 
 void lg_report_latencies(const struct lg_meter *meter, FILE *out)
@@ -203,8 +203,10 @@ static void report_verdict(const struct lg_run *run, FILE *out)
 
 void lg_report(const struct lg_run *run, FILE *out)
 {
-	fprintf(out, "\n%s%srun %016" PRIx64 " against %s, seed %" PRIu64 ", %.1f s\n", run->plan->name ? run->plan->name : "",
-		run->plan->name ? ": " : "", run->id, run->plan->bootstrap, run->plan->seed, run->seconds);
+	const char *name = run->plan->name;
+
+	fprintf(out, "\n%s%srun %016" PRIx64 " against %s, seed %" PRIu64 ", %.1f s\n", name ? name : "",
+		name ? ": " : "", run->id, run->plan->bootstrap, run->plan->seed, run->seconds);
 	for (int i = 0; i < run->plan->nphases; i++)
 		report_phase(run, i, out);
 	report_reader(run, out);

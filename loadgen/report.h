@@ -24,7 +24,6 @@ json_t *lg_result_json(const struct lg_run *run);
 json_t *lg_fetch_json(const struct lg_reader *reader, const char *target, double seconds, bool complete);
 /* The same of Fetch requests. */
 json_t *lg_wire_fetch_json(const struct lg_fetch_stats *stats, const char *target);
-json_t *lg_hist_json(const struct kh_hist *hist);
 /* Writes directory/result.json. KT_EFILE, KT_ENOMEM. */
 int lg_result_write(json_t *result, const char *directory, struct kt_err *err);
 

@@ -11,7 +11,8 @@
 #define DIAL_MS 10000
 #define BACKOFF (100 * LG_MS)
 
-static struct lg_lane *lane_of(struct lg_routes *routes, const struct kw_MetadataResponse_MetadataResponseBroker *broker)
+static struct lg_lane *lane_of(struct lg_routes *routes,
+			       const struct kw_MetadataResponse_MetadataResponseBroker *broker)
 {
 	struct lg_lane *lane = NULL;
 

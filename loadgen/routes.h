@@ -38,8 +38,8 @@ void lg_routes_fini(struct lg_routes *routes);
 /* The open lane of the partition's leader. NULL if there is none now: try again later. Asks for the leaders and opens
  * connections as needed, at most every 100 ms; err tells what failed, code 0 if nothing was tried. */
 struct lg_lane *lg_routes_lane(struct lg_routes *routes, int32_t partition, struct kt_err *err);
-/* Waits until an open lane can be read, or until the time (ns of lg_now()), and calls readable for each such lane, which may
- * close it. */
+/* Waits until an open lane can be read, or until the time (ns of lg_now()), and calls readable for each such lane,
+ * which may close it. */
 typedef void lg_lane_fn(void *arg, struct lg_lane *lane);
 void lg_routes_poll(struct lg_routes *routes, int64_t until, lg_lane_fn *readable, void *arg);
 /* Closes the connection; it is opened again when it is needed. */

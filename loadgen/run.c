@@ -164,8 +164,8 @@ static void doubt_reader(struct lg_run *run)
 		const struct lg_reader_partition *at = lg_reader_at(run->reader, i);
 
 		if (at->trouble[0])
-			doubt(run, "verification is incomplete: %s-%d cannot be read on from offset %lld: %s", at->topic,
-			      (int)at->partition, (long long)at->position, at->trouble);
+			doubt(run, "verification is incomplete: %s-%d cannot be read on from offset %lld: %s",
+			      at->topic, (int)at->partition, (long long)at->position, at->trouble);
 		else if (!at->finished)
 			doubt(run, "verification is incomplete: %s-%d was read to offset %lld of %lld", at->topic,
 			      (int)at->partition, (long long)at->position, (long long)at->target);
@@ -181,8 +181,11 @@ static void finish_reader(struct lg_run *run, rd_kafka_t *rk)
 	if (set_targets(run, rk, &err))
 		doubt(run, "verification is incomplete: %s", err.text);
 	else
-		run->verified = lg_reader_wait(run->reader, run->stopped ? STOPPED_IDLE_MS : READER_IDLE_MS, false);
+		run->verified = lg_reader_wait(run->reader, run->stopped ? STOPPED_IDLE_MS : READER_IDLE_MS,
+					       !run->stopped);
 	lg_reader_stop(run->reader);
+	if (!run->verified && !run->stopped && lg_stopped())
+		doubt(run, "the verification was stopped");
 	if (!run->verified)
 		doubt_reader(run);
 }

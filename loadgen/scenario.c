@@ -255,7 +255,7 @@ static void read_phases(struct lg_plan *plan, struct kt_obj *root)
 static void read_feature(struct kt_obj *parent, const char *member, struct lg_step *step)
 {
 	struct kt_obj obj;
-	int type = step->type;
+	int type = (int)step->type;
 
 	step->action = LG_STEP_FEATURE;
 	step->feature = "metadata.version";

@@ -12,7 +12,7 @@
 #include "lib/text/err.h"
 
 struct lg_plan_rate {
-	double from, to;      /* operations per second at the start and at the end; both 0: as fast as the engine takes them */
+	double from, to;      /* operations per second at start and end; both 0: as fast as the engine takes them */
 	double seconds;       /* 0: no limit */
 	int64_t count;        /* operations; 0: no limit */
 	bool poisson;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/text/number.h"
 #include "loadgen/clock.h"
@@ -44,7 +45,8 @@ const char *lg_step_text(const struct lg_step *step, char *buf, size_t size)
 				      change->value ? change->value : "");
 	}
 	if (n < size)
-		snprintf(buf + n, size - n, " on %s %s%s", step->resource_type == LG_RESOURCE_TOPIC ? "topic" : "broker",
+		snprintf(buf + n, size - n, " on %s %s%s",
+			 step->resource_type == LG_RESOURCE_TOPIC ? "topic" : "broker",
 			 step->resource[0] ? step->resource : "(cluster default)",
 			 step->validate_only ? " (validate only)" : "");
 	return buf;
@@ -70,6 +72,8 @@ static void tell(const struct lg_steps *steps, int i)
 	const struct lg_step_result *result = &steps->results[i];
 	char text[512];
 
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K");      /* where the progress line stands */
 	fprintf(steps->out, "step %d at %.2f s  %s: ", i + 1, result->at,
 		step->name ? step->name : lg_step_text(step, text, sizeof text));
 	if (!result->done) {

@@ -18,8 +18,8 @@ struct lg_step_result {
 
 struct lg_steps;
 
-/* Executes the steps of the plan in a thread of its own; start is a time of lg_now(). Each outcome is told in one line to
- * out at once, unless out is NULL. */
+/* Executes the steps of the plan in a thread of its own; start is a time of lg_now(). Each outcome is told in one line
+ * to out at once, unless out is NULL. */
 int lg_steps_start(const struct lg_plan *plan, int64_t start, FILE *out, struct lg_steps **steps, struct kt_err *err);
 /* Waits for the last step, or until the user stops the program. */
 void lg_steps_join(struct lg_steps *steps);

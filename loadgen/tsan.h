@@ -1,8 +1,8 @@
 /* Only for builds under ThreadSanitizer.
  *
- * Debian's librdkafka uses C11 threads, which ThreadSanitizer does not intercept: the first thread that librdkafka starts
- * crashes the program. tsan.c defines those functions by their pthread counterparts, which it does intercept; the dynamic
- * linker prefers them to libc's. A reference to lg_tsan_threads() links them in. */
+ * Debian's librdkafka uses C11 threads, which ThreadSanitizer does not intercept: the first thread that librdkafka
+ * starts crashes the program. tsan.c defines those functions by their pthread counterparts, which it does intercept;
+ * the dynamic linker prefers them to libc's. A reference to lg_tsan_threads() links them in. */
 #ifndef KASSAY_LOADGEN_TSAN_H
 #define KASSAY_LOADGEN_TSAN_H
 

@@ -76,7 +76,9 @@ static int encode(struct fetcher *fetcher, struct lg_lane *lane, struct flight *
 		.lastFetchedEpoch = -1, .logStartOffset = -1, .partitionMaxBytes = fetcher->opts->max_bytes,
 		.highWatermark = INT64_MAX,
 	};
-	struct kw_FetchRequest_FetchTopic topic = {.topic = kw_str(fetcher->opts->topic), .partitions = {&partition, 1}};
+	struct kw_FetchRequest_FetchTopic topic = {
+		.topic = kw_str(fetcher->opts->topic), .partitions = {&partition, 1},
+	};
 	struct kw_FetchRequest *request;
 
 	kw_arena_reset(&fetcher->arena);
@@ -112,7 +114,9 @@ static bool send_request(struct fetcher *fetcher, int32_t partition, int64_t int
 
 	if (!flight)
 		return false;
-	*flight = (struct flight){.partition = partition, .offset = fetcher->positions[partition], .intended = intended};
+	*flight = (struct flight){
+		.partition = partition, .offset = fetcher->positions[partition], .intended = intended,
+	};
 	if (encode(fetcher, lane, flight, &err) == 0) {
 		flight->sent = lg_now();
 		lg_meter_sent(&fetcher->stats->meter, intended, flight->sent);
@@ -134,18 +138,22 @@ struct visit {
 
 static enum lg_payload_state read_stamp(const struct kw_record *record, struct lg_stamp *stamp, size_t *wrong)
 {
+	struct kw_bytes bytes = record->value;
+
 	for (int32_t i = record->nheaders - 1; i >= 0; i--)
-		if (kw_str_is(record->headers[i].key, LG_STAMP_HEADER) && record->headers[i].value.n >= 0)
-			return lg_payload_read(record->headers[i].value.p, (size_t)record->headers[i].value.n, stamp, wrong);
-	return lg_payload_read(record->value.p, record->value.n < 0 ? 0 : (size_t)record->value.n, stamp, wrong);
+		if (kw_str_is(record->headers[i].key, LG_STAMP_HEADER)) {
+			bytes = record->headers[i].value;
+			break;
+		}
+	return lg_payload_read(bytes.p, bytes.n < 0 ? 0 : (size_t)bytes.n, stamp, wrong);
 }
 
 static void note_damage(struct lg_fetch_stats *stats, const struct flight *flight, int64_t offset, const char *what)
 {
 	stats->corrupt++;
 	if (!stats->damage[0])
-		snprintf(stats->damage, sizeof stats->damage, "partition %d, offset %lld: %.100s", (int)flight->partition,
-			 (long long)offset, what);
+		snprintf(stats->damage, sizeof stats->damage, "partition %d, offset %lld: %.100s",
+			 (int)flight->partition, (long long)offset, what);
 }
 
 static int judge_record(void *arg, int32_t index, const struct kw_record *record)
@@ -287,7 +295,8 @@ static void read_until(struct fetcher *fetcher, int64_t until)
 	}
 }
 
-/* Waits for the time and for room, reading meanwhile. False when the user stops, or nobody takes the request in time. */
+/* Waits for the time and for room, reading meanwhile. False when the user stops, or nobody takes the request in
+ * time. */
 static bool send_at(struct fetcher *fetcher, int32_t partition, int64_t intended)
 {
 	int64_t give_up = intended + ANSWER_MS * LG_MS;

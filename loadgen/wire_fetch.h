@@ -1,8 +1,9 @@
 /* Fetch requests at a set rate: what the engine wire does in `loadgen fetch`.
  *
- * One arrival is one Fetch request for one partition, at the intended time, whatever is still without an answer. It does
- * not wait for data (maxWaitMs 0), and the latencies of empty answers are kept apart, so that neither a long poll nor
- * an idle topic colours the others. A partition is read from `begin` on and again from there when its end is reached.
+ * One arrival is one Fetch request for one partition, at the intended time, whatever is still without an answer. It
+ * does not wait for data (maxWaitMs 0), and the latencies of empty answers are kept apart, so that neither a long poll
+ * nor an idle topic colours the others. A partition is read from `begin` on and again from there when its end is
+ * reached.
  */
 #ifndef KASSAY_LOADGEN_WIRE_FETCH_H
 #define KASSAY_LOADGEN_WIRE_FETCH_H

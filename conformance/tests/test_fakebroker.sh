@@ -70,8 +70,11 @@ echo '{"capabilitis": {}}' >"$dir/bad.json"
 expect 2 'a profile that is not right' run --profile "$dir/bad.json"
 says 'bad.json:1: .*unknown member "capabilitis"; did you mean "capabilities"'
 
-expect 0 'an incident' "$build/conformance" replay S03 --bootstrap-server "$at"
-says '^pass$'
+for file in fixtures/incidents/*.json; do
+	id=$(basename "$file" .json)
+	expect 0 "incident $id" "$build/conformance" replay "$id" --bootstrap-server "$at"
+	says '^pass$'
+done
 expect 2 'an incident that there is not' "$build/conformance" replay S99 --bootstrap-server "$at"
 expect 0 'probe' "$build/conformance" probe --bootstrap-server "$at" --write "$dir/probed.json"
 expect 0 'a probed profile runs' "$build/conformance" run --profile "$dir/probed.json" --only 'sanity.*'
@@ -79,6 +82,8 @@ expect 0 'the matrix' "$build/conformance" report "$dir/all/result.json" "$dir/r
 there "$dir/matrix/report.html"
 expect 2 'a file that is no result' "$build/conformance" report "$dir/bad.json" --out "$dir/matrix"
 for command in list requirements lint; do expect 0 "$command" "$build/conformance" $command; done
+expect 0 'list --edits' "$build/conformance" list --edits
+says '^set-length +at value'
 expect 0 'show' "$build/conformance" show records.crc.mismatch
 expect 2 'show what is not there' "$build/conformance" show records.crc.mismach
 

@@ -35,7 +35,8 @@ static json_t *default_features(const struct cf_target *target)
 
 	json_array_foreach(json_object_get(target->controller_apis, "supportedFeatures"), i, row)
 		json_object_set_new(out, json_string_value(json_object_get(row, "name")),
-				    json_pack("[O, O]", json_object_get(row, "minVersion"), json_object_get(row, "maxVersion")));
+				    json_pack("[I, I]", json_integer_value(json_object_get(row, "minVersion")),
+					      json_integer_value(json_object_get(row, "maxVersion"))));
 	return out;
 }
 

@@ -12,6 +12,7 @@ const struct cf_arg cf_args_send[] = {
 	{"topic", CF_ARG_STR, false, "whose leader is meant"},
 	{"at", CF_ARG_STR, false, "path of the part of the answer that the expectation is about"},
 	{"tags", CF_ARG_ARRAY, false, "[{\"tag\": N, \"hex\": \"..\"}]: unknown tagged fields behind the body"},
+	{"edits", CF_ARG_EDITS, false, "changes of the right frame, see docs/edits.md"},
 	{0},
 };
 
@@ -27,8 +28,8 @@ int cf_verb_send(struct cf_run *run, json_t *args, struct cf_outcome *out, struc
 	if (!link)
 		return err->code;
 	version = cf_run_version(run, link, api, args, -1, err);
-	if (err->code || cf_run_exchange(link, api, version, json_incref(json_object_get(args, "body")),
-					 json_object_get(args, "tags"), false, out, err))
+	if (err->code || cf_run_exchange_edited(link, api, version, json_incref(json_object_get(args, "body")),
+						json_object_get(args, "tags"), json_object_get(args, "edits"), false, out, err))
 		return err->code;
 	if (at) {
 		json_decref(out->subject);

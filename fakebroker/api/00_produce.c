@@ -1,6 +1,7 @@
 /* Produce (0): every partition's record set gets its verdict; what is good is appended. */
 #include <stdlib.h>
 
+#include "fakebroker/cluster/log_line.h"
 #include "fakebroker/request.h"
 
 /* One partition of the request. */
@@ -164,6 +165,16 @@ static void append(struct fb_request *req, struct item *item)
 
 /* ---- what observers are shown ---- */
 
+/* What a batch that nobody looked into says of itself. */
+static int32_t said_records(const struct kw_records *records)
+{
+	struct kw_batch batch;
+
+	if (records->n <= 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0 || batch.magic != 2)
+		return 0;
+	return batch.count > 0 ? batch.count : 0;
+}
+
 static void show(struct batch_of_items *all)
 {
 	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
@@ -184,7 +195,7 @@ static void show(struct batch_of_items *all)
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->records = item->verdict.records;
+		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records);
 		p->codec = item->verdict.codec;
 		p->error = item->verdict.errorCode;
 		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
@@ -306,6 +317,19 @@ static bool answer(struct batch_of_items *all)
 	return true;
 }
 
+/* The reason of a refusal is for the broker's log only, as in Kafka. */
+static void tell_reasons(const struct batch_of_items *all)
+{
+	for (int32_t i = 0; i < all->n; i++) {
+		const struct item *item = &all->v[i];
+
+		if (!item->superseded && item->verdict.reason)
+			fb_log_line(KASSAY_INFO, "node %d: %s-%d: %s: %s", all->req->node->id,
+				    item->ref ? item->ref->name : "unknown topic", item->data->index,
+				    kw_error_name(item->verdict.errorCode), item->verdict.reason);
+	}
+}
+
 static enum fb_outcome silent(const struct batch_of_items *all)
 {
 	for (int32_t i = 0; i < all->n; i++)
@@ -322,6 +346,7 @@ enum fb_outcome fb_produce(struct fb_request *req)
 	if (collect(&all)) {
 		judge(&all);
 		show(&all);
+		tell_reasons(&all);
 		if (answer(&all))
 			outcome = all.body->acks == 0 ? silent(&all) : FB_REPLY;
 	}

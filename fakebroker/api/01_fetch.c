@@ -1,150 +1,40 @@
-/* Fetch (1): whole batches by offset; waits for minBytes as long as maxWaitMs. Every request is a full one: the answer's
+/* Fetch (1): batches by offset; waits for minBytes as long as maxWaitMs. Every request is a full one: the answer's
  * session id is always 0, which tells a client that it has no fetch session (KIP-227). */
+#include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
+
+enum {
+	UNKNOWN_SERVER_ERROR = -1, OFFSET_OUT_OF_RANGE = 1, UNKNOWN_TOPIC_OR_PARTITION = 3, NOT_LEADER_OR_FOLLOWER = 6,
+	FETCH_SESSION_ID_NOT_FOUND = 70, FENCED_LEADER_EPOCH = 74, UNKNOWN_LEADER_EPOCH = 75, UNKNOWN_TOPIC_ID = 100,
+};
+enum { READ_UNCOMMITTED = 0, READ_COMMITTED = 1 };
+
+/* One partition of the request. Kafka keeps them in a map: of two entries for one, the last counts, in the first's place. */
+struct want {
+	const struct kw_FetchRequest_FetchTopic *topic;
+	const struct kw_FetchRequest_FetchPartition *data;
+	bool repeated;             /* an earlier entry answers it */
+};
 
 struct fetch {
 	struct fb_request *req;
 	const struct kw_FetchRequest *body;
+	struct want *wants;        /* in the order of the request */
+	int32_t nwants;
 	int64_t left;              /* of maxBytes */
-	int64_t bytes;             /* put into the answer so far */
 	bool first;                /* nothing was put yet: the first batch comes whatever its size */
 };
 
-static struct fb_partition *find(const struct fetch *f, const struct kw_FetchRequest_FetchTopic *topic, int32_t index,
-				 int16_t *error)
-{
-	struct fb_cluster *cluster = f->req->cluster;
-	bool by_id = f->req->version >= 13;
-	struct fb_topic *t = by_id ? fb_topic_find_id(cluster, topic->topicId) : fb_topic_find(cluster, topic->topic);
-	struct fb_partition *partition = t ? fb_topic_partition(t, index) : NULL;
+/* ---- what is wanted ---- */
 
-	*error = f->req->forced;
-	if (*error)
-		return partition;
-	if (!partition)
-		*error = by_id && !t ? 100 : 3;
-	else if (partition->leader != f->req->node->id)
-		*error = 6;
-	return partition;
+static bool by_id(const struct fetch *f)
+{
+	return f->req->version >= 13;
 }
 
-static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
+static struct kw_str key_of(const struct fetch *f, const struct kw_FetchRequest_FetchTopic *topic)
 {
-	if (epoch < 0 || epoch == partition->leaderEpoch)
-		return 0;
-	return epoch < partition->leaderEpoch ? 74 : 75;
-}
-
-/* ---- is there enough to answer? ---- */
-
-/* Bytes from an offset on; -1: the partition's answer is an error, which is told at once. */
-static int64_t available(const struct fetch *f, const struct kw_FetchRequest_FetchTopic *topic,
-			 const struct kw_FetchRequest_FetchPartition *want)
-{
-	int16_t error;
-	struct fb_partition *partition = find(f, topic, want->partition, &error);
-	int64_t bytes = 0;
-
-	if (error || judge_epoch(partition, want->currentLeaderEpoch))
-		return -1;
-	pthread_mutex_lock(&partition->lock);
-	if (want->fetchOffset < partition->log.logStartOffset || want->fetchOffset > partition->log.logEndOffset)
-		bytes = -1;
-	for (size_t i = bytes < 0 ? partition->log.n : fb_log_find(&partition->log, want->fetchOffset);
-	     i < partition->log.n && bytes < f->body->minBytes; i++)
-		bytes += partition->log.entries[i].size;
-	pthread_mutex_unlock(&partition->lock);
-	return bytes;
-}
-
-static bool enough(const struct fetch *f)
-{
-	int64_t sum = 0;
-
-	for (int32_t t = 0; t < f->body->topics.n; t++) {
-		for (int32_t p = 0; p < f->body->topics.v[t].partitions.n; p++) {
-			int64_t bytes = available(f, &f->body->topics.v[t], &f->body->topics.v[t].partitions.v[p]);
-
-			if (bytes < 0)
-				return true;
-			sum += bytes;
-		}
-	}
-	return sum >= f->body->minBytes || f->body->topics.n == 0;
-}
-
-/* ---- the answer ---- */
-
-static int64_t count(const struct kw_records *records)
-{
-	int64_t n = 0;
-
-	for (int32_t i = 0; i < records->nv; i++)   /* header, body, header, body ... */
-		if (records->v[i].n == KW_B_RECORDS)
-			n += (int32_t)kw_rd32(records->v[i].p + KW_B_COUNT);
-	return n;
-}
-
-static bool read_log(struct fetch *f, struct fb_partition *partition, const struct kw_FetchRequest_FetchPartition *want,
-		     struct kw_FetchResponse_PartitionData *out)
-{
-	int64_t max = want->partitionMaxBytes < f->left ? want->partitionMaxBytes : f->left;
-	struct fb_read read = {0};
-
-	pthread_mutex_lock(&partition->lock);
-	if (want->fetchOffset < partition->log.logStartOffset || want->fetchOffset > partition->log.logEndOffset) {
-		out->errorCode = 1;
-		pthread_mutex_unlock(&partition->lock);
-		return true;
-	}
-	out->highWatermark = out->lastStableOffset = partition->log.logEndOffset;
-	out->logStartOffset = partition->log.logStartOffset;
-	if (fb_log_read(&partition->log, want->fetchOffset, max > 0 ? (size_t)max : 0, f->first, &f->req->arena, &read) < 0) {
-		pthread_mutex_unlock(&partition->lock);
-		return false;
-	}
-	pthread_mutex_unlock(&partition->lock);
-	out->records = read.records;
-	if (read.records.n > 0)
-		f->first = false;
-	f->left -= read.records.n;
-	f->bytes += read.records.n;
-	return fb_request_keep_take(f->req, read.frames, read.nframes) == 0;
-}
-
-static bool answer_partition(struct fetch *f, const struct kw_FetchRequest_FetchTopic *topic,
-			     const struct kw_FetchRequest_FetchPartition *want,
-			     struct kw_FetchResponse_PartitionData *out, struct kassay_partition *shown)
-{
-	struct fb_partition *partition = find(f, topic, want->partition, &out->errorCode);
-	bool ok = true;
-
-	out->partitionIndex = want->partition;
-	out->highWatermark = out->lastStableOffset = out->logStartOffset = -1;
-	out->records.n = 0;
-	if (f->body->isolationLevel == 0)
-		out->abortedTransactions.n = -1;
-	if (!out->errorCode)
-		out->errorCode = judge_epoch(partition, want->currentLeaderEpoch);
-	if (out->errorCode == 6 && partition && f->req->version >= 12) {
-		out->currentLeader.leaderId = partition->leader;
-		out->currentLeader.leaderEpoch = partition->leaderEpoch;
-	}
-	if (!out->errorCode)
-		ok = read_log(f, partition, want, out);
-	shown->topic = fb_hook_str(topic->topic);
-	if (f->req->version >= 13 && partition)
-		shown->topic = fb_hook_str(kw_str(kw_strndup(&f->req->arena, partition->topic->name,
-							     strlen(partition->topic->name))));
-	else if (f->req->version >= 13)
-		shown->topic = fb_hook_str(KW_NULL_STR);
-	shown->partition = want->partition;
-	shown->direction = KASSAY_CONSUMED;
-	shown->bytes = out->records.n;
-	shown->records = count(&out->records);
-	shown->codec = out->records.nv ? kw_rd16(out->records.v[0].p + KW_B_ATTRIBUTES) & KW_A_CODEC : -1;
-	shown->error = out->errorCode;
-	return ok;
+	return by_id(f) ? (struct kw_str){(const char *)topic->topicId.b, sizeof topic->topicId.b} : topic->topic;
 }
 
 static int32_t partitions_of(const struct kw_FetchRequest *body)
@@ -156,28 +46,251 @@ static int32_t partitions_of(const struct kw_FetchRequest *body)
 	return n;
 }
 
+/* Done once, however often a waiting request looks again. */
+static bool collect(struct fetch *f)
+{
+	struct kw_arena *arena = &f->req->arena;
+	size_t n = (size_t)partitions_of(f->body), i = 0;
+	struct fb_named *names;
+	struct fb_twins *twins;
+
+	f->nwants = (int32_t)n;
+	f->wants = f->req->kept;
+	if (f->wants)
+		return true;
+	f->wants = kw_alloc(arena, n * sizeof *f->wants);
+	names = kw_alloc(arena, n * sizeof *names);
+	if (!f->wants || !names)
+		return false;
+	for (int32_t t = 0; t < f->body->topics.n; t++) {
+		const struct kw_FetchRequest_FetchTopic *topic = &f->body->topics.v[t];
+
+		for (int32_t p = 0; p < topic->partitions.n; p++) {
+			names[i] = (struct fb_named){topic->partitions.v[p].partition, key_of(f, topic)};
+			f->wants[i++] = (struct want){.topic = topic, .data = &topic->partitions.v[p]};
+		}
+	}
+	twins = fb_find_twins(names, n, arena);
+	for (i = 0; twins && i < n; i++) {
+		f->wants[i].repeated = twins[i].first != i;
+		if (twins[i].last != i)
+			f->wants[i].data = f->wants[twins[i].last].data;
+	}
+	f->req->kept = f->wants;
+	return twins;
+}
+
+static int32_t replica_id(const struct fetch *f)
+{
+	return f->req->version >= 15 ? f->body->replicaState.replicaId : f->body->replicaId;
+}
+
+static struct fb_partition *find(const struct fetch *f, const struct want *want, int16_t *error)
+{
+	struct fb_cluster *cluster = f->req->cluster;
+	struct fb_topic *t = by_id(f) ? fb_topic_find_id(cluster, want->topic->topicId)
+				      : fb_topic_find(cluster, want->topic->topic);
+	struct fb_partition *partition = t ? fb_topic_partition(t, want->data->partition) : NULL;
+
+	*error = f->req->forced;
+	if (*error)
+		return partition;
+	if (!partition)
+		*error = by_id(f) && !t ? UNKNOWN_TOPIC_ID : UNKNOWN_TOPIC_OR_PARTITION;
+	else if (partition->leader != f->req->node->id || replica_id(f) >= 0)   /* no replica of ours fetches */
+		*error = NOT_LEADER_OR_FOLLOWER;
+	return partition;
+}
+
+static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
+{
+	if (epoch < 0 || epoch == partition->leaderEpoch)
+		return 0;
+	return epoch < partition->leaderEpoch ? FENCED_LEADER_EPOCH : UNKNOWN_LEADER_EPOCH;
+}
+
+/* Under the partition's lock. An epoch that is newer than all of the log (KIP-595) is as wrong as an offset beyond it. */
+static int16_t judge_offset(const struct fetch *f, const struct fb_partition *partition, const struct want *want)
+{
+	const struct fb_log *log = &partition->log;
+
+	if (want->data->fetchOffset < log->logStartOffset || want->data->fetchOffset > log->logEndOffset ||
+	    want->data->lastFetchedEpoch > partition->leaderEpoch)
+		return OFFSET_OUT_OF_RANGE;
+	if ((f->body->maxBytes < 0 || want->data->partitionMaxBytes < 0) && want->data->fetchOffset < log->logEndOffset)
+		return UNKNOWN_SERVER_ERROR;
+	return 0;
+}
+
+/* ---- is there enough to answer? ---- */
+
+/* Bytes from an offset on; -1: the partition's answer is an error, which is told at once. */
+static int64_t available(const struct fetch *f, const struct want *want)
+{
+	int16_t error;
+	struct fb_partition *partition = find(f, want, &error);
+	const struct fb_log *log;
+	int64_t bytes = 0;
+
+	if (error || judge_epoch(partition, want->data->currentLeaderEpoch))
+		return -1;
+	log = &partition->log;
+	pthread_mutex_lock(&partition->lock);
+	if (judge_offset(f, partition, want))
+		bytes = -1;
+	for (size_t i = bytes < 0 ? log->n : fb_log_find(log, want->data->fetchOffset);
+	     i < log->n && bytes < f->body->minBytes; i++)
+		bytes += log->entries[i].size;
+	pthread_mutex_unlock(&partition->lock);
+	return bytes;
+}
+
+static bool enough(const struct fetch *f)
+{
+	int64_t sum = 0;
+
+	for (int32_t i = 0; i < f->nwants; i++) {
+		int64_t bytes = f->wants[i].repeated ? 0 : available(f, &f->wants[i]);
+
+		if (bytes < 0)
+			return true;
+		sum += bytes;
+	}
+	return sum >= f->body->minBytes || f->nwants == 0;
+}
+
+/* ---- the answer ---- */
+
+static int64_t count(const struct fb_read *read)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < read->whole; i++)   /* header, body, header, body ... */
+		n += (int32_t)kw_rd32(read->records.v[2 * i].p + KW_B_COUNT);
+	return n;
+}
+
+static bool read_log(struct fetch *f, struct fb_partition *partition, const struct want *want,
+		     struct kw_FetchResponse_PartitionData *out, struct fb_read *read)
+{
+	int64_t max = want->data->partitionMaxBytes < f->left ? want->data->partitionMaxBytes : f->left;
+	int code = 0;
+
+	pthread_mutex_lock(&partition->lock);
+	out->errorCode = judge_offset(f, partition, want);
+	if (!out->errorCode) {
+		out->highWatermark = out->lastStableOffset = partition->log.logEndOffset;
+		out->logStartOffset = partition->log.logStartOffset;
+		code = fb_log_read(&partition->log, want->data->fetchOffset, max > 0 ? (size_t)max : 0, f->first,
+				   &f->req->arena, read);
+	}
+	pthread_mutex_unlock(&partition->lock);
+	if (out->errorCode || code)
+		return !code;
+	out->records = read->records;
+	if (read->records.n > 0)
+		f->first = false;
+	f->left -= read->records.n;
+	return fb_request_keep_take(f->req, read->frames, read->nframes) == 0;
+}
+
+static void show(const struct fetch *f, const struct want *want, const struct fb_partition *partition,
+		 const struct fb_read *read, int16_t error, struct kassay_partition *shown)
+{
+	struct kw_str name = want->topic->topic;
+
+	if (by_id(f))
+		name = partition ? kw_str(kw_strndup(&f->req->arena, partition->topic->name, strlen(partition->topic->name)))
+				 : KW_NULL_STR;
+	shown->topic = fb_hook_str(name);
+	shown->partition = want->data->partition;
+	shown->direction = KASSAY_CONSUMED;
+	shown->bytes = read->records.n;
+	shown->records = count(read);
+	shown->codec = read->whole ? kw_rd16(read->records.v[0].p + KW_B_ATTRIBUTES) & KW_A_CODEC : -1;
+	shown->flags = read->nframes > read->whole ? KASSAY_PARTIAL : 0;
+	shown->error = error;
+}
+
+static bool answer_partition(struct fetch *f, const struct want *want, struct kw_FetchResponse_PartitionData *out,
+			     struct kassay_partition *shown)
+{
+	struct fb_partition *partition = find(f, want, &out->errorCode);
+	struct fb_read read = {0};
+	bool ok = true;
+
+	out->partitionIndex = want->data->partition;
+	out->highWatermark = out->lastStableOffset = out->logStartOffset = -1;
+	out->records.n = 0;
+	if (partition && f->body->isolationLevel == READ_UNCOMMITTED)
+		out->abortedTransactions.n = -1;
+	if (!out->errorCode)
+		out->errorCode = judge_epoch(partition, want->data->currentLeaderEpoch);
+	if (out->errorCode == NOT_LEADER_OR_FOLLOWER && partition && partition->leader != f->req->node->id &&
+	    f->req->version >= 12) {
+		out->currentLeader.leaderId = partition->leader;
+		out->currentLeader.leaderEpoch = partition->leaderEpoch;
+	}
+	if (!out->errorCode)
+		ok = read_log(f, partition, want, out, &read);
+	show(f, want, partition, &read, out->errorCode, shown);
+	return ok;
+}
+
+/* The partitions of one entry of the request, from wants[*i] on. */
+static bool answer_topic(struct fetch *f, int32_t *i, int32_t npartitions,
+			 struct kw_FetchResponse_FetchableTopicResponse *out)
+{
+	int32_t n = 0;
+
+	if (!FB_RESPONSE_ARRAY(f->req, out->partitions, kw_FetchResponse_PartitionData_struct, npartitions))
+		return false;
+	for (int32_t p = 0; p < npartitions; p++) {
+		const struct want *want = &f->wants[(*i)++];
+
+		if (want->repeated)
+			continue;
+		if (!answer_partition(f, want, &out->partitions.v[n++], &f->req->partitions[f->req->npartitions++]))
+			return false;
+	}
+	out->partitions.n = n;
+	return true;
+}
+
 static bool answer(struct fetch *f)
 {
 	struct kw_FetchResponse *response = f->req->response;
-	struct kassay_partition *shown = fb_request_partitions(f->req, partitions_of(f->body));
+	int32_t i = 0;
 
-	if (!shown || !FB_RESPONSE_ARRAY(f->req, response->responses, kw_FetchResponse_FetchableTopicResponse_struct,
-					 f->body->topics.n))
+	if (!fb_request_partitions(f->req, f->nwants) ||
+	    !FB_RESPONSE_ARRAY(f->req, response->responses, kw_FetchResponse_FetchableTopicResponse_struct,
+			       f->body->topics.n))
 		return false;
+	f->req->npartitions = 0;
 	for (int32_t t = 0; t < response->responses.n; t++) {
 		const struct kw_FetchRequest_FetchTopic *topic = &f->body->topics.v[t];
-		struct kw_FetchResponse_FetchableTopicResponse *out = &response->responses.v[t];
 
-		out->topic = topic->topic;
-		out->topicId = topic->topicId;
-		if (!FB_RESPONSE_ARRAY(f->req, out->partitions, kw_FetchResponse_PartitionData_struct,
-				       topic->partitions.n))
+		response->responses.v[t].topic = topic->topic;
+		response->responses.v[t].topicId = topic->topicId;
+		if (!answer_topic(f, &i, topic->partitions.n, &response->responses.v[t]))
 			return false;
-		for (int32_t p = 0; p < topic->partitions.n; p++)
-			if (!answer_partition(f, topic, &topic->partitions.v[p], &out->partitions.v[p], shown++))
-				return false;
 	}
 	return true;
+}
+
+/* Waits unless it did so long enough. What was appended while nobody knew yet that it waits would wake nobody, so that
+ * it looks once more. Under the cluster's lock. */
+static bool must_wait(struct fetch *f)
+{
+	struct fb_request *req = f->req;
+
+	if (req->expired || req->forced || f->body->maxWaitMs <= 0 || enough(f))
+		return false;
+	if (req->waited)
+		return true;
+	fb_conn_wait(req->conn, f->body->maxWaitMs);
+	req->waited = true;
+	return !enough(f);
 }
 
 enum fb_outcome fb_fetch(struct fb_request *req)
@@ -187,16 +300,17 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	bool ok;
 
 	f.left = f.body->maxBytes;
-	if (f.body->sessionId != 0 && !req->forced) {
-		response->errorCode = 70;   /* FETCH_SESSION_ID_NOT_FOUND: we never gave one */
+	if (f.body->sessionEpoch > 0 && !req->forced) {
+		response->errorCode = FETCH_SESSION_ID_NOT_FOUND;   /* we never gave one */
 		return FB_REPLY;
 	}
+	if (f.body->isolationLevel != READ_UNCOMMITTED && f.body->isolationLevel != READ_COMMITTED && !req->forced)
+		response->errorCode = req->forced = UNKNOWN_SERVER_ERROR;
+	if (!collect(&f))
+		return FB_CLOSE;
 	pthread_rwlock_rdlock(&req->cluster->lock);
-	if (!req->expired && !req->forced && f.body->maxWaitMs > 0 && !enough(&f)) {
+	if (must_wait(&f)) {
 		pthread_rwlock_unlock(&req->cluster->lock);
-		if (!req->waited)
-			fb_conn_wait(req->conn, f.body->maxWaitMs);
-		req->waited = true;
 		return FB_WAIT;
 	}
 	ok = answer(&f);

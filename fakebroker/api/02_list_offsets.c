@@ -1,7 +1,27 @@
 /* ListOffsets (2): by the special timestamps, and by time. */
+#include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
 
-enum { LATEST = -1, EARLIEST = -2, MAX_TIMESTAMP = -3, EARLIEST_LOCAL = -4, LATEST_TIERED = -5 };
+enum {
+	UNKNOWN_TOPIC_OR_PARTITION = 3, NOT_LEADER_OR_FOLLOWER = 6, UNSUPPORTED_VERSION = 35, INVALID_REQUEST = 42,
+	FENCED_LEADER_EPOCH = 74, UNKNOWN_LEADER_EPOCH = 75,
+};
+
+enum {
+	LATEST = -1, EARLIEST = -2, MAX_TIMESTAMP = -3, EARLIEST_LOCAL = -4, LATEST_TIERED = -5,
+	EARLIEST_PENDING_UPLOAD = -6,
+};
+
+/* The version that a special timestamp came with, at its negated place. */
+static const int8_t since[] = {
+	[-LATEST] = 1, [-EARLIEST] = 1, [-MAX_TIMESTAMP] = 7, [-EARLIEST_LOCAL] = 8, [-LATEST_TIERED] = 9,
+	[-EARLIEST_PENDING_UPLOAD] = 11,
+};
+
+static bool is_known(int64_t timestamp, int version)
+{
+	return timestamp >= 0 || (timestamp >= EARLIEST_PENDING_UPLOAD && version >= since[-timestamp]);
+}
 
 static void look_up(struct fb_partition *partition, int64_t timestamp,
 		    struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
@@ -16,7 +36,8 @@ static void look_up(struct fb_partition *partition, int64_t timestamp,
 	case EARLIEST_LOCAL:
 		out->offset = log->logStartOffset;
 		break;
-	case LATEST_TIERED:
+	case LATEST_TIERED:            /* nothing is tiered, and nothing waits for it */
+	case EARLIEST_PENDING_UPLOAD:
 		out->offset = -1;
 		break;
 	case MAX_TIMESTAMP:
@@ -28,23 +49,32 @@ static void look_up(struct fb_partition *partition, int64_t timestamp,
 	}
 }
 
-static void answer(struct fb_request *req, struct kw_str name,
-		   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want,
-		   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
+static int16_t judge(const struct fb_request *req, const struct fb_partition *partition,
+		     const struct kw_ListOffsetsRequest_ListOffsetsPartition *want)
 {
-	struct fb_topic *topic = fb_topic_find(req->cluster, name);
-	struct fb_partition *partition = topic ? fb_topic_partition(topic, want->partitionIndex) : NULL;
 	int32_t epoch = want->currentLeaderEpoch;
 
-	out->partitionIndex = want->partitionIndex;
 	if (req->forced)
-		out->errorCode = req->forced;
-	else if (!partition)
-		out->errorCode = 3;
-	else if (partition->leader != req->node->id)
-		out->errorCode = 6;
-	else if (epoch >= 0 && epoch != partition->leaderEpoch)
-		out->errorCode = epoch < partition->leaderEpoch ? 74 : 75;
+		return req->forced;
+	if (!is_known(want->timestamp, req->version))
+		return UNSUPPORTED_VERSION;
+	if (!partition)
+		return UNKNOWN_TOPIC_OR_PARTITION;
+	if (partition->leader != req->node->id)
+		return NOT_LEADER_OR_FOLLOWER;
+	if (epoch == -1 || epoch == partition->leaderEpoch)
+		return 0;
+	return epoch < partition->leaderEpoch ? FENCED_LEADER_EPOCH : UNKNOWN_LEADER_EPOCH;
+}
+
+static void answer(struct fb_request *req, struct fb_topic *topic,
+		   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want, bool repeated,
+		   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
+{
+	struct fb_partition *partition = topic ? fb_topic_partition(topic, want->partitionIndex) : NULL;
+
+	out->partitionIndex = want->partitionIndex;
+	out->errorCode = repeated && !req->forced ? INVALID_REQUEST : judge(req, partition, want);
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);
@@ -54,24 +84,54 @@ static void answer(struct fb_request *req, struct kw_str name,
 	pthread_mutex_unlock(&partition->lock);
 }
 
+/* Partitions that are named more than once, over all entries. NULL without memory. */
+static struct fb_twins *find_repeated(struct fb_request *req, const struct kw_ListOffsetsRequest *body)
+{
+	struct fb_named *names;
+	size_t n = 0, i = 0;
+
+	for (int32_t t = 0; t < body->topics.n; t++)
+		n += (size_t)body->topics.v[t].partitions.n;
+	names = kw_alloc(&req->arena, n * sizeof *names);
+	if (!names)
+		return NULL;
+	for (int32_t t = 0; t < body->topics.n; t++)
+		for (int32_t p = 0; p < body->topics.v[t].partitions.n; p++)
+			names[i++] = (struct fb_named){body->topics.v[t].partitions.v[p].partitionIndex, body->topics.v[t].name};
+	return fb_find_twins(names, n, &req->arena);
+}
+
+/* *i counts the partitions of the request; one that is repeated is answered once. */
+static bool answer_topic(struct fb_request *req, const struct kw_ListOffsetsRequest_ListOffsetsTopic *topic,
+			 const struct fb_twins *twins, size_t *i,
+			 struct kw_ListOffsetsResponse_ListOffsetsTopicResponse *out)
+{
+	struct fb_topic *found = fb_topic_find(req->cluster, topic->name);
+	int32_t n = 0;
+
+	out->name = topic->name;
+	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_ListOffsetsResponse_ListOffsetsPartitionResponse_struct,
+			       topic->partitions.n))
+		return false;
+	for (int32_t p = 0; p < topic->partitions.n; p++, ++*i)
+		if (twins[*i].first == *i)
+			answer(req, found, &topic->partitions.v[p], twins[*i].last != *i, &out->partitions.v[n++]);
+	out->partitions.n = n;
+	return true;
+}
+
 enum fb_outcome fb_list_offsets(struct fb_request *req)
 {
 	const struct kw_ListOffsetsRequest *body = req->body;
 	struct kw_ListOffsetsResponse *response = req->response;
-	bool ok = FB_RESPONSE_ARRAY(req, response->topics, kw_ListOffsetsResponse_ListOffsetsTopicResponse_struct,
-				    body->topics.n);
+	struct fb_twins *twins = find_repeated(req, body);
+	bool ok = twins && FB_RESPONSE_ARRAY(req, response->topics,
+					     kw_ListOffsetsResponse_ListOffsetsTopicResponse_struct, body->topics.n);
+	size_t i = 0;
 
 	pthread_rwlock_rdlock(&req->cluster->lock);
-	for (int32_t t = 0; ok && t < body->topics.n; t++) {
-		const struct kw_ListOffsetsRequest_ListOffsetsTopic *topic = &body->topics.v[t];
-		struct kw_ListOffsetsResponse_ListOffsetsTopicResponse *out = &response->topics.v[t];
-
-		out->name = topic->name;
-		ok = FB_RESPONSE_ARRAY(req, out->partitions, kw_ListOffsetsResponse_ListOffsetsPartitionResponse_struct,
-				       topic->partitions.n);
-		for (int32_t p = 0; ok && p < topic->partitions.n; p++)
-			answer(req, topic->name, &topic->partitions.v[p], &out->partitions.v[p]);
-	}
+	for (int32_t t = 0; ok && t < body->topics.n; t++)
+		ok = answer_topic(req, &body->topics.v[t], twins, &i, &response->topics.v[t]);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

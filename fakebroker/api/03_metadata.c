@@ -1,5 +1,13 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
+#include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
+
+enum {
+	UNKNOWN_SERVER_ERROR = -1, UNKNOWN_TOPIC_OR_PARTITION = 3, INVALID_TOPIC = 17, INVALID_REQUEST = 42,
+	UNKNOWN_TOPIC_ID = 100,
+};
+
+static const struct kw_uuid no_id;
 
 static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response)
 {
@@ -13,7 +21,7 @@ static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response
 		const struct fb_broker *broker = cluster->brokers[i];
 		struct kw_MetadataResponse_MetadataResponseBroker *out = &response->brokers.v[n];
 
-		if (broker->fenced || broker->nlisteners == 0)
+		if (broker->nlisteners == 0 || fb_broker_fenced(cluster, broker))
 			continue;
 		n++;
 		out->nodeId = broker->view.id;
@@ -51,6 +59,8 @@ static bool fill_topic(struct fb_request *req, const struct fb_topic *topic,
 	out->errorCode = req->forced;
 	if (req->forced)
 		return true;
+	if (((const struct kw_MetadataRequest *)req->body)->includeTopicAuthorizedOperations)
+		out->topicAuthorizedOperations = FB_TOPIC_OPERATIONS;
 	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_MetadataResponse_MetadataResponsePartition_struct,
 			       topic->npartitions))
 		return false;
@@ -73,62 +83,134 @@ static bool all_topics(struct fb_request *req, struct kw_MetadataResponse *respo
 	return true;
 }
 
-static struct fb_topic *find(struct fb_request *req, const struct kw_MetadataRequest_MetadataRequestTopic *want)
+/* ---- topics that are asked for ---- */
+
+typedef struct kw_MetadataRequest_MetadataRequestTopic wanted;
+
+/* With an id anywhere, only ids count (version 12); the name beside one does not. */
+static bool any_id(const struct kw_MetadataRequest *body)
 {
-	return want->name.n >= 0 ? fb_topic_find(req->cluster, want->name) : fb_topic_find_id(req->cluster, want->topicId);
+	for (int32_t i = 0; i < body->topics.n; i++)
+		if (!kw_uuid_eq(body->topics.v[i].topicId, no_id))
+			return true;
+	return false;
+}
+
+/* An entry without name and id (a NullPointerException in Kafka), or with an id in a version that cannot have one. */
+static int16_t judge_entries(const struct fb_request *req, const struct kw_MetadataRequest *body, bool by_id)
+{
+	for (int32_t i = 0; i < body->topics.n; i++)
+		if (body->topics.v[i].name.n < 0 && (!by_id || req->version < 12))
+			return req->version < 12 ? INVALID_REQUEST : UNKNOWN_SERVER_ERROR;
+	return by_id && req->version < 12 ? INVALID_REQUEST : 0;
+}
+
+/* Names, or ids where those count. NULL without memory. */
+static struct fb_twins *find_twins(struct fb_request *req, const struct kw_MetadataRequest *body, bool by_id)
+{
+	struct fb_named *names = kw_alloc(&req->arena, (size_t)body->topics.n * sizeof *names);
+
+	for (int32_t i = 0; names && i < body->topics.n; i++) {
+		const wanted *want = &body->topics.v[i];
+
+		names[i].name = by_id ? (struct kw_str){(const char *)want->topicId.b, sizeof want->topicId.b} : want->name;
+		if (names[i].name.n < 0)   /* only with a rule's error: judge_entries() refuses them */
+			names[i].name.n = 0;
+	}
+	return names ? fb_find_twins(names, (size_t)body->topics.n, &req->arena) : NULL;
+}
+
+static bool answer_topic(struct fb_request *req, const wanted *want, bool by_id,
+			 struct kw_MetadataResponse_MetadataResponseTopic *out)
+{
+	const struct fb_topic *topic = by_id ? fb_topic_find_id(req->cluster, want->topicId)
+					     : fb_topic_find(req->cluster, want->name);
+
+	if (topic)
+		return fill_topic(req, topic, out);
+	out->name = by_id ? KW_NULL_STR : want->name;
+	out->topicId = want->topicId;
+	out->isInternal = !by_id && fb_topic_is_internal(want->name);
+	out->errorCode = req->forced;
+	if (!req->forced && by_id)
+		out->errorCode = UNKNOWN_TOPIC_ID;
+	else if (!req->forced)
+		out->errorCode = fb_topic_name_error(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
+	return true;
 }
 
 static bool named_topics(struct fb_request *req, const struct kw_MetadataRequest *body,
 			 struct kw_MetadataResponse *response)
 {
+	bool by_id = any_id(body);
+	struct fb_twins *twins = find_twins(req, body, by_id);
+	int32_t n = 0;
+
+	if (!twins || !FB_RESPONSE_ARRAY(req, response->topics, kw_MetadataResponse_MetadataResponseTopic_struct,
+					 body->topics.n))
+		return false;
+	for (int32_t i = 0; i < body->topics.n; i++) {
+		const wanted *want = &body->topics.v[i];
+
+		if (twins[i].first != (size_t)i || (by_id && kw_uuid_eq(want->topicId, no_id)))
+			continue;
+		if (!answer_topic(req, want, by_id, &response->topics.v[n++]))
+			return false;
+	}
+	response->topics.n = n;
+	return true;
+}
+
+/* The whole request is wrong: Kafka's answer has nothing but the topics, each with the error. */
+static bool refuse(struct fb_request *req, const struct kw_MetadataRequest *body, int16_t error,
+		   struct kw_MetadataResponse *response)
+{
 	if (!FB_RESPONSE_ARRAY(req, response->topics, kw_MetadataResponse_MetadataResponseTopic_struct, body->topics.n))
 		return false;
 	for (int32_t i = 0; i < body->topics.n; i++) {
-		const struct kw_MetadataRequest_MetadataRequestTopic *want = &body->topics.v[i];
-		struct kw_MetadataResponse_MetadataResponseTopic *out = &response->topics.v[i];
-		const struct fb_topic *topic = find(req, want);
-
-		out->name = want->name;
-		out->topicId = want->topicId;
-		if (topic) {
-			if (!fill_topic(req, topic, out))
-				return false;
-		} else if (want->name.n < 0) {
-			out->errorCode = 100;
-		} else {
-			out->errorCode = fb_topic_name_error(want->name, &req->arena) ? 17 : 3;
-		}
+		response->topics.v[i].name = body->topics.v[i].name.n < 0 ? kw_str("") : body->topics.v[i].name;
+		response->topics.v[i].topicId = body->topics.v[i].topicId;
+		response->topics.v[i].errorCode = error;
 	}
 	return true;
 }
 
-/* Topics that a client asks for come into being, when both it and the broker allow that. */
+/* ---- topics that come into being ---- */
+
+static int32_t setting(const struct fb_request *req, const char *name, int64_t most)
+{
+	int64_t v = fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id, name, 1);
+
+	return (int32_t)(v < 1 ? 1 : v < most ? v : most);
+}
+
 static void create_missing(struct fb_request *req, const struct kw_MetadataRequest *body)
 {
 	struct fb_cluster *cluster = req->cluster;
-	int32_t self = req->node->id;
+	int32_t n = setting(req, "num.partitions", FB_MAX_PARTITIONS);
+	int32_t rf = setting(req, "default.replication.factor", (int64_t)cluster->nnodes - 1);
 
-	if (!body->allowAutoTopicCreation || req->forced ||
-	    !fb_configs_bool(cluster->configs, FB_BROKER, KW_NULL_STR, self, "auto.create.topics.enable", true))
-		return;
 	for (int32_t i = 0; i < body->topics.n; i++) {
 		struct kw_str name = body->topics.v[i].name;
-		int64_t n = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, self, "num.partitions", 1);
-		int64_t rf = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, self, "default.replication.factor", 1);
 		struct fb_topic *topic;
 
-		if (name.n < 0 || fb_topic_find(cluster, name) || fb_topic_name_error(name, &req->arena))
-			continue;
-		if (rf > (int64_t)cluster->nnodes - 1)
-			rf = (int64_t)cluster->nnodes - 1;
-		fb_topic_create(cluster, name, (int32_t)n, (int32_t)rf, NULL, &topic, NULL);
+		if (!fb_topic_find(cluster, name) && !fb_topic_name_error(name, &req->arena))
+			fb_topic_create(cluster, name, n, rf, NULL, &topic, NULL);
 	}
 }
 
-static bool any_missing(struct fb_request *req, const struct kw_MetadataRequest *body)
+/* When both client and broker allow it. */
+static bool may_create(const struct fb_request *req, const struct kw_MetadataRequest *body)
 {
-	for (int32_t i = 0; i < body->topics.n; i++)
-		if (body->topics.v[i].name.n >= 0 && !fb_topic_find(req->cluster, body->topics.v[i].name))
+	return body->allowAutoTopicCreation && !req->forced && !any_id(body) &&
+	       fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id, "auto.create.topics.enable",
+			       true);
+}
+
+static bool any_missing(const struct kw_MetadataResponse *response)
+{
+	for (int32_t i = 0; i < response->topics.n; i++)
+		if (response->topics.v[i].errorCode == UNKNOWN_TOPIC_OR_PARTITION)
 			return true;
 	return false;
 }
@@ -137,17 +219,23 @@ enum fb_outcome fb_metadata(struct fb_request *req)
 {
 	const struct kw_MetadataRequest *body = req->body;
 	struct kw_MetadataResponse *response = req->response;
-	bool all = body->topics.n < 0 || (req->version == 0 && body->topics.n == 0), ok;
+	bool all = body->topics.n < 0 || (req->version == 0 && body->topics.n == 0), create, ok;
+	int16_t error = all || req->forced ? 0 : judge_entries(req, body, any_id(body));
 
+	if (error)
+		return refuse(req, body, error, response) ? FB_REPLY : FB_CLOSE;
 	pthread_rwlock_rdlock(&req->cluster->lock);
-	if (any_missing(req, body)) {
-		pthread_rwlock_unlock(&req->cluster->lock);
-		pthread_rwlock_wrlock(&req->cluster->lock);
-		create_missing(req, body);
-	}
 	ok = brokers(req, response) && (all ? all_topics(req, response) : named_topics(req, body, response));
+	create = ok && any_missing(response) && may_create(req, body);
+	pthread_rwlock_unlock(&req->cluster->lock);
 	response->clusterId = kw_str(req->cluster->id);
 	response->controllerId = req->cluster->nodes[0].id;   /* KRaft brokers name a broker here, not the controller */
-	pthread_rwlock_unlock(&req->cluster->lock);
+	if (body->includeClusterAuthorizedOperations)
+		response->clusterAuthorizedOperations = FB_CLUSTER_OPERATIONS;
+	if (create) {   /* as in Kafka it is there for the next request: this one's answer says that it is not */
+		pthread_rwlock_wrlock(&req->cluster->lock);
+		create_missing(req, body);
+		pthread_rwlock_unlock(&req->cluster->lock);
+	}
 	return ok ? FB_REPLY : FB_CLOSE;
 }

@@ -1,6 +1,7 @@
 /* FindCoordinator (10): a group's coordinator is one of our brokers; transactions and share groups have none here. */
 #include "fakebroker/request.h"
 
+enum { COORDINATOR_NOT_AVAILABLE = 15, INVALID_REQUEST = 42 };
 enum { GROUP = 0, TRANSACTION = 1, SHARE = 2 };
 
 static const struct fb_node *node_of(const struct fb_cluster *cluster, struct kw_str key)
@@ -12,29 +13,42 @@ static const struct fb_node *node_of(const struct fb_cluster *cluster, struct kw
 	return &cluster->nodes[(hash & 0x7fffffff) % (cluster->nnodes - 1)];
 }
 
+static int16_t judge(const struct fb_request *req, int8_t type)
+{
+	if (req->forced)
+		return req->forced;
+	if (type < GROUP || type > SHARE)
+		return INVALID_REQUEST;
+	return type == GROUP ? 0 : COORDINATOR_NOT_AVAILABLE;
+}
+
+static const char *message_of(const struct fb_request *req, int16_t error)
+{
+	if (req->forced)
+		return NULL;
+	switch (error) {
+	case 0:
+		return req->version < 4 ? "NONE" : "";
+	case COORDINATOR_NOT_AVAILABLE:
+		return "This broker serves no transactions and no share groups.";
+	default:
+		return "This most likely occurs because of a request being malformed by the client library or the message was "
+		       "sent to an incompatible broker. See the broker logs for more details.";
+	}
+}
+
 static void find(struct fb_request *req, struct kw_str key, int8_t type,
 		 struct kw_FindCoordinatorResponse_Coordinator *out)
 {
-	const struct fb_node *node;
+	const struct fb_node *node = node_of(req->cluster, key);
 
 	out->key = key;
-	out->nodeId = -1;
-	out->port = -1;
-	out->errorMessage = KW_NULL_STR;
-	if (req->forced || type < GROUP || type > SHARE)
-		out->errorCode = req->forced ? req->forced : 42;
-	else if (key.n < 0 || (type == GROUP && key.n == 0))
-		out->errorCode = 24;
-	else if (type != GROUP)
-		out->errorCode = 15;
-	if (out->errorCode == 15)
-		out->errorMessage = kw_str("This broker serves no transactions and no share groups.");
-	if (out->errorCode)
-		return;
-	node = node_of(req->cluster, key);
-	out->nodeId = node->id;
-	out->host = kw_str(node->host);
-	out->port = node->port;
+	out->errorCode = judge(req, type);
+	out->errorMessage = kw_str(message_of(req, out->errorCode));
+	out->nodeId = out->errorCode ? -1 : node->id;
+	out->port = out->errorCode ? -1 : node->port;
+	if (!out->errorCode)
+		out->host = kw_str(node->host);
 }
 
 enum fb_outcome fb_find_coordinator(struct fb_request *req)

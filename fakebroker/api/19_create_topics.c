@@ -1,14 +1,17 @@
 /* CreateTopics (19): names, configurations, assignments, in the order of ReplicationControlManager.createTopics. */
 #include <stdlib.h>
 
+#include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
 
 enum {
-	INVALID_TOPIC = 17, TOPIC_ALREADY_EXISTS = 36, INVALID_PARTITIONS = 37, INVALID_REPLICATION_FACTOR = 38,
-	INVALID_REPLICA_ASSIGNMENT = 39, INVALID_CONFIG = 40, INVALID_REQUEST = 42,
+	UNKNOWN_SERVER_ERROR = -1, INVALID_TOPIC = 17, TOPIC_ALREADY_EXISTS = 36, INVALID_PARTITIONS = 37,
+	INVALID_REPLICATION_FACTOR = 38, INVALID_REPLICA_ASSIGNMENT = 39, INVALID_CONFIG = 40, INVALID_REQUEST = 42,
+	POLICY_VIOLATION = 44,
 };
 
 typedef struct kw_CreateTopicsRequest_CreatableTopic creatable;
+typedef struct kw_CreateTopicsRequest_CreatableReplicaAssignment assignment;
 typedef struct kw_CreateTopicsResponse_CreatableTopicResult result;
 
 static bool fail(result *out, int16_t error, const char *message)
@@ -24,8 +27,6 @@ static bool judge_name(struct fb_request *req, const creatable *topic, result *o
 
 	if (req->forced)
 		return fail(out, req->forced, NULL);
-	if (kw_str_is(topic->name, "__cluster_metadata"))
-		return fail(out, INVALID_REQUEST, "Creation of internal topic __cluster_metadata is prohibited.");
 	text = fb_topic_name_error(topic->name, &req->arena);
 	if (text)
 		return fail(out, INVALID_TOPIC, text);
@@ -44,7 +45,7 @@ static bool judge_configs(struct fb_request *req, const creatable *topic, struct
 		named[i] = (struct fb_alter_config){topic->configs.v[i].name, FB_SET, topic->configs.v[i].value};
 	if (!named || fb_create_check(req->cluster->configs, &facts, topic->name, named, topic->configs.n, &req->arena,
 				      changes) < 0)
-		return fail(out, -1, NULL);
+		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
 	return changes->errorCode == 0 || fail(out, changes->errorCode, changes->errorMessage);
 }
 
@@ -55,22 +56,70 @@ struct layout {
 	int32_t *replicas;         /* NULL: as the broker likes */
 };
 
-static bool judge_replicas(struct fb_request *req, const struct kw_CreateTopicsRequest_CreatableReplicaAssignment *a,
-			   result *out)
+static int by_id(const void *a, const void *b)
 {
-	for (int32_t i = 0; i < a->brokerIds.n; i++) {
-		struct fb_broker *broker = fb_cluster_broker(req->cluster, a->brokerIds.v[i]);
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* rf 0: this is the first partition. */
+static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t rf, result *out)
+{
+	int32_t n = a->brokerIds.n, *ids = kw_alloc(&req->arena, (size_t)n * sizeof *ids);
+
+	if (!ids)
+		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
+	if (n == 0)
+		return fail(out, INVALID_REPLICA_ASSIGNMENT, "The manual partition assignment includes an empty replica list.");
+	memcpy(ids, a->brokerIds.v, (size_t)n * sizeof *ids);
+	qsort(ids, (size_t)n, sizeof *ids, by_id);
+	for (int32_t i = 0; i < n; i++) {
+		struct fb_broker *broker = fb_cluster_broker(req->cluster, ids[i]);
 
 		if (!broker || !broker->own)
 			return fail(out, INVALID_REPLICA_ASSIGNMENT,
 				    kw_sprintf(&req->arena, "The manual partition assignment includes broker %d, but no such "
-					       "broker is registered.", a->brokerIds.v[i]));
-		for (int32_t k = 0; k < i; k++)
-			if (a->brokerIds.v[k] == a->brokerIds.v[i])
-				return fail(out, INVALID_REPLICA_ASSIGNMENT,
-					    kw_sprintf(&req->arena, "The manual partition assignment includes the broker %d "
-						       "more than once.", a->brokerIds.v[i]));
+					       "broker is registered.", ids[i]));
+		if (i && ids[i] == ids[i - 1])
+			return fail(out, INVALID_REPLICA_ASSIGNMENT,
+				    kw_sprintf(&req->arena, "The manual partition assignment includes the broker %d more than "
+					       "once.", ids[i]));
 	}
+	if (rf && n != rf)
+		return fail(out, INVALID_REPLICA_ASSIGNMENT,
+			    kw_sprintf(&req->arena, "The manual partition assignment includes a partition with %d replica(s), "
+				       "but this is not consistent with previous partitions, which have %d replica(s).", n, rf));
+	return true;
+}
+
+/* Kafka walks the partitions in the order of the request, and only then looks for gaps. */
+static bool judge_assignments(struct fb_request *req, const creatable *topic, result *out)
+{
+	struct fb_named *names = kw_alloc(&req->arena, (size_t)topic->assignments.n * sizeof *names);
+	struct fb_twins *twins;
+	int32_t rf = 0;
+
+	for (int32_t i = 0; names && i < topic->assignments.n; i++)
+		names[i] = (struct fb_named){topic->assignments.v[i].partitionIndex, kw_str("")};
+	twins = names ? fb_find_twins(names, (size_t)topic->assignments.n, &req->arena) : NULL;
+	if (!twins)
+		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
+	for (int32_t i = 0; i < topic->assignments.n; i++) {
+		const assignment *a = &topic->assignments.v[i];
+
+		if (twins[i].first != (size_t)i)
+			return fail(out, INVALID_REPLICA_ASSIGNMENT,
+				    kw_sprintf(&req->arena, "Found multiple manual partition assignments for partition %d",
+					       a->partitionIndex));
+		if (!judge_replicas(req, a, rf, out))
+			return false;
+		rf = a->brokerIds.n;
+	}
+	for (int32_t i = 0; i < topic->assignments.n; i++)
+		if (names[i].tag < 0 || names[i].tag >= topic->assignments.n)
+			return fail(out, INVALID_REPLICA_ASSIGNMENT,
+				    "partitions should be a consecutive 0-based integer sequence");
 	return true;
 }
 
@@ -84,30 +133,28 @@ static bool manual(struct fb_request *req, const creatable *topic, struct layout
 	if (topic->numPartitions != -1)
 		return fail(out, INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not "
 						  "set to -1.");
-	layout->replicas = rf > 0 && n <= FB_MAX_PARTITIONS ? kw_alloc(&req->arena, (size_t)n * (size_t)rf * 4) : NULL;
+	if (!judge_assignments(req, topic, out))
+		return false;
+	layout->replicas = kw_alloc(&req->arena, (size_t)n * (size_t)rf * sizeof *layout->replicas);
 	if (!layout->replicas)
-		return fail(out, INVALID_REPLICA_ASSIGNMENT, "The manual partition assignment includes an empty replica list.");
+		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
 	for (int32_t i = 0; i < n; i++) {
-		const struct kw_CreateTopicsRequest_CreatableReplicaAssignment *a = &topic->assignments.v[i];
+		const assignment *a = &topic->assignments.v[i];
 
-		if (!judge_replicas(req, a, out))
-			return false;
-		if (a->partitionIndex < 0 || a->partitionIndex >= n || layout->replicas[a->partitionIndex * rf])
-			return fail(out, INVALID_REPLICA_ASSIGNMENT,
-				    "partitions should be a consecutive 0-based integer sequence");
-		if (a->brokerIds.n != rf)
-			return fail(out, INVALID_REPLICA_ASSIGNMENT, "The manual partition assignment includes a partition "
-								     "with a different number of replicas.");
-		memcpy(layout->replicas + a->partitionIndex * rf, a->brokerIds.v, (size_t)rf * 4);
+		memcpy(layout->replicas + a->partitionIndex * rf, a->brokerIds.v, (size_t)rf * sizeof *layout->replicas);
 	}
 	layout->npartitions = n;
 	layout->rf = rf;
 	return true;
 }
 
+static int32_t broker_default(const struct fb_request *req, const char *name)
+{
+	return (int32_t)fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id, name, 1);
+}
+
 static bool judge_layout(struct fb_request *req, const creatable *topic, struct layout *layout, result *out)
 {
-	const struct fb_configs *configs = req->cluster->configs;
 	int32_t brokers = (int32_t)req->cluster->nnodes - 1;
 
 	if (topic->assignments.n > 0)
@@ -117,22 +164,17 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 			    "Replication factor must be larger than 0, or -1 to use the default value.");
 	if (topic->numPartitions < -1 || topic->numPartitions == 0)
 		return fail(out, INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.");
-	layout->rf = topic->replicationFactor;
-	if (layout->rf == -1)
-		layout->rf = (int32_t)fb_configs_long(configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id,
-						      "default.replication.factor", 1);
-	layout->npartitions = topic->numPartitions;
-	if (layout->npartitions == -1)
-		layout->npartitions = (int32_t)fb_configs_long(configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id,
-							       "num.partitions", 1);
+	layout->rf = topic->replicationFactor == -1 ? broker_default(req, "default.replication.factor")
+						    : topic->replicationFactor;
+	layout->npartitions = topic->numPartitions == -1 ? broker_default(req, "num.partitions") : topic->numPartitions;
+	if (layout->rf < 1 || layout->npartitions < 1)
+		return fail(out, layout->rf < 1 ? INVALID_REPLICATION_FACTOR : INVALID_PARTITIONS,
+			    "The broker's own default is not a positive number.");
 	if (layout->rf > brokers)
 		return fail(out, INVALID_REPLICATION_FACTOR,
 			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target replication "
 				       "factor of %d cannot be reached because only %d broker(s) are registered or some "
 				       "brokers have all their log directories cordoned.", layout->rf, layout->rf, brokers));
-	if (layout->npartitions > FB_MAX_PARTITIONS)
-		return fail(out, INVALID_PARTITIONS,
-			    kw_sprintf(&req->arena, "fakebroker takes at most %d partitions a topic.", FB_MAX_PARTITIONS));
 	return true;
 }
 
@@ -164,22 +206,25 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 		 const struct fb_alter_result *changes, bool keep, result *out)
 {
 	struct fb_cluster *cluster = req->cluster;
+	int64_t offset = cluster->metadata_offset;
 	struct kt_err err = {0};
 	struct fb_topic *made;
 	bool ok;
 
 	if (fb_configs_apply(cluster->configs, changes->changes, changes->nchanges) < 0)
-		return fail(out, -1, NULL);
+		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
 	if (fb_topic_create(cluster, topic->name, layout->npartitions, layout->rf, layout->replicas, &made, &err) < 0) {
 		fb_configs_forget(cluster->configs, FB_TOPIC, topic->name);
 		return fail(out, INVALID_CONFIG, kw_sprintf(&req->arena, "%s", err.text));
 	}
-	out->topicId = keep ? made->id : (struct kw_uuid){{0}};
+	out->topicId = made->id;
 	out->numPartitions = layout->npartitions;
 	out->replicationFactor = (int16_t)layout->rf;
 	ok = describe(req, topic->name, out);
-	if (!keep)
+	if (!keep) {
 		fb_topic_delete(cluster, made);
+		cluster->metadata_offset = offset;
+	}
 	return ok;
 }
 
@@ -190,77 +235,103 @@ static void create(struct fb_request *req, const creatable *topic, bool keep, re
 
 	out->name = topic->name;
 	out->errorMessage = KW_NULL_STR;
-	out->configs.n = -1;
 	if (judge_name(req, topic, out) && judge_configs(req, topic, &changes, out) &&
 	    judge_layout(req, topic, &layout, out) && make(req, topic, &layout, &changes, keep, out))
 		return;
 	if (!out->errorCode)
-		fail(out, -1, NULL);
+		fail(out, UNKNOWN_SERVER_ERROR, NULL);
+	out->topicId = (struct kw_uuid){{0}};
 	out->numPartitions = out->replicationFactor = -1;
-	out->configs.n = -1;
+	out->configs.n = 0;
 }
 
-/* ---- topics named twice ---- */
+/* ---- the request ---- */
 
-static int by_name(const void *a, const void *b)
+static const char metadata_topic[] = "__cluster_metadata";
+
+struct batch {
+	struct fb_request *req;
+	const struct kw_CreateTopicsRequest *body;
+	struct fb_twins *twins;
+	result *out;
+	int32_t n;                 /* results so far */
+};
+
+static bool is_repeated(const struct batch *batch, int32_t i)
 {
-	const creatable *x = *(const creatable *const *)a, *y = *(const creatable *const *)b;
-	int32_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
-	int c = n > 0 ? memcmp(x->name.s, y->name.s, (size_t)n) : 0;
-
-	if (!c)
-		c = (x->name.n > y->name.n) - (x->name.n < y->name.n);
-	return c ? c : (x > y) - (x < y);
+	return batch->twins[i].first != batch->twins[i].last;
 }
 
-enum { ONCE, FIRST_OF_SEVERAL, AGAIN };
-
-/* For each topic: is its name there once, or is it the first or a later one of several? NULL without memory. */
-static uint8_t *repetitions(struct fb_request *req, const struct kw_CreateTopicsRequest *body)
+static bool is_for_controller(const struct batch *batch, int32_t i)
 {
-	size_t n = (size_t)body->topics.n;
-	const creatable **sorted = kw_alloc(&req->arena, n * sizeof *sorted);
-	uint8_t *kind = kw_alloc(&req->arena, n);
+	return !is_repeated(batch, i) && !kw_str_is(batch->body->topics.v[i].name, metadata_topic);
+}
 
-	if (!sorted || !kind)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = &body->topics.v[i];
-	qsort(sorted, n, sizeof *sorted, by_name);
-	for (size_t i = 1; i < n; i++) {
-		uint8_t *before = &kind[sorted[i - 1] - body->topics.v];
+/* Of those that the controller is given: the others do not count. */
+static bool too_many_partitions(const struct batch *batch)
+{
+	int64_t n = 0;
 
-		if (!kw_str_eq(sorted[i - 1]->name, sorted[i]->name))
+	for (int32_t i = 0; i < batch->body->topics.n; i++) {
+		const creatable *topic = &batch->body->topics.v[i];
+
+		if (!is_for_controller(batch, i))
 			continue;
-		if (*before == ONCE)
-			*before = FIRST_OF_SEVERAL;
-		kind[sorted[i] - body->topics.v] = AGAIN;
+		if (topic->assignments.n)
+			n += topic->assignments.n;
+		else if (topic->numPartitions == -1)
+			n += broker_default(batch->req, "num.partitions");
+		else if (topic->numPartitions > 0)
+			n += topic->numPartitions;
 	}
-	return kind;
+	return n > FB_MAX_PARTITIONS;
+}
+
+static void refuse(struct batch *batch, int32_t i, int16_t error, const char *message)
+{
+	batch->out[batch->n].name = batch->body->topics.v[i].name;
+	fail(&batch->out[batch->n++], batch->req->forced ? batch->req->forced : error, message);
+}
+
+/* As ControllerApis.createTopics orders them: what the controller was given, repeated names, the metadata log. */
+static void answer(struct batch *batch)
+{
+	const struct kw_CreateTopicsRequest *body = batch->body;
+	int32_t n = body->topics.n;
+
+	if (!batch->req->forced && too_many_partitions(batch)) {
+		for (int32_t i = 0; i < n; i++)
+			refuse(batch, i, POLICY_VIOLATION, "Excessively large number of partitions per request.");
+		return;
+	}
+	for (int32_t i = 0; i < n; i++)
+		if (is_for_controller(batch, i))
+			create(batch->req, &body->topics.v[i], !body->validateOnly, &batch->out[batch->n++]);
+	for (int32_t i = 0; i < n; i++)
+		if (is_repeated(batch, i) && batch->twins[i].first == (size_t)i)
+			refuse(batch, i, INVALID_REQUEST, "Duplicate topic name.");
+	for (int32_t i = 0; i < n; i++)
+		if (!is_repeated(batch, i) && !is_for_controller(batch, i))
+			refuse(batch, i, INVALID_REQUEST, "Creation of internal topic __cluster_metadata is prohibited.");
 }
 
 enum fb_outcome fb_create_topics(struct fb_request *req)
 {
-	const struct kw_CreateTopicsRequest *body = req->body;
+	struct batch batch = {.req = req, .body = req->body};
 	struct kw_CreateTopicsResponse *response = req->response;
-	const uint8_t *kind = repetitions(req, body);
-	int32_t n = 0;
+	size_t n = (size_t)batch.body->topics.n;
+	struct fb_named *names = kw_alloc(&req->arena, n * sizeof *names);
 
-	if (!kind || !FB_RESPONSE_ARRAY(req, response->topics, kw_CreateTopicsResponse_CreatableTopicResult_struct,
-					body->topics.n))
+	for (size_t i = 0; names && i < n; i++)
+		names[i] = (struct fb_named){0, batch.body->topics.v[i].name};
+	batch.twins = names ? fb_find_twins(names, n, &req->arena) : NULL;
+	if (!batch.twins ||
+	    !FB_RESPONSE_ARRAY(req, response->topics, kw_CreateTopicsResponse_CreatableTopicResult_struct, (int32_t)n))
 		return FB_CLOSE;
+	batch.out = response->topics.v;
 	pthread_rwlock_wrlock(&req->cluster->lock);
-	for (int32_t i = 0; i < body->topics.n; i++) {
-		if (kind[i] == AGAIN)
-			continue;
-		if (kind[i] == ONCE) {
-			create(req, &body->topics.v[i], !body->validateOnly, &response->topics.v[n++]);
-			continue;
-		}
-		response->topics.v[n].name = body->topics.v[i].name;
-		fail(&response->topics.v[n++], INVALID_REQUEST, "Duplicate topic name.");
-	}
-	response->topics.n = n;
+	answer(&batch);
 	pthread_rwlock_unlock(&req->cluster->lock);
+	response->topics.n = batch.n;
 	return FB_REPLY;
 }

@@ -1,14 +1,13 @@
 /* DescribeQuorum (55): one controller, which is also where its listener is told (version 2). */
 #include "fakebroker/request.h"
 
-enum { UNKNOWN_TOPIC = 3 };
+enum { UNKNOWN_TOPIC_OR_PARTITION = 3 };
 
 static bool fill(struct fb_request *req, int32_t index, struct kw_DescribeQuorumResponse_PartitionData *out)
 {
 	int64_t now = fb_cluster_now(req->cluster);
 
 	out->partitionIndex = index;
-	out->errorMessage = KW_NULL_STR;
 	out->leaderId = FB_CONTROLLER_ID;
 	out->leaderEpoch = 1;
 	out->highWatermark = req->cluster->metadata_offset;
@@ -35,33 +34,42 @@ static bool nodes(struct fb_request *req, struct kw_DescribeQuorumResponse *resp
 	return true;
 }
 
+/* The one partition that there is, and nothing else beside it. */
+static bool is_metadata_log(const struct kw_DescribeQuorumRequest *body)
+{
+	return body->topics.n == 1 && kw_str_is(body->topics.v[0].topicName, "__cluster_metadata") &&
+	       body->topics.v[0].partitions.n == 1 && body->topics.v[0].partitions.v[0].partitionIndex == 0;
+}
+
+static bool refuse(struct fb_request *req, const struct kw_DescribeQuorumRequest_TopicData *topic,
+		   struct kw_DescribeQuorumResponse_TopicData *out)
+{
+	out->topicName = topic->topicName;
+	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_DescribeQuorumResponse_PartitionData_struct, topic->partitions.n))
+		return false;
+	for (int32_t p = 0; p < topic->partitions.n; p++) {
+		out->partitions.v[p].partitionIndex = topic->partitions.v[p].partitionIndex;
+		out->partitions.v[p].errorCode = UNKNOWN_TOPIC_OR_PARTITION;
+		out->partitions.v[p].errorMessage = kw_str("This server does not host this topic-partition.");
+	}
+	return true;
+}
+
 static bool topics(struct fb_request *req, struct kw_DescribeQuorumResponse *response)
 {
 	const struct kw_DescribeQuorumRequest *body = req->body;
+	struct kw_DescribeQuorumResponse_TopicData *out;
+	bool ok = FB_RESPONSE_ARRAY(req, response->topics, kw_DescribeQuorumResponse_TopicData_struct, body->topics.n);
 
-	if (!FB_RESPONSE_ARRAY(req, response->topics, kw_DescribeQuorumResponse_TopicData_struct, body->topics.n))
-		return false;
-	for (int32_t t = 0; t < body->topics.n; t++) {
-		const struct kw_DescribeQuorumRequest_TopicData *topic = &body->topics.v[t];
-		struct kw_DescribeQuorumResponse_TopicData *out = &response->topics.v[t];
-
-		out->topicName = topic->topicName;
-		if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_DescribeQuorumResponse_PartitionData_struct,
-				       topic->partitions.n))
-			return false;
-		for (int32_t p = 0; p < topic->partitions.n; p++) {
-			int32_t index = topic->partitions.v[p].partitionIndex;
-
-			if (kw_str_is(topic->topicName, "__cluster_metadata") && index == 0) {
-				if (!fill(req, index, &out->partitions.v[p]))
-					return false;
-				continue;
-			}
-			out->partitions.v[p].partitionIndex = index;
-			out->partitions.v[p].errorCode = UNKNOWN_TOPIC;
-		}
+	if (!ok || !is_metadata_log(body)) {
+		for (int32_t t = 0; ok && t < body->topics.n; t++)
+			ok = refuse(req, &body->topics.v[t], &response->topics.v[t]);
+		return ok;
 	}
-	return true;
+	out = &response->topics.v[0];
+	out->topicName = body->topics.v[0].topicName;
+	return FB_RESPONSE_ARRAY(req, out->partitions, kw_DescribeQuorumResponse_PartitionData_struct, 1) &&
+	       fill(req, 0, &out->partitions.v[0]) && (req->version < 2 || nodes(req, response));
 }
 
 enum fb_outcome fb_describe_quorum(struct fb_request *req)
@@ -69,12 +77,11 @@ enum fb_outcome fb_describe_quorum(struct fb_request *req)
 	struct kw_DescribeQuorumResponse *response = req->response;
 	bool ok;
 
-	response->errorMessage = KW_NULL_STR;
 	response->errorCode = req->forced;
 	if (req->forced)
 		return FB_REPLY;
 	pthread_rwlock_rdlock(&req->cluster->lock);
-	ok = topics(req, response) && (req->version < 2 || nodes(req, response));
+	ok = topics(req, response);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

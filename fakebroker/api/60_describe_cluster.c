@@ -16,14 +16,16 @@ static bool list_brokers(struct fb_request *req, struct kw_DescribeClusterRespon
 		const struct fb_broker *broker = cluster->brokers[i];
 		struct kw_DescribeClusterResponse_DescribeClusterBroker *out = &response->brokers.v[n];
 
-		if (broker->nlisteners == 0 || (broker->fenced && !body->includeFencedBrokers))
+		bool fenced = fb_broker_fenced(cluster, broker);
+
+		if (broker->nlisteners == 0 || (fenced && !body->includeFencedBrokers))
 			continue;
 		n++;
 		out->brokerId = broker->view.id;
 		out->host = kw_str(kw_strndup(&req->arena, broker->listeners[0].host, strlen(broker->listeners[0].host)));
 		out->port = broker->listeners[0].port;
 		out->rack = broker->rack ? kw_str(kw_strndup(&req->arena, broker->rack, strlen(broker->rack))) : KW_NULL_STR;
-		out->isFenced = broker->fenced;
+		out->isFenced = fenced;
 	}
 	response->brokers.n = n;
 	response->controllerId = cluster->nodes[0].id;
@@ -69,6 +71,8 @@ enum fb_outcome fb_describe_cluster(struct fb_request *req)
 		return FB_REPLY;
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	response->clusterId = kw_str(req->cluster->id);
+	if (body->includeClusterAuthorizedOperations)
+		response->clusterAuthorizedOperations = FB_CLUSTER_OPERATIONS;
 	ok = own == CONTROLLERS ? list_controllers(req, response) : list_brokers(req, response);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return ok ? FB_REPLY : FB_CLOSE;

@@ -3,6 +3,20 @@
 
 enum { STALE_BROKER_EPOCH = 77 };
 
+/* BrokerHeartbeatManager.calculateNextBrokerState: it leads nothing, so it can go at once. */
+static void beat(struct fb_broker *broker, const struct kw_BrokerHeartbeatRequest *body, int64_t now,
+		 struct kw_BrokerHeartbeatResponse *response)
+{
+	bool caughtUp = body->currentMetadataOffset >= broker->epoch;
+
+	broker->heartbeat_ms = now;
+	broker->fenced = body->wantFence || body->wantShutDown || (broker->fenced && !caughtUp);
+	broker->inControlledShutdown = body->wantShutDown;
+	response->isCaughtUp = caughtUp;
+	response->isFenced = broker->fenced;
+	response->shouldShutDown = body->wantShutDown;
+}
+
 enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
 {
 	const struct kw_BrokerHeartbeatRequest *body = req->body;
@@ -15,16 +29,10 @@ enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
 		return FB_REPLY;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	broker = fb_cluster_broker(req->cluster, body->brokerId);
-	if (!broker || broker->epoch != body->brokerEpoch) {
+	if (broker && broker->epoch == body->brokerEpoch)
+		beat(broker, body, fb_cluster_now(req->cluster), response);
+	else
 		response->errorCode = STALE_BROKER_EPOCH;
-	} else {
-		broker->heartbeat_ms = fb_cluster_now(req->cluster);
-		broker->fenced = body->wantFence || body->wantShutDown;
-		broker->inControlledShutdown = body->wantShutDown;
-		response->isCaughtUp = true;
-		response->isFenced = broker->fenced;
-		response->shouldShutDown = body->wantShutDown;   /* it leads nothing, so it can go at once */
-	}
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return FB_REPLY;
 }

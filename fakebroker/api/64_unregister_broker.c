@@ -9,7 +9,6 @@ enum fb_outcome fb_unregister_broker(struct fb_request *req)
 	struct kw_UnregisterBrokerResponse *response = req->response;
 	struct fb_broker *broker;
 
-	response->errorMessage = KW_NULL_STR;
 	response->errorCode = req->forced;
 	if (req->forced)
 		return FB_REPLY;

@@ -21,8 +21,8 @@ static int nodes_init(struct fb_cluster *cluster, int nbrokers)
 	return 0;
 }
 
-/* Nobody reads while reading, so a writer need not wait for readers that come after it. */
-static void lock_init(pthread_rwlock_t *lock)
+/* Many readers at once must not keep a writer out. */
+static void init_lock(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attr;
 
@@ -41,7 +41,7 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	*out = NULL;
 	if (!cluster)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	lock_init(&cluster->lock);
+	init_lock(&cluster->lock);
 	pthread_mutex_init(&cluster->meters_lock, NULL);
 	kw_uuid_random(&id);
 	kw_uuid_text(id, cluster->id);
@@ -97,7 +97,7 @@ int64_t fb_cluster_now(const struct fb_cluster *cluster)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-struct fb_node *fb_cluster_node(struct fb_cluster *cluster, int32_t id)
+struct fb_node *fb_cluster_node(const struct fb_cluster *cluster, int32_t id)
 {
 	for (size_t i = 0; i < cluster->nnodes; i++)
 		if (cluster->nodes[i].id == id)
@@ -130,12 +130,25 @@ struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct
 	};
 }
 
+/* Does the controller hear from it? Our own brokers need no heartbeats. */
+static bool in_session(const struct fb_cluster *cluster, const struct fb_broker *broker)
+{
+	int64_t timeout = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
+					  "broker.session.timeout.ms", 9000);
+
+	return broker->own || fb_cluster_now(cluster) - broker->heartbeat_ms < timeout;
+}
+
+bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *broker)
+{
+	return broker->fenced || !in_session(cluster, broker);
+}
+
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena)
 {
 	struct fb_cluster_view *view = kw_alloc(arena, sizeof *view);
 	struct fb_broker_view *brokers = kw_alloc(arena, cluster->nbrokers * sizeof *brokers);
 	struct kw_str *topics = kw_alloc(arena, cluster->ntopics * sizeof *topics);
-	int64_t now = fb_cluster_now(cluster);
 
 	if (!view || !brokers || !topics)
 		return NULL;
@@ -143,7 +156,7 @@ struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_ar
 		const struct fb_broker *broker = cluster->brokers[i];
 
 		brokers[i] = broker->view;
-		brokers[i].live = broker->own || (!broker->fenced && now - broker->heartbeat_ms < 9000);
+		brokers[i].live = in_session(cluster, broker);
 	}
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		topics[i] = kw_str(cluster->topics[i]->name);

@@ -109,15 +109,23 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Registers our own brokers and makes their observers. Fails when a static value is illegal at the current level, with
- * node, configuration, value and level in err. */
+/* Registers our own brokers. Fails when a static value is illegal at the current level, with node, configuration, value
+ * and level in err. */
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
+/* The static or default value of one of our brokers that is illegal at the current level, *node being its id: the first,
+ * or the only one of a cluster that could not join. Lives in arena. NULL if there is none or no memory. */
+const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int32_t *node, struct kw_arena *arena);
+/* Sets a static value as fb_configs_set_static() does; a name that nobody knows is kept, as in Kafka, with a line in the
+ * log. */
+int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
+			  struct kt_err *err);
 /* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes the one that
  * it had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
  * NoOpObserver with an error in the log, as in the implementations of KIP-388. Under no lock. 0 or KT_ENOMEM. */
 int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
-/* Can the classes be had? For those who ask while the broker runs and are told. */
-int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
+/* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. For those
+ * who ask and are told. Under the lock, for reading at least. */
+int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);
 void fb_cluster_close_observers(struct fb_cluster *cluster);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node);
@@ -127,8 +135,10 @@ int64_t fb_cluster_now(const struct fb_cluster *cluster);
 
 /* ---- under the lock ---- */
 
-struct fb_node *fb_cluster_node(struct fb_cluster *cluster, int32_t id);
+struct fb_node *fb_cluster_node(const struct fb_cluster *cluster, int32_t id);
 struct fb_broker *fb_cluster_broker(struct fb_cluster *cluster, int32_t id);
+/* Is it out of service: did it never ask to be unfenced, or has it sent no heartbeat for broker.session.timeout.ms? */
+bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *broker);
 /* What the checks of config/ see. Arrays live in arena. NULL when memory is exhausted. */
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena);
 struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct fb_node *self);
@@ -148,6 +158,8 @@ struct fb_partition *fb_topic_partition(struct fb_topic *topic, int32_t index);
 int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npartitions, int32_t rf,
 		    const int32_t *replicas, struct fb_topic **out, struct kt_err *err);
 void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic);
+/* Kafka's Topic.isInternal. */
+bool fb_topic_is_internal(struct kw_str name);
 /* Kafka's Topic.validate: NULL if the name is good, else its message in arena. */
 const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena);
 
@@ -159,5 +171,7 @@ int fb_cluster_configure_check(struct fb_cluster *cluster, const struct fb_chang
 			       struct kt_err *err);
 /* Reads a topic's configuration anew. */
 int fb_topic_configure(struct fb_cluster *cluster, struct fb_topic *topic, struct kt_err *err);
+/* Can the validators be had that a topic without any of its own gets? If not, *node is the broker that names them. */
+int fb_cluster_validators_check(struct fb_cluster *cluster, int32_t *node, struct kt_err *err);
 
 #endif

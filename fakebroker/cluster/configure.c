@@ -5,25 +5,28 @@
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
 
-/* Configuration as the validators of a topic see it: the topic's own value, then the broker's. */
+/* Configuration as the validators of a topic see it: the topic's own value, then that of the broker that leads it. */
 struct lookup {
 	struct fb_cluster *cluster;
-	struct fb_topic *topic;
+	struct kw_str topic;       /* null: one that has no values of its own */
+	int32_t node;
 	struct kw_arena arena;
 };
+
+static void lookup_init(struct lookup *lookup, struct fb_cluster *cluster, struct kw_str topic, int32_t node)
+{
+	*lookup = (struct lookup){.cluster = cluster, .topic = topic, .node = node};
+	kw_arena_init(&lookup->arena, 0);
+}
 
 static struct kw_str value(const struct lookup *lookup, const char *name, struct kw_arena *arena)
 {
 	const struct fb_configs *configs = lookup->cluster->configs;
-	struct kw_str topic = kw_str(lookup->topic->name);
-	struct kw_str v = fb_configs_get(configs, FB_TOPIC, topic, lookup->topic->replicas[0], name, arena, NULL);
+	struct kw_str v = fb_configs_get(configs, FB_TOPIC, lookup->topic, lookup->node, name, arena, NULL);
 
-	if (v.n >= 0)
-		return v;
-	v = fb_configs_dynamic(configs, FB_TOPIC, topic, kw_str(name));
-	if (v.n >= 0)
-		return v;
-	return fb_configs_get(configs, FB_BROKER, KW_NULL_STR, lookup->topic->replicas[0], name, arena, NULL);
+	if (v.n < 0 && lookup->topic.n >= 0)
+		v = fb_configs_dynamic(configs, FB_TOPIC, lookup->topic, kw_str(name));
+	return v.n >= 0 ? v : fb_configs_get(configs, FB_BROKER, KW_NULL_STR, lookup->node, name, arena, NULL);
 }
 
 static const char *config(void *arg, const char *name)
@@ -36,8 +39,7 @@ static const char *config(void *arg, const char *name)
 
 static int64_t number(const struct lookup *lookup, const char *name, int64_t fallback)
 {
-	return fb_configs_long(lookup->cluster->configs, FB_TOPIC, kw_str(lookup->topic->name),
-			       lookup->topic->replicas[0], name, fallback);
+	return fb_configs_long(lookup->cluster->configs, FB_TOPIC, lookup->topic, lookup->node, name, fallback);
 }
 
 /* Contains the word, between commas and blanks. */
@@ -72,6 +74,8 @@ static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
 
 /* ---- validators ---- */
 
+static const char classes_name[] = FB_VALIDATOR_PREFIX "classes";
+
 struct key {
 	struct kw_buf text;
 	struct kw_str topic;
@@ -83,7 +87,8 @@ static bool add_option(void *arg, const struct fb_change *v)
 	size_t n = strlen(FB_VALIDATOR_PREFIX);
 	bool ours = v->resourceType == FB_BROKER || (v->resourceType == FB_TOPIC && kw_str_eq(v->resourceName, key->topic));
 
-	if (!ours || v->name.n < (int32_t)n || memcmp(v->name.s, FB_VALIDATOR_PREFIX, n) != 0)
+	if (!ours || v->name.n < (int32_t)n || memcmp(v->name.s, FB_VALIDATOR_PREFIX, n) != 0 ||
+	    kw_str_is(v->name, classes_name))
 		return true;
 	kw_put_u8(&key->text, (uint8_t)v->resourceType);
 	kw_put(&key->text, v->resourceName.s, (size_t)v->resourceName.n);
@@ -99,7 +104,7 @@ static bool add_option(void *arg, const struct fb_change *v)
 /* A text that differs whenever the chain would: the class list and every dynamic option. NULL without memory. */
 static char *chain_key(const struct lookup *lookup, const char *classes)
 {
-	struct key key = {.topic = kw_str(lookup->topic->name)};
+	struct key key = {.topic = lookup->topic};
 	char *text;
 
 	kw_buf_init(&key.text, 0);
@@ -112,43 +117,104 @@ static char *chain_key(const struct lookup *lookup, const char *classes)
 	return text;
 }
 
-static int make_chain(struct lookup *lookup, struct kt_err *err)
-{
-	struct fb_topic *topic = lookup->topic;
-	struct fb_hook_env env = {config, fb_hook_line, lookup, lookup->cluster->plugins};
-	const char *classes = config(lookup, "record.validator.classes");
-	char *key = chain_key(lookup, classes ? classes : "");
-	struct fb_chain *chain = NULL;
-	int code;
+/* What a topic's configuration comes to, before the topic has it. */
+struct outcome {
+	struct fb_topic *topic;
+	struct fb_append_conf conf;
+	int32_t minInsyncReplicas;
+	struct fb_chain *chain;
+	char *key;                 /* NULL: the topic has that chain already, and keeps it */
+};
 
-	if (!key)
-		return kt_fail(err, KT_ENOMEM, "out of memory");
-	if (topic->chain_key && strcmp(key, topic->chain_key) == 0) {
-		free(key);
-		return 0;
-	}
-	code = fb_chain_new(classes ? classes : "", &env, &chain, err);
-	if (code) {
-		free(key);
-		return code;
-	}
+static void discard(struct outcome *outcome)
+{
+	fb_chain_unref(outcome->chain);
+	free(outcome->key);
+}
+
+static void install(struct outcome *outcome)
+{
+	struct fb_topic *topic = outcome->topic;
+
+	topic->conf = outcome->conf;
+	topic->minInsyncReplicas = outcome->minInsyncReplicas;
+	if (!outcome->key)
+		return;
 	fb_chain_unref(topic->chain);
 	free(topic->chain_key);
-	topic->chain = chain;
-	topic->chain_key = key;
-	return 0;
+	topic->chain = outcome->chain;
+	topic->chain_key = outcome->key;
+}
+
+static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_err *err)
+{
+	struct fb_hook_env env = {config, fb_hook_line, lookup, lookup->cluster->plugins};
+	const char *classes = config(lookup, classes_name);
+	const char *present = outcome->topic->chain_key;
+	int code = 0;
+
+	outcome->key = chain_key(lookup, classes ? classes : "");
+	if (!outcome->key)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	if (!present || strcmp(outcome->key, present) != 0)
+		code = fb_chain_new(classes ? classes : "", &env, &outcome->chain, err);
+	if (code || (present && strcmp(outcome->key, present) == 0)) {
+		free(outcome->key);
+		outcome->key = NULL;
+	}
+	return code;
+}
+
+/* On failure there is nothing to discard. */
+static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct outcome *outcome, struct kt_err *err)
+{
+	struct lookup lookup;
+	int code;
+
+	*outcome = (struct outcome){.topic = topic};
+	lookup_init(&lookup, cluster, kw_str(topic->name), topic->replicas[0]);
+	read_conf(&lookup, &outcome->conf);
+	outcome->minInsyncReplicas = (int32_t)number(&lookup, "min.insync.replicas", 1);
+	code = make_chain(&lookup, outcome, err);
+	kw_arena_fini(&lookup.arena);
+	return code;
 }
 
 int fb_topic_configure(struct fb_cluster *cluster, struct fb_topic *topic, struct kt_err *err)
 {
-	struct lookup lookup = {.cluster = cluster, .topic = topic};
+	struct outcome outcome;
+	int code = work_out(cluster, topic, &outcome, err);
+
+	if (!code)
+		install(&outcome);
+	return code;
+}
+
+static int check_validators(struct fb_cluster *cluster, int32_t node, struct kt_err *err)
+{
+	struct fb_hook_env env = {config, NULL, NULL, cluster->plugins};
+	struct fb_chain *chain = NULL;
+	struct lookup lookup;
+	const char *classes;
 	int code;
 
-	kw_arena_init(&lookup.arena, 0);
-	read_conf(&lookup, &topic->conf);
-	topic->minInsyncReplicas = (int32_t)number(&lookup, "min.insync.replicas", 1);
-	code = make_chain(&lookup, err);
+	lookup_init(&lookup, cluster, KW_NULL_STR, node);
+	env.arg = &lookup;
+	classes = config(&lookup, classes_name);
+	code = fb_chain_new(classes ? classes : "", &env, &chain, err);
+	fb_chain_unref(chain);
 	kw_arena_fini(&lookup.arena);
+	return code;
+}
+
+int fb_cluster_validators_check(struct fb_cluster *cluster, int32_t *node, struct kt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++) {
+		*node = cluster->nodes[i].id;
+		code = check_validators(cluster, *node, err);
+	}
 	return code;
 }
 
@@ -161,20 +227,6 @@ static bool touches(const struct fb_change *changes, size_t n, const struct fb_t
 		    (changes[i].resourceType == FB_TOPIC && kw_str_is(changes[i].resourceName, topic->name)))
 			return true;
 	return false;
-}
-
-static int reconfigure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err)
-{
-	int code = 0;
-
-	for (size_t i = 0; i < cluster->ntopics; i++) {
-		if (!touches(changes, n, cluster->topics[i]))
-			continue;
-		code = fb_topic_configure(cluster, cluster->topics[i], err);
-		if (code)
-			return code;
-	}
-	return 0;
 }
 
 /* The values that changes would overwrite. NULL without memory. */
@@ -193,6 +245,31 @@ static struct fb_change *present(struct fb_cluster *cluster, const struct fb_cha
 	return old;
 }
 
+/* Works out all topics before any is touched, so that one that cannot have its validators changes none. */
+static int reconfigure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, bool keep,
+		       struct kt_err *err)
+{
+	struct outcome *outcomes = calloc(cluster->ntopics + 1, sizeof *outcomes);
+	size_t done = 0;
+	int code = outcomes ? 0 : kt_fail(err, KT_ENOMEM, "out of memory");
+
+	for (size_t i = 0; i < cluster->ntopics && !code; i++) {
+		if (!touches(changes, n, cluster->topics[i]))
+			continue;
+		code = work_out(cluster, cluster->topics[i], &outcomes[done], err);
+		if (!code)
+			done++;
+	}
+	for (size_t i = 0; i < done; i++) {
+		if (code || !keep)
+			discard(&outcomes[i]);
+		else
+			install(&outcomes[i]);
+	}
+	free(outcomes);
+	return code;
+}
+
 static int apply(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, bool keep, struct kt_err *err)
 {
 	struct kw_arena arena;
@@ -205,13 +282,11 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 	if (code)
 		kt_fail(err, code, "out of memory");
 	else
-		code = reconfigure(cluster, changes, n, err);
-	if (old && (code || !keep)) {
+		code = reconfigure(cluster, changes, n, keep, err);
+	if (old && (code || !keep))
 		fb_configs_apply(cluster->configs, old, n);
-		reconfigure(cluster, old, n, NULL);
-	} else if (!code) {
+	else if (!code)
 		cluster->metadata_offset += (int64_t)n;
-	}
 	kw_arena_fini(&arena);
 	return code;
 }

@@ -64,5 +64,5 @@ int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
 		code = join(cluster, node, &arena, err);
 	}
 	kw_arena_fini(&arena);
-	return code ? code : fb_cluster_observe(cluster, NULL, err);
+	return code;
 }

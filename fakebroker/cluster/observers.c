@@ -20,8 +20,8 @@ static const char *config(void *arg, const char *name)
 	return v.n < 0 ? NULL : kw_strndup(&lookup->arena, v.s, (size_t)v.n);
 }
 
-/* The log outlives every observer; the configuration is asked only while one is made. classes NULL: those of the
- * configuration. Nothing is made, and *out is NULL, when `present` already is what they ask for. */
+/* classes NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what they ask
+ * for. The log outlives every observer; the configuration is asked only while one is made. */
 static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const struct fb_observer *present,
 		struct fb_observer **out, struct kt_err *err)
 {
@@ -35,61 +35,105 @@ static int make(struct fb_cluster *cluster, int32_t node, const char *classes, c
 		classes = config(&lookup, "observer.class.name");
 	if (!classes)
 		classes = "";
+	if (err)
+		env.log = NULL;   /* the caller tells it */
 	if (!present || strcmp(fb_observer_classes(present), classes) != 0)
 		code = fb_observer_new(classes, &env, out, err);
 	kw_arena_fini(&lookup.arena);
 	return code;
 }
 
-int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, struct kt_err *err)
+int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err)
 {
+	size_t n = classes ? 1 : cluster->nnodes - 1;
 	struct kt_err why = {0};
-	struct fb_observer *made;
 
-	if (make(cluster, cluster->nodes[0].id, classes, NULL, &made, &why) < 0)
-		return kt_fail(err, KT_ENOMEM, "out of memory");
-	fb_observer_unref(made);
+	for (size_t i = 0; i < n && !why.code; i++) {
+		struct fb_observer *made;
+
+		*node = cluster->nodes[i].id;
+		if (make(cluster, *node, classes, NULL, &made, &why) < 0)
+			return kt_fail(err, KT_ENOMEM, "out of memory");
+		fb_observer_unref(made);
+	}
 	return why.code ? kt_fail(err, why.code, "%s", why.text) : 0;
 }
 
-static void close_observer(struct fb_cluster *cluster, int32_t node, struct fb_observer *observer)
+static int64_t shutdown_timeout(const struct fb_cluster *cluster, const struct fb_node *node)
 {
-	int64_t timeout = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, node, "observer.shutdown.timeout",
-					  FB_OBSERVER_TIMEOUT_MS);
+	return fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, node->id, "observer.shutdown.timeout",
+			       FB_OBSERVER_TIMEOUT_MS);
+}
 
+static void close_observer(struct fb_observer *observer, int64_t timeout)
+{
 	if (!observer)
 		return;
 	fb_observer_close(observer, timeout, NULL);
 	fb_observer_unref(observer);
 }
 
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err)
+/* An observer may take its time to begin and to end: requests pass meanwhile. */
+static int exchange(struct fb_cluster *cluster, struct fb_node *node, const char *classes)
 {
-	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
-		struct fb_node *node = &cluster->nodes[i];
-		struct fb_observer *made, *old = NULL;
-		int code;
+	struct fb_observer *made, *old;
+	int64_t timeout;
+	int code;
 
-		pthread_rwlock_wrlock(&cluster->lock);
-		code = make(cluster, node->id, classes, node->observer, &made, NULL);
-		if (made) {
-			old = node->observer;
-			node->observer = made;
-		}
-		pthread_rwlock_unlock(&cluster->lock);
-		if (code)
-			return kt_fail(err, KT_ENOMEM, "out of memory");
-		close_observer(cluster, node->id, old);
-	}
+	pthread_rwlock_rdlock(&cluster->lock);
+	code = make(cluster, node->id, classes, node->observer, &made, NULL);
+	timeout = shutdown_timeout(cluster, node);
+	pthread_rwlock_unlock(&cluster->lock);
+	if (!made)
+		return code;
+	pthread_rwlock_wrlock(&cluster->lock);
+	old = node->observer;
+	node->observer = made;
+	pthread_rwlock_unlock(&cluster->lock);
+	close_observer(old, timeout);
 	return 0;
 }
 
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err)
+{
+	for (size_t i = 0; i + 1 < cluster->nnodes; i++)
+		if (exchange(cluster, &cluster->nodes[i], classes) < 0)
+			return kt_fail(err, KT_ENOMEM, "out of memory");
+	return 0;
+}
+
+struct closing {
+	pthread_t thread;
+	struct fb_observer *observer;
+	int64_t timeout;
+};
+
+static void *close_one(void *arg)
+{
+	struct closing *closing = arg;
+
+	close_observer(closing->observer, closing->timeout);
+	return NULL;
+}
+
+/* All at once, so that the time-outs of several brokers do not add up. */
 void fb_cluster_close_observers(struct fb_cluster *cluster)
 {
+	struct closing closing[FB_MAX_NODES];
+	size_t n = 0;
+
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
-		close_observer(cluster, cluster->nodes[i].id, cluster->nodes[i].observer);
-		cluster->nodes[i].observer = NULL;
+		struct fb_node *node = &cluster->nodes[i];
+
+		closing[n] = (struct closing){.observer = node->observer, .timeout = shutdown_timeout(cluster, node)};
+		node->observer = NULL;
+		if (pthread_create(&closing[n].thread, NULL, close_one, &closing[n]) == 0)
+			n++;
+		else
+			close_one(&closing[n]);
 	}
+	while (n)
+		pthread_join(closing[--n].thread, NULL);
 }
 
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node)

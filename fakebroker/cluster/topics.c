@@ -141,9 +141,7 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 	if (!topic)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	kw_uuid_random(&topic->id);
-	topic->internal = strcmp(topic->name, "__consumer_offsets") == 0 ||
-			  strcmp(topic->name, "__transaction_state") == 0 ||
-			  strcmp(topic->name, "__share_group_state") == 0;
+	topic->internal = fb_topic_is_internal(name);
 	if (replicas)
 		memcpy(topic->replicas, replicas, (size_t)npartitions * (size_t)rf * sizeof *replicas);
 	else
@@ -167,6 +165,12 @@ void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
 	fb_configs_forget(cluster->configs, FB_TOPIC, kw_str(topic->name));
 	cluster->metadata_offset++;
 	fb_topic_unref(topic);
+}
+
+bool fb_topic_is_internal(struct kw_str name)
+{
+	return kw_str_is(name, "__consumer_offsets") || kw_str_is(name, "__transaction_state") ||
+	       kw_str_is(name, "__share_group_state");
 }
 
 const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena)

@@ -18,8 +18,8 @@ struct waiter {
 	struct fb_control *control;
 	struct evhttp_request *http;
 	struct event *timer;
-	struct fb_record_filter filter;
-	size_t count;
+	struct fb_record_filter filter;   /* after: the last request that was looked at */
+	int64_t count;             /* still missing */
 };
 
 struct fb_control {
@@ -35,42 +35,60 @@ struct fb_control {
 
 /* ---- answers ---- */
 
-static json_t *read_body(struct evhttp_request *http, struct kt_err *err)
+static int read_body(struct evhttp_request *http, struct kt_json *doc, struct kt_err *err)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(http);
 	size_t n = evbuffer_get_length(in);
-	json_error_t why;
-	json_t *json;
 
 	if (n == 0)
-		return NULL;
-	json = json_loadb((const char *)evbuffer_pullup(in, -1), n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-	if (!json)
-		kt_fail(err, KT_ESYNTAX, "line %d: %s", why.line, why.text);
-	return json;
+		return 0;
+	return kt_json_parse(doc, "body", (const char *)evbuffer_pullup(in, -1), n, err);
 }
+
+/* All that evhttp knows, so that a wrong one is answered by us. */
+static const struct {
+	enum evhttp_cmd_type type;
+	const char *name;
+} methods[] = {
+	{EVHTTP_REQ_GET, "GET"}, {EVHTTP_REQ_POST, "POST"}, {EVHTTP_REQ_HEAD, "HEAD"}, {EVHTTP_REQ_PUT, "PUT"},
+	{EVHTTP_REQ_DELETE, "DELETE"}, {EVHTTP_REQ_OPTIONS, "OPTIONS"}, {EVHTTP_REQ_TRACE, "TRACE"},
+	{EVHTTP_REQ_CONNECT, "CONNECT"}, {EVHTTP_REQ_PATCH, "PATCH"},
+};
+
+enum { NMETHODS = sizeof methods / sizeof methods[0] };
 
 static const char *method_of(struct evhttp_request *http)
 {
-	switch (evhttp_request_get_command(http)) {
-	case EVHTTP_REQ_GET: return "GET";
-	case EVHTTP_REQ_PUT: return "PUT";
-	case EVHTTP_REQ_POST: return "POST";
-	case EVHTTP_REQ_DELETE: return "DELETE";
-	default: return "";
-	}
+	enum evhttp_cmd_type type = evhttp_request_get_command(http);
+	size_t i = 0;
+
+	while (i + 1 < NMETHODS && methods[i].type != type)
+		i++;
+	return methods[i].name;
+}
+
+static void allow_methods(struct evhttp *http)
+{
+	unsigned all = 0;
+
+	for (size_t i = 0; i < NMETHODS; i++)
+		all |= methods[i].type;
+	evhttp_set_allowed_methods(http, (ev_uint16_t)all);
 }
 
 static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
 {
 	struct evbuffer *out = evbuffer_new();
 	char *text = answer->json ? json_dumps(answer->json, JSON_INDENT(2)) : answer->text;
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(http);
 	const char *type = answer->json ? "application/json" : "text/plain; version=0.0.4; charset=utf-8";
 
 	if (out && text) {
 		evbuffer_add_printf(out, "%s%s", text, answer->json ? "\n" : "");
-		evhttp_add_header(evhttp_request_get_output_headers(http), "Content-Type", type);
+		evhttp_add_header(headers, "Content-Type", type);
 	}
+	if (answer->allow[0])
+		evhttp_add_header(headers, "Allow", answer->allow);
 	evhttp_send_reply(http, answer->status, NULL, out);
 	if (out)
 		evbuffer_free(out);
@@ -120,7 +138,8 @@ static void on_recorded(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	for (struct waiter *waiter = control->waiters; waiter; waiter = next) {
 		next = waiter->next;
-		if (fb_recorder_count(control->cluster->recorder, &waiter->filter) >= waiter->count)
+		waiter->count -= (int64_t)fb_recorder_count(control->cluster->recorder, &waiter->filter);
+		if (waiter->count <= 0)
 			end_wait(waiter, true);
 	}
 }
@@ -169,33 +188,39 @@ static void start_wait(struct fb_control *control, struct evhttp_request *http, 
 
 /* ---- every request ---- */
 
+/* False: answered already. */
+static bool read_ask(struct evhttp_request *http, struct fb_ask *ask, struct fb_answer *answer)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(http);
+	const char *path = evhttp_uri_get_path(uri), *query = evhttp_uri_get_query(uri);
+	struct kt_err err = {0};
+	char line[1024];
+
+	ask->method = method_of(http);
+	ask->path = path ? evhttp_uridecode(path, 0, NULL) : NULL;
+	if (!ask->path)
+		fb_answer_error(answer, 400, "the path cannot be read");
+	else if (query && evhttp_parse_query_str(query, ask->params) < 0)
+		fb_answer_error(answer, 400, "the query cannot be read: NAME=VALUE&... is expected");
+	else if (read_body(http, &ask->body, &err) < 0)
+		fb_answer_error(answer, 400, "%s", kt_err_line(&err, line, sizeof line));
+	return !answer->json;
+}
+
 static void on_request(struct evhttp_request *http, void *arg)
 {
 	struct fb_control *control = arg;
-	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(http);
-	const char *path = evhttp_uri_get_path(uri), *query = evhttp_uri_get_query(uri);
 	struct evkeyvalq params = {0};
-	struct kt_err err = {0};
 	struct fb_answer answer = {.status = 200};
-	struct fb_ask ask = {
-		.cluster = control->cluster, .method = method_of(http), .params = &params,
-		.path = path ? evhttp_uridecode(path, 0, NULL) : NULL,
-	};
+	struct fb_ask ask = {.cluster = control->cluster, .params = &params};
 
-	if (query)
-		evhttp_parse_query_str(query, &params);
-	ask.body = read_body(http, &err);
-	if (err.code)
-		fb_answer_error(&answer, 400, "%s", err.text);
-	else if (!ask.path)
-		fb_answer_error(&answer, 400, "the path cannot be read");
-	else
+	if (read_ask(http, &ask, &answer))
 		fb_endpoint(&ask, &answer);
 	if (answer.wait)
 		start_wait(control, http, &answer);
 	else
 		send_answer(http, &answer);
-	json_decref(ask.body);
+	kt_json_fini(&ask.body);
 	free(ask.path);
 	if (params.tqh_last)
 		evhttp_clear_headers(&params);
@@ -247,7 +272,7 @@ int fb_control_start(struct fb_cluster *cluster, const char *host, int port, str
 	control->recorded = control->base ? event_new(control->base, -1, EV_PERSIST, on_recorded, control) : NULL;
 	if (!control->http || !control->stop || !control->recorded)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	evhttp_set_allowed_methods(control->http, EVHTTP_REQ_GET | EVHTTP_REQ_PUT | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE);
+	allow_methods(control->http);
 	evhttp_set_max_body_size(control->http, MAX_BODY);
 	evhttp_set_max_headers_size(control->http, 64 * 1024);
 	evhttp_set_timeout(control->http, TIMEOUT_S);

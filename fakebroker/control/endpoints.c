@@ -1,15 +1,15 @@
 #include "fakebroker/control/endpoints.h"
 
-#include <errno.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "fakebroker/control/rules.h"
-#include "lib/text/json.h"
+#include "lib/text/near.h"
+#include "lib/text/number.h"
 
-enum { DEFAULT_LIMIT = 100, MAX_LIMIT = 10000, MAX_WAIT_MS = 30000 };
+enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000 };
 
 void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 {
@@ -26,23 +26,37 @@ void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 		answer->json = json_pack("{s:s}", "error", "not UTF-8");
 }
 
+static void answer_err(struct fb_answer *answer, const struct kt_err *err)
+{
+	char line[1024];
+
+	fb_answer_error(answer, err->code == KT_ENOMEM ? 500 : 400, "%s", kt_err_line(err, line, sizeof line));
+}
+
+/* The body is an object, or the answer says what is wrong with it. */
+static bool open_body(const struct fb_ask *ask, struct kt_obj *obj, struct kt_err *err, struct fb_answer *answer)
+{
+	if (!ask->body.root) {
+		fb_answer_error(answer, 400, "%s %s needs a body: a JSON object", ask->method, ask->path);
+		return false;
+	}
+	kt_obj_root(obj, &ask->body, err);
+	if (err->code)
+		answer_err(answer, err);
+	return !err->code;
+}
+
 /* A number in the query; false and an answer when it is not one. */
 static bool number(const struct fb_ask *ask, const char *name, int64_t min, int64_t max, int64_t *v,
 		   struct fb_answer *answer)
 {
 	const char *s = evhttp_find_header(ask->params, name);
-	char *end;
+	struct kt_err err = {0};
 
-	if (!s)
+	if (!s || kt_parse_int(s, min, max, v, &err) == 0)
 		return true;
-	errno = 0;
-	*v = strtoll(s, &end, 10);
-	if (*end || end == s || errno || *v < min || *v > max) {
-		fb_answer_error(answer, 400, "%s=%s: a number from %lld to %lld is expected", name, s, (long long)min,
-				(long long)max);
-		return false;
-	}
-	return true;
+	fb_answer_error(answer, 400, "%s: %s", name, err.text);
+	return false;
 }
 
 /* ---- requests ---- */
@@ -53,7 +67,7 @@ static bool set_api(struct fb_record_filter *filter, const char *name, struct fb
 		return true;
 	filter->api = kw_api_key(name);
 	if (filter->api < 0)
-		fb_answer_error(answer, 400, "api=%s: there is no such API", name);
+		fb_answer_error(answer, 400, "api: Kafka has no API \"%s\"", name);
 	return filter->api >= 0;
 }
 
@@ -63,7 +77,7 @@ static void get_requests(const struct fb_ask *ask, const char *rest, struct fb_a
 	int64_t after = 0, limit = DEFAULT_LIMIT, node = -1, bytes = 0;
 
 	(void)rest;
-	if (!number(ask, "after", 0, INT64_MAX, &after, answer) || !number(ask, "limit", 1, MAX_LIMIT, &limit, answer) ||
+	if (!number(ask, "after", 0, INT64_MAX, &after, answer) || !number(ask, "limit", 1, FB_RECORDED_REQUESTS, &limit, answer) ||
 	    !number(ask, "node", 1, INT32_MAX, &node, answer) || !number(ask, "bytes", 0, 1, &bytes, answer) ||
 	    !set_api(&filter, evhttp_find_header(ask->params, "api"), answer))
 		return;
@@ -83,14 +97,15 @@ static void post_wait(const struct fb_ask *ask, const char *rest, struct fb_answ
 	struct kt_obj obj;
 
 	(void)rest;
-	kt_obj_open(&obj, NULL, ask->body, "$", &err);
+	if (!open_body(ask, &obj, &err, answer))
+		return;
 	kt_obj_str(&obj, "api", &api);
 	kt_obj_int(&obj, "node", 1, INT32_MAX, &filter.node);
 	kt_obj_int64(&obj, "after", 0, INT64_MAX, &after);
 	kt_obj_int64(&obj, "count", 1, INT64_MAX, &count);
 	kt_obj_int64(&obj, "timeoutMs", 0, MAX_WAIT_MS, &timeout);
 	if (kt_obj_done(&obj) < 0) {
-		fb_answer_error(answer, 400, "%s: %s", err.path, err.text);
+		answer_err(answer, &err);
 		return;
 	}
 	if (!set_api(&filter, api, answer))
@@ -98,7 +113,7 @@ static void post_wait(const struct fb_ask *ask, const char *rest, struct fb_answ
 	filter.after = (uint64_t)after;
 	answer->wait = true;
 	answer->filter = filter;
-	answer->count = (size_t)count;
+	answer->count = count;
 	answer->timeout_ms = timeout;
 }
 
@@ -120,13 +135,18 @@ static void get_rules(const struct fb_ask *ask, const char *rest, struct fb_answ
 static void put_rule(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	struct kt_err err = {0};
+	struct kt_obj obj;
+	json_t *name = json_string(rest);
 
-	if (!*rest)
-		fb_answer_error(answer, 400, "PUT /v1/rules/NAME is expected");
-	else if (fb_rules_put(ask->cluster->rules, rest, ask->body, &err) < 0)
-		fb_answer_error(answer, 400, "%s: %s", err.path, err.text);
+	if (!*rest || !name)
+		fb_answer_error(answer, 400, "PUT /v1/rules/NAME is expected, with a name in UTF-8");
+	else if (!open_body(ask, &obj, &err, answer))
+		;
+	else if (fb_rules_put(ask->cluster->rules, rest, &obj) < 0)
+		answer_err(answer, &err);
 	else
 		answer->json = fb_rules_get(ask->cluster->rules, rest);
+	json_decref(name);
 }
 
 static void delete_rule(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -148,11 +168,10 @@ static void get_status(const struct fb_ask *ask, const char *rest, struct fb_ans
 static void get_partition(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	const char *slash = strrchr(rest, '/');
-	char topic[256];
-	char *end = NULL;
-	long index = slash ? strtol(slash + 1, &end, 10) : -1;
+	char topic[256] = "";
+	int64_t index = -1;
 
-	if (slash && end != slash + 1 && !*end && index >= 0 && index <= INT32_MAX && slash - rest < (long)sizeof topic) {
+	if (slash && slash - rest < (ptrdiff_t)sizeof topic && kt_parse_int(slash + 1, 0, INT32_MAX, &index, NULL) == 0) {
 		snprintf(topic, sizeof topic, "%.*s", (int)(slash - rest), rest);
 		answer->json = fb_partition_json(ask->cluster, topic, (int32_t)index);
 	}
@@ -168,8 +187,11 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	answer->json = json_array();
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
 		struct fb_observer *observer = fb_node_observer(cluster, &cluster->nodes[i]);
-		json_t *one = fb_observer_json(observer);
+		json_t *one;
 
+		if (!observer)   /* the broker is still starting */
+			continue;
+		one = fb_observer_json(observer);
 		json_object_set_new(one, "node", json_integer(cluster->nodes[i].id));
 		json_array_append_new(answer->json, one);
 		fb_observer_unref(observer);
@@ -181,14 +203,21 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	const char *classes = NULL;
 	struct kt_err err = {0};
 	struct kt_obj obj;
+	int32_t node;
 
-	kt_obj_open(&obj, NULL, ask->body, "$", &err);
+	if (!open_body(ask, &obj, &err, answer))
+		return;
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
-	if (kt_obj_done(&obj) == 0 && fb_cluster_observe_check(ask->cluster, classes, &err) == 0)
+	if (kt_obj_done(&obj) == 0) {
+		pthread_rwlock_rdlock(&ask->cluster->lock);
+		fb_cluster_observe_check(ask->cluster, classes, &node, &err);
+		pthread_rwlock_unlock(&ask->cluster->lock);
+	}
+	if (!err.code)
 		fb_cluster_observe(ask->cluster, classes, &err);
 	if (err.code)
-		fb_answer_error(answer, 400, "%s%s%s", err.path, err.path[0] ? ": " : "", err.text);
+		answer_err(answer, &err);
 	else
 		get_observer(ask, rest, answer);
 }
@@ -220,40 +249,75 @@ static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_an
 }
 
 /* A path is a whole one, or with a slash at its end a prefix of what the function gets. */
-static const struct {
+static const struct endpoint {
 	const char *method, *path;
 	void (*run)(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
+	const char *params[5];     /* what the query may have */
 } endpoints[] = {
-	{"GET", "/v1/status", get_status},
-	{"GET", "/v1/rules", get_rules},
-	{"GET", "/v1/rules/", get_rules},
-	{"PUT", "/v1/rules/", put_rule},
-	{"DELETE", "/v1/rules/", delete_rule},
-	{"GET", "/v1/requests", get_requests},
-	{"POST", "/v1/wait", post_wait},
-	{"GET", "/v1/partitions/", get_partition},
-	{"GET", "/v1/observer", get_observer},
-	{"PUT", "/v1/observer", put_observer},
-	{"GET", "/v1/validators", get_validators},
-	{"GET", "/metrics", get_metrics},
+	{"GET",    "/v1/status",      get_status,     {NULL}},
+	{"GET",    "/v1/rules",       get_rules,      {NULL}},
+	{"GET",    "/v1/rules/",      get_rules,      {NULL}},
+	{"PUT",    "/v1/rules/",      put_rule,       {NULL}},
+	{"DELETE", "/v1/rules/",      delete_rule,    {NULL}},
+	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "after", "limit", "bytes"}},
+	{"POST",   "/v1/wait",        post_wait,      {NULL}},
+	{"GET",    "/v1/partitions/", get_partition,  {NULL}},
+	{"GET",    "/v1/observer",    get_observer,   {NULL}},
+	{"PUT",    "/v1/observer",    put_observer,   {NULL}},
+	{"GET",    "/v1/validators",  get_validators, {NULL}},
+	{"GET",    "/metrics",        get_metrics,    {NULL}},
 };
+
+enum { NPARAMS = sizeof endpoints[0].params / sizeof endpoints[0].params[0] };
+
+static bool is_path(const struct endpoint *e, const char *path)
+{
+	size_t n = strlen(e->path);
+
+	return e->path[n - 1] == '/' ? strncmp(path, e->path, n) == 0 : strcmp(path, e->path) == 0;
+}
+
+static bool know_params(const struct endpoint *e, const struct fb_ask *ask, struct fb_answer *answer)
+{
+	const struct evkeyval *param;
+	struct kt_near near;
+	bool known;
+
+	for (param = ask->params->tqh_first; param; param = param->next.tqe_next) {
+		known = false;
+		kt_near_init(&near, param->key);
+		for (int i = 0; i < NPARAMS && e->params[i]; i++) {
+			known |= strcmp(param->key, e->params[i]) == 0;
+			kt_near_offer(&near, e->params[i]);
+		}
+		if (known)
+			continue;
+		fb_answer_error(answer, 400, "%s %s has no parameter \"%s\"%s%s%s", e->method, e->path, param->key,
+				near.best ? "; did you mean \"" : "", near.best ? near.best : "", near.best ? "\"?" : "");
+		return false;
+	}
+	return true;
+}
 
 void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer)
 {
-	bool known = false;
+	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
-		size_t n = strlen(endpoints[i].path);
-		bool prefix = endpoints[i].path[n - 1] == '/';
+		const struct endpoint *e = &endpoints[i];
 
-		if (prefix ? strncmp(ask->path, endpoints[i].path, n) != 0 : strcmp(ask->path, endpoints[i].path) != 0)
+		if (!is_path(e, ask->path))
 			continue;
-		known = true;
-		if (strcmp(ask->method, endpoints[i].method) != 0)
+		n += (size_t)snprintf(answer->allow + n, sizeof answer->allow - n, "%s%s", n ? ", " : "", e->method);
+		if (strcmp(ask->method, e->method) != 0)
 			continue;
-		endpoints[i].run(ask, ask->path + n, answer);
+		answer->allow[0] = '\0';
+		if (know_params(e, ask, answer))
+			e->run(ask, ask->path + strlen(e->path), answer);
 		return;
 	}
-	fb_answer_error(answer, known ? 405 : 404, "%s %s: %s", ask->method, ask->path,
-			known ? "this path has other methods" : "there is no such path");
+	if (n)
+		fb_answer_error(answer, 405, "%s has no %s; it has %s", ask->path, ask->method, answer->allow);
+	else
+		fb_answer_error(answer, 404, "there is no path %s", ask->path);
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "fakebroker/control/recorder_json.h"
+#include "lib/text/json.h"
 
 struct evkeyvalq;
 
@@ -13,18 +14,18 @@ struct fb_ask {
 	const char *method;
 	char *path;
 	struct evkeyvalq *params;  /* of the query */
-	json_t *body;              /* NULL if there was none */
+	struct kt_json body;       /* root NULL if there was none */
 };
 
 struct fb_answer {
 	int status;                /* HTTP's */
 	json_t *json;              /* or NULL and text */
 	char *text;
+	char allow[40];            /* with 405: the methods that there are */
 	/* Or later: when so many requests were recorded, or the time is over. */
 	bool wait;
 	struct fb_record_filter filter;
-	size_t count;
-	int64_t timeout_ms;
+	int64_t count, timeout_ms;
 };
 
 /* Answers: 404 for an unknown path, 405 for a wrong method, 400 for bad input; errors are {"error": "..."}. */

@@ -31,15 +31,19 @@ struct fb_recorder *fb_recorder_new(size_t max_requests, size_t max_bytes)
 	return recorder;
 }
 
+static void recorded_fini(struct fb_recorded *r)
+{
+	fb_frame_unref(r->frame);
+	free(r->response);
+	free(r->reason);
+}
+
 static void drop_oldest(struct fb_recorder *recorder)
 {
 	struct fb_recorded *r = &recorder->ring[recorder->first];
 
 	recorder->bytes -= r->frame->n + r->response_n;
-	fb_frame_unref(r->frame);
-	free(r->response);
-	free(r->reason);
-	memset(r, 0, sizeof *r);
+	recorded_fini(r);
 	recorder->first = (recorder->first + 1) % recorder->cap;
 	recorder->n--;
 }
@@ -132,32 +136,76 @@ void fb_recorder_add_unparsed(struct fb_recorder *recorder, const struct fb_node
 
 static bool matches(const struct fb_recorded *r, const struct fb_record_filter *filter)
 {
-	return r->id > filter->after && (filter->api < 0 || r->api == filter->api) &&
-	       (filter->node < 0 || r->node == filter->node);
+	return (filter->api < 0 || r->api == filter->api) && (filter->node < 0 || r->node == filter->node);
+}
+
+/* Place in the ring of the first request after an id; n if there is none. Ids have no gaps. */
+static size_t place_after(const struct fb_recorder *recorder, uint64_t id)
+{
+	uint64_t first = recorder->next_id - recorder->n;   /* the id before the first that is kept */
+
+	if (id <= first)
+		return 0;
+	return id - first < recorder->n ? (size_t)(id - first) : recorder->n;
+}
+
+static const struct fb_recorded *at(const struct fb_recorder *recorder, size_t i)
+{
+	return &recorder->ring[(recorder->first + i) % recorder->cap];
+}
+
+/* A copy with references of its own. */
+static void copy_recorded(struct fb_recorded *out, const struct fb_recorded *r)
+{
+	*out = *r;
+	fb_frame_ref(out->frame);
+	out->reason = r->reason ? strdup(r->reason) : NULL;
+	out->response = r->response_n ? malloc(r->response_n) : NULL;
+	out->response_n = out->response ? r->response_n : 0;
+	if (out->response)
+		memcpy(out->response, r->response, r->response_n);
+}
+
+/* The next one that the filter lets through, copied. */
+static bool next(struct fb_recorder *recorder, struct fb_record_filter *filter, struct fb_recorded *out)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&recorder->lock);
+	for (size_t i = place_after(recorder, filter->after); i < recorder->n && !found; i++) {
+		const struct fb_recorded *r = at(recorder, i);
+
+		filter->after = r->id;
+		found = matches(r, filter);
+		if (found)
+			copy_recorded(out, r);
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return found;
 }
 
 json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter)
 {
+	struct fb_record_filter left = *filter;
 	json_t *out = json_array();
+	struct fb_recorded r;
 
-	pthread_mutex_lock(&recorder->lock);
-	for (size_t i = 0; i < recorder->n && json_array_size(out) < filter->limit; i++) {
-		const struct fb_recorded *r = &recorder->ring[(recorder->first + i) % recorder->cap];
-
-		if (matches(r, filter))
-			json_array_append_new(out, fb_recorded_json(r, filter->bytes));
+	while (json_array_size(out) < filter->limit && next(recorder, &left, &r)) {
+		json_array_append_new(out, fb_recorded_json(&r, filter->bytes));
+		recorded_fini(&r);
 	}
-	pthread_mutex_unlock(&recorder->lock);
 	return out;
 }
 
-size_t fb_recorder_count(struct fb_recorder *recorder, const struct fb_record_filter *filter)
+size_t fb_recorder_count(struct fb_recorder *recorder, struct fb_record_filter *filter)
 {
 	size_t n = 0;
 
 	pthread_mutex_lock(&recorder->lock);
-	for (size_t i = 0; i < recorder->n; i++)
-		n += matches(&recorder->ring[(recorder->first + i) % recorder->cap], filter);
+	for (size_t i = place_after(recorder, filter->after); i < recorder->n; i++)
+		n += matches(at(recorder, i), filter);
+	if (filter->after < recorder->next_id)
+		filter->after = recorder->next_id;
 	pthread_mutex_unlock(&recorder->lock);
 	return n;
 }

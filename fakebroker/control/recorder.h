@@ -8,6 +8,8 @@
 
 struct fb_recorder;
 
+enum { FB_RECORDED_REQUESTS = 10000 };   /* that a broker keeps */
+
 /* Keeps at most max_requests and max_bytes of frames. */
 struct fb_recorder *fb_recorder_new(size_t max_requests, size_t max_bytes);
 void fb_recorder_free(struct fb_recorder *recorder);

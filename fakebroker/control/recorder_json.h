@@ -31,10 +31,11 @@ struct fb_record_filter {
 
 /* The request and its answer as JSON: decoded now, from the bytes. New reference. */
 json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes);
-/* Those that the filter lets through, oldest first. New reference. */
+/* Those that the filter lets through, oldest first. New reference. Requests go on being recorded meanwhile. */
 json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter);
-/* Number of requests kept that the filter lets through; its limit is not looked at. */
-size_t fb_recorder_count(struct fb_recorder *recorder, const struct fb_record_filter *filter);
+/* Number of requests kept that the filter lets through; its limit is not looked at. Moves filter->after up to the last
+ * request recorded, so that the next call counts later ones. */
+size_t fb_recorder_count(struct fb_recorder *recorder, struct fb_record_filter *filter);
 /* From now on calls added(arg) for every request, on the thread that handled it; NULL ends that. It must be quick and not
  * use the recorder. */
 void fb_recorder_notify(struct fb_recorder *recorder, void (*added)(void *arg), void *arg);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "fakebroker/request.h"
+#include "lib/text/json.h"
 
 struct fb_rules;
 
@@ -27,11 +28,13 @@ struct fb_action {
 	int64_t delay_ms;          /* FB_ACT_DELAY */
 };
 
-struct fb_rules *fb_rules_new(uint64_t seed);
+/* For the cluster's requests; it must outlive the rules. */
+struct fb_rules *fb_rules_new(const struct fb_cluster *cluster, uint64_t seed);
 void fb_rules_free(struct fb_rules *rules);
-/* Adds or replaces a rule; path is for errors ("$.rules[0]"). The JSON is one rule:
- * {"name", "match": {...}, "action": {...}, "expect": {...}}; see docs/fakebroker.md. */
-int fb_rules_put(struct fb_rules *rules, const char *name, json_t *rule, struct kt_err *err);
+/* Adds the rule {"name", "match": {...}, "action": {...}, "expect": {...}}, see docs/fakebroker.md, or replaces the one
+ * of that name. name NULL: as the rule says; if it says nothing either, it gets one. Returns 0 or the code of json's
+ * error. */
+int fb_rules_put(struct fb_rules *rules, const char *name, struct kt_obj *json);
 bool fb_rules_delete(struct fb_rules *rules, const char *name);
 /* All rules with their hit counts; a new reference. */
 json_t *fb_rules_json(struct fb_rules *rules);

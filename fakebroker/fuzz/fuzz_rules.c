@@ -1,6 +1,7 @@
 /* A JSON array of rules; those that are taken are held against requests and told again. */
 #include "fakebroker/control/rules.h"
 #include "lib/text/fuzz/fuzz.h"
+#include "lib/text/json.h"
 
 FUZZ_TARGET
 
@@ -30,10 +31,14 @@ static void put_all(struct fb_rules *rules, json_t *json)
 	json_array_foreach(json, i, rule) {
 		const char *name = json_string_value(json_object_get(rule, "name"));
 		struct kt_err err = {0};
-		int code = fb_rules_put(rules, name, rule, &err);
+		struct kt_obj obj;
+		int code;
+
+		kt_obj_open(&obj, NULL, rule, "$", &err);
+		code = fb_rules_put(rules, NULL, &obj);
 
 		FUZZ_CHECK(code == err.code && (code == 0 || err.text[0]));
-		if (code == 0 && name) {
+		if (code == 0 && name && *name) {
 			json_t *told = fb_rules_get(rules, name);
 
 			FUZZ_CHECK(told);
@@ -45,7 +50,7 @@ static void put_all(struct fb_rules *rules, json_t *json)
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct fb_cluster cluster = {.lock = PTHREAD_RWLOCK_INITIALIZER};
-	struct fb_rules *rules = fb_rules_new(1);
+	struct fb_rules *rules = fb_rules_new(&cluster, 1);
 	json_t *json = json_loadb((const char *)p, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL), *told;
 	char text[64];
 

@@ -141,9 +141,12 @@ static void each_api_can_be_made_to_fail(void **state)
 {
 	struct kc_conn *broker = dial(&run, BROKER), *controller = dial(&run, FB_CONTROLLER_ID);
 	json_t *rule = json_loads("{\"action\": {\"error\": \"KAFKA_STORAGE_ERROR\"}}", 0, NULL);
+	struct kt_err err = {0};
+	struct kt_obj obj;
 
 	(void)state;
-	assert_int_equal(fb_rules_put(run.process.cluster->rules, "storage", rule, NULL), 0);
+	kt_obj_open(&obj, NULL, rule, "$", &err);
+	assert_int_equal(fb_rules_put(run.process.cluster->rules, "storage", &obj), 0);
 	json_decref(rule);
 	each_api(broker, FB_ON_BROKER, 56);
 	each_api(controller, FB_ON_CONTROLLER, 56);

@@ -153,7 +153,7 @@ static void test_trailing_bytes_are_dropped(void **state)
 	send(bench, THREE);
 	whole = newest(bench)->size;
 	send(bench, "[{'baseTimestamp': 1000, 'records': [{'key': 'k', 'value': 'v', 'repeat': 3}],"
-		    " 'edits': [{'append': 'eleven byte'}]}]");
+		    " 'edits': [{'edit': 'append', 'hex': '656c6576656e2062797465'}]}]");
 	assert_int_equal(last.v.errorCode, 0);
 	assert_int_equal(newest(bench)->size, whole);
 }

@@ -88,7 +88,8 @@ static char *base64(const uint8_t *p, size_t n)
 	if (!text)
 		return NULL;
 	for (size_t i = 0; i < n; i += 3) {
-		uint32_t v = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
+		uint32_t second = i + 1 < n ? p[i + 1] : 0, third = i + 2 < n ? p[i + 2] : 0;
+		uint32_t v = (uint32_t)p[i] << 16 | second << 8 | third;
 
 		*s++ = digits[v >> 18];
 		*s++ = digits[v >> 12 & 63];

@@ -44,8 +44,8 @@ int kh_init(struct kh_hist *hist, int64_t lowest, int64_t highest, int digits, s
 	hist->unit_shift = log2_floor((uint64_t)lowest);
 	hist->half_shift = sub_bucket_shift(digits) - 1;
 	if (hist->unit_shift + hist->half_shift > 60)
-		return kt_fail(err, KT_ERANGE, "a histogram from %lld with %d digits exceeds 64 bits", (long long)lowest,
-			       digits);
+		return kt_fail(err, KT_ERANGE, "a histogram from %lld with %d digits exceeds 64 bits",
+			       (long long)lowest, digits);
 	hist->mask = ((INT64_C(2) << hist->half_shift) - 1) << hist->unit_shift;
 	hist->ncounts = ((kh_index_of(hist, highest) >> hist->half_shift) + 1) << hist->half_shift;
 	hist->counts = calloc((size_t)hist->ncounts, sizeof *hist->counts);

@@ -1,13 +1,13 @@
 /* A latency histogram with a fixed relative error and a fixed size.
  *
  * Values are non-negative integers of one unit (the kit records nanoseconds). The counts lie in buckets that double in
- * width, each cut into equally wide sub-buckets, so that a value is kept to `digits` significant decimal digits over the
- * whole range. Two histograms of equal shape add up count by count; percentiles can only be computed after adding, never
- * be averaged. Nothing here corrects for coordinated omission: record latencies that were counted from the intended
- * time of an operation, and there is nothing to correct.
+ * width, each cut into equally wide sub-buckets, so that a value is kept to `digits` significant decimal digits over
+ * the whole range. Two histograms of equal shape add up count by count; percentiles can only be computed after adding,
+ * never be averaged. Nothing here corrects for coordinated omission: record latencies that were counted from the
+ * intended time of an operation, and there is nothing to correct.
  *
- * The bucket layout and the encodings are those of HdrHistogram (Gil Tene), so that its tools read what is written here.
- * One thread at a time.
+ * The bucket layout and the encodings are those of HdrHistogram (Gil Tene), so that its tools read what is written
+ * here. One thread at a time.
  */
 #ifndef KASSAY_HIST_HIST_H
 #define KASSAY_HIST_HIST_H

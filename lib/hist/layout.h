@@ -1,7 +1,7 @@
 /* Which count a value belongs to, and back. Internal to lib/hist.
  *
- * Bucket 0 has 2^(half_shift+1) sub-buckets of width 2^unit_shift. Every further bucket covers twice the range of the one
- * before; its lower half is that one, so that only its upper half, 2^half_shift sub-buckets, is stored.
+ * Bucket 0 has 2^(half_shift+1) sub-buckets of width 2^unit_shift. Every further bucket covers twice the range of the
+ * one before; its lower half is that one, so that only its upper half, 2^half_shift sub-buckets, is stored.
  */
 #ifndef KASSAY_HIST_LAYOUT_H
 #define KASSAY_HIST_LAYOUT_H

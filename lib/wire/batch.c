@@ -27,19 +27,14 @@ static void read_header(struct kw_batch *batch)
 
 int kw_batch_parse(const uint8_t *p, size_t n, struct kw_batch *batch, struct kt_err *err)
 {
-	*batch = (struct kw_batch){.p = p};
-	if (n < KW_B_LOG_OVERHEAD)
-		return kt_fail(err, KT_ETRUNC, "%zu bytes do not hold the length of a batch", n);
-	batch->baseOffset = (int64_t)kw_rd64(p + KW_B_BASE_OFFSET);
-	batch->length = (int32_t)kw_rd32(p + KW_B_LENGTH);
-	if (batch->length < KW_B_MIN_LEGACY)
-		return kt_fail(err, KT_ECORRUPT, "Record size %d is less than the minimum record overhead (%d)",
-			       batch->length, KW_B_MIN_LEGACY);
-	batch->size = (size_t)batch->length + KW_B_LOG_OVERHEAD;
-	if (batch->size > n)
-		return kt_fail(err, KT_ETRUNC, "%zu bytes of a batch of %zu", n, batch->size);
+	struct kw_entry entry;
+	int code = kw_entry_parse(p, n, &entry, err);
+
+	*batch = (struct kw_batch){.p = p, .size = entry.size, .baseOffset = entry.offset, .length = entry.length};
+	if (code)
+		return code;
 	if (batch->size < KW_B_RECORDS)
-		return kt_fail(err, KT_ECORRUPT,
+		return kw_fail_at(err, KT_ECORRUPT, KW_B_LENGTH,
 			       "Record batch is corrupt (the size %zu is smaller than the minimum allowed overhead %d)",
 			       batch->size, KW_B_RECORDS);
 	read_header(batch);
@@ -126,38 +121,63 @@ static int64_t max_timestamp(const struct kw_batch_spec *spec, const struct kw_r
 	return (int64_t)((uint64_t)spec->baseTimestamp + (uint64_t)max);
 }
 
-static void write_header(uint8_t *p, size_t size, const struct kw_batch_spec *spec, const struct kw_record *records,
-			 int32_t n)
+/* spec->maxTimestamp is what is to be written. */
+static void write_header(uint8_t *p, size_t size, const struct kw_batch_spec *spec, int32_t count,
+			 int32_t lastOffsetDelta)
 {
 	kw_wr64(p + KW_B_BASE_OFFSET, (uint64_t)spec->baseOffset);
 	kw_wr32(p + KW_B_LENGTH, (uint32_t)(size - KW_B_LOG_OVERHEAD));
 	kw_wr32(p + KW_B_LEADER_EPOCH, (uint32_t)spec->partitionLeaderEpoch);
 	p[KW_B_MAGIC] = 2;
 	kw_wr16(p + KW_B_ATTRIBUTES, (uint16_t)spec->attributes);
-	kw_wr32(p + KW_B_LAST_OFFSET_DELTA, (uint32_t)(n > 0 ? records[n - 1].offsetDelta : -1));
+	kw_wr32(p + KW_B_LAST_OFFSET_DELTA, (uint32_t)lastOffsetDelta);
 	kw_wr64(p + KW_B_BASE_TIMESTAMP, (uint64_t)spec->baseTimestamp);
-	kw_wr64(p + KW_B_MAX_TIMESTAMP, (uint64_t)max_timestamp(spec, records, n));
+	kw_wr64(p + KW_B_MAX_TIMESTAMP, (uint64_t)spec->maxTimestamp);
 	kw_wr64(p + KW_B_PRODUCER_ID, (uint64_t)spec->producerId);
 	kw_wr16(p + KW_B_PRODUCER_EPOCH, (uint16_t)spec->producerEpoch);
 	kw_wr32(p + KW_B_BASE_SEQUENCE, (uint32_t)spec->baseSequence);
-	kw_wr32(p + KW_B_COUNT, (uint32_t)n);
+	kw_wr32(p + KW_B_COUNT, (uint32_t)count);
 	kw_wr32(p + KW_B_CRC, kw_batch_crc(p, size));
+}
+
+/* Completes the batch that begins at start, or takes it back: code is what came of its records. */
+static int finish(int code, const struct kw_batch_spec *spec, int32_t count, int32_t lastOffsetDelta, size_t start,
+		  struct kw_buf *out, struct kt_err *err)
+{
+	if (code == 0 && (out->failed || out->n - start - KW_B_LOG_OVERHEAD > INT32_MAX))
+		code = kt_fail(err, KT_ELIMIT, "batch of %d records is too large", count);
+	if (code)
+		out->n = start;
+	else
+		write_header(out->p + start, out->n - start, spec, count, lastOffsetDelta);
+	return code;
 }
 
 int kw_batch_build(const struct kw_batch_spec *spec, const struct kw_record *records, int32_t n, struct kw_buf *out,
 		   struct kt_err *err)
 {
+	struct kw_batch_spec header = *spec;
 	size_t start = out->n;
 	int code;
 
+	header.maxTimestamp = max_timestamp(spec, records, n);
 	if (kw_buf_room(out, KW_B_RECORDS))
 		out->n += KW_B_RECORDS;
 	code = put_records(spec->attributes & KW_A_CODEC, records, n, out, err);
-	if (code == 0 && (out->failed || out->n - start - KW_B_LOG_OVERHEAD > INT32_MAX))
-		code = kt_fail(err, KT_ELIMIT, "batch of %d records is too large", n);
-	if (code)
-		out->n = start;
+	return finish(code, &header, n, n > 0 ? records[n - 1].offsetDelta : -1, start, out, err);
+}
+
+int kw_batch_wrap(const struct kw_batch_spec *spec, const uint8_t *area, size_t size, int32_t count,
+		  int32_t lastOffsetDelta, struct kw_buf *out, struct kt_err *err)
+{
+	int codec = spec->attributes & KW_A_CODEC, code = 0;
+	size_t start = out->n;
+
+	if (kw_buf_room(out, KW_B_RECORDS))
+		out->n += KW_B_RECORDS;
+	if (codec == KW_NONE)
+		kw_put(out, area, size);
 	else
-		write_header(out->p + start, out->n - start, spec, records, n);
-	return code;
+		code = kw_compress(codec, area, size, out, err);
+	return finish(code, spec, count, lastOffsetDelta, start, out, err);
 }

@@ -1,8 +1,8 @@
 /* Record batches of magic 2: read, built, checked.
  *
  * Source of the layout and of every verdict: Kafka's DefaultRecordBatch and DefaultRecord (release 4.4.0); KIP-98.
- * Nothing here judges the magic: message sets of magic 0 and 1 have offset, length and magic at the same places, but a
- * caller must not walk them.
+ * Nothing here judges the magic: messages of magic 0 and 1 (legacy.h) have offset, length and magic at the same places,
+ * but a caller must not walk them as a batch. set.h tells the formats apart.
  */
 #ifndef KASSAY_WIRE_BATCH_H
 #define KASSAY_WIRE_BATCH_H
@@ -11,14 +11,16 @@
 
 #include "lib/text/err.h"
 #include "lib/wire/arena.h"
-#include "lib/wire/buf.h"
+#include "lib/wire/compress.h"
+#include "lib/wire/entry.h"
 #include "lib/wire/types.h"
+#include "lib/wire/walk.h"
 
 enum {
-	KW_B_BASE_OFFSET = 0,      /* int64 */
-	KW_B_LENGTH = 8,           /* int32: bytes after this field */
+	KW_B_BASE_OFFSET = KW_E_OFFSET, /* int64 */
+	KW_B_LENGTH = KW_E_LENGTH, /* int32: bytes after this field */
 	KW_B_LEADER_EPOCH = 12,    /* int32 */
-	KW_B_MAGIC = 16,           /* int8 */
+	KW_B_MAGIC = KW_E_MAGIC,   /* int8 */
 	KW_B_CRC = 17,             /* uint32, CRC-32C of [21, end) */
 	KW_B_ATTRIBUTES = 21,      /* int16 */
 	KW_B_LAST_OFFSET_DELTA = 23, /* int32 */
@@ -29,11 +31,9 @@ enum {
 	KW_B_BASE_SEQUENCE = 53,   /* int32 */
 	KW_B_COUNT = 57,           /* int32 */
 	KW_B_RECORDS = 61,         /* size of the header */
-	KW_B_LOG_OVERHEAD = 12,    /* offset and length */
-	KW_B_MIN_LEGACY = 14,      /* smallest legal value of the length field (Records.LEGACY_RECORD_OVERHEAD_V0) */
+	KW_B_LOG_OVERHEAD = KW_E_BODY, /* offset and length */
+	KW_B_MIN_LEGACY = KW_E_MIN_LENGTH,
 };
-
-enum kw_codec { KW_NONE, KW_GZIP, KW_SNAPPY, KW_LZ4, KW_ZSTD };
 
 enum {
 	KW_A_CODEC = 7,            /* mask of enum kw_codec */
@@ -74,78 +74,22 @@ struct kw_record {
 };
 
 /* Reads the header fields of the batch at p; batch->size tells where the next one is. KT_ETRUNC when the n bytes
- * end before the batch does; KT_ECORRUPT on a length below KW_B_MIN_LEGACY, and when the batch is whole but
+ * end before the batch does; KT_ECORRUPT on a length below KW_E_MIN_LENGTH, and when the batch is whole but
  * smaller than its header. On failure batch has what could be read, the rest is zero. */
 int kw_batch_parse(const uint8_t *p, size_t n, struct kw_batch *batch, struct kt_err *err);
 uint32_t kw_crc32c(uint32_t crc, const void *p, size_t n);   /* start with 0; result is the finished CRC-32C */
 uint32_t kw_batch_crc(const uint8_t *p, size_t size);        /* of [21, size); size is at least 21 */
-
-/* "none", "gzip", "snappy", "lz4", "zstd"; NULL for other numbers. And back; -1 if unknown. */
-const char *kw_codec_name(int codec);
-int kw_codec_find(const char *name);
-
-/* Why a walk stopped, and the error code with which Kafka's leader answers a produce request for it:
- *   END         all `count` records were read and nothing is left (or count is 0: Kafka then looks no further)
- *   BAD_RECORD  InvalidRecordException: structure of a record, or a negative count
- *   BAD_VARINT  IllegalArgumentException, which nothing catches: over-long varint in a record length, uncompressed
- *   EARLY_EOF   InvalidRecordException: count says more records than there are
- *   TRAILING    InvalidRecordException: bytes remain after the last record
- *   BAD_CODEC   KafkaException: the compressed stream cannot be read; or the codec is 5..7
- *   LIMIT       more inflated bytes than inflate_max, or no memory for them (Kafka has no such limit: it is answered
- *               like the OutOfMemoryError that Kafka meets)
- *   STOPPED     the callback returned non-zero
- * X(symbol, name, Kafka's error code) */
-#define KW_WALKS(X)                                 \
-	X(KW_WALK_END, "end", 0)                    \
-	X(KW_WALK_BAD_RECORD, "bad-record", 87)     \
-	X(KW_WALK_BAD_VARINT, "bad-varint", -1)     \
-	X(KW_WALK_EARLY_EOF, "early-eof", 87)       \
-	X(KW_WALK_TRAILING, "trailing", 87)         \
-	X(KW_WALK_BAD_CODEC, "bad-codec", -1)       \
-	X(KW_WALK_LIMIT, "limit", -1)               \
-	X(KW_WALK_STOPPED, "stopped", 0)
-
-enum kw_walk {
-#define KW_X(sym, name, code) sym,
-	KW_WALKS(KW_X)
-#undef KW_X
-};
-
-const char *kw_walk_name(enum kw_walk why);
-int kw_walk_code(enum kw_walk why);
 
 /* Called once per record; the record and all it points to live for the call only, except that key, value and header
  * bytes of an uncompressed batch lie in the batch itself. A non-zero return stops the walk and is returned. The last
  * record is shown only when nothing follows it, as Kafka's iterator does. */
 typedef int kw_record_fn(void *arg, int32_t index, const struct kw_record *record);
 
-struct kw_walk_opts {
-	bool skip_bodies;         /* read a compressed batch as Kafka does when it need not re-encode it: a record's own
-				     length is not used to find its end, and its headers are counted (nheaders) but not
-				     collected (headers is NULL); without effect on an uncompressed batch */
-	int32_t record_max;       /* most bytes that the length of a record in a compressed batch may state: the topic's
-				     max.decompressed.message.bytes (Kafka 4.4); 0 = that config's default, 2147483639;
-				     -1 = with skip_bodies the length is not judged at all, as before 4.4 */
-	size_t inflate_max;       /* most inflated bytes; 0 = 256 MiB */
-};
-
 /* Visits every record of the batch (CRC and magic are not checked). opts may be NULL for a full decode, fn may be NULL
  * to check only. *why says how it ended; err gets Kafka's own words and the offset of the fault in the inflated
  * records area. Returns 0, fn's non-zero result, or KT_ECORRUPT / KT_ELIMIT / KT_ENOMEM. */
 int kw_batch_walk(const struct kw_batch *batch, const struct kw_walk_opts *opts, kw_record_fn *fn, void *arg,
 		  enum kw_walk *why, struct kt_err *err);
-
-/* ---- compression ---- */
-
-/* Appends the compressed form of the n bytes at p to out, with default levels. snappy is the xerial framing that
- * Kafka's clients write, in blocks of 32 KiB; lz4 is one frame of independent 64 KiB blocks without checksums, as
- * theirs. KT_EUNKNOWN for a codec other than enum kw_codec. */
-int kw_compress(int codec, const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
-/* Appends the inflated form; snappy takes raw and xerial. Accepts and refuses what Kafka accepts and refuses; so gzip
- * and lz4 may have anything behind their stream, and content size and content checksum of lz4 do not count.
- * KT_ECORRUPT, KT_ETRUNC, KT_EUNKNOWN; KT_ELIMIT as soon as there are more than max bytes. On failure out holds what a
- * Kafka broker would have read before it met the fault. */
-int kw_decompress(int codec, const uint8_t *p, size_t n, size_t max, struct kw_buf *out, struct kt_err *err);
 
 /* ---- building ---- */
 
@@ -167,6 +111,10 @@ extern const struct kw_batch_spec kw_batch_spec_default;
  * when the batch is too large for out or for its length field. */
 int kw_batch_build(const struct kw_batch_spec *spec, const struct kw_record *records, int32_t n, struct kw_buf *out,
 		   struct kt_err *err);
+/* Appends a batch whose records area, before compression, is the `size` bytes at area; spec->maxTimestamp is written as
+ * given. Else like kw_batch_build. */
+int kw_batch_wrap(const struct kw_batch_spec *spec, const uint8_t *area, size_t size, int32_t count,
+		  int32_t lastOffsetDelta, struct kw_buf *out, struct kt_err *err);
 /* Appends one encoded record with its length prefix. Null header keys are written as null, which no broker accepts. */
 void kw_record_put(struct kw_buf *out, const struct kw_record *record);
 
@@ -179,15 +127,35 @@ void kw_record_put(struct kw_buf *out, const struct kw_record *record);
  *            baseTimestamp is "now" unless given. "crc" is right for the bytes before `edits` unless it is a number,
  *            or "fix": right after the edits, or "stale": that of the batch before header fields were given
  *   codec    name: compresses the records area and sets the attributes' codec bits, unless attributes are given
+ *   lz4Checksum    "right", or "historic": struct kw_deflate_opts
+ *   snappyFraming  "xerial", or "raw"
  *   records  [ {key, value, headers: [{key, value}], offsetDelta, timestampDelta, attributes, repeat} ]
  *            key and value: null (also when missing), a string, {"hex": ".."}, {"base64": ".."}, {"size": n} (n bytes
  *            'x'); offsetDelta is the place in the batch unless given; repeat: that many such records
  *   body     bytes: the records area before compression, in place of records; count is then 1 unless given
  *   payload  bytes: what follows the header as it is, in place of records and body; count as for body
- *   edits    [ {"at": n, "hex": ".."} | {"at": n, "xor": ".."} | {"truncate": n} | {"append": bytes} ]
- *            in this order, on the finished batch, within its bounds; negative n counts from the end, truncate keeps
- *            the bytes before n
+ *   edits    as in edit.h, without those of frames. Where "at" is "records" or begins with "records[", they are made on
+ *            the records area before it is compressed, and header and CRC are right for what comes of it, the count
+ *            aside; all others on the finished batch, whose fields have bare names ("lastOffsetDelta")
  *   raw      bytes: the whole batch as it is; nothing but edits and "crc": "fix" can stand beside it
+ * With "magic": 0 or 1 it is messages instead (legacy.h; another magic number, which Kafka does not have, gives a
+ * batch). Without codec, body and payload each record is a message behind the other; with one of them there is one
+ * message, the wrapper. Then the members are
+ *   baseOffset     of the first record; 0 unless given
+ *   records        [ {key, value, offset, timestamp, attributes, magic, length, crc, repeat} ]
+ *                  each written as given. offset: baseOffset and the place in the set unless given; in a wrapper of
+ *                  magic 1 the place alone. timestamp (not in magic 0): as baseTimestamp above
+ *   codec          compresses the inner set and sets the wrapper's attributes
+ *   lz4Checksum    as above, but "historic" in magic 0 unless given
+ *   snappyFraming  as above
+ *   offset timestamp attributes key length crc
+ *                  of the wrapper. Unless given: that of the last record, that of the greatest of the records, the
+ *                  codec, null, and right ones
+ *   body           bytes: the inner set before compression, in place of records
+ *   payload        bytes or null: the wrapper's value as it is, in place of records and body
+ *   edits          as above, all on the finished bytes, whose fields are "messages[0].offset", length, crc, magic,
+ *                  attributes, timestamp, key, value
+ *   raw            as above; "crc": "fix" rights that of every message that is whole after the edits
  * bytes are given like a key, but not null. Unknown members are errors (KT_EUNKNOWN); others are KT_ETYPE, KT_ERANGE,
  * KT_ESYNTAX, KT_ELIMIT; err->path is like "batches[0].records[2].key". On failure out is as before. One call appends
  * at most 256 MiB. */

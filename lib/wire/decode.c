@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "lib/wire/map.h"
 #include "lib/wire/plan.h"
 #include "lib/wire/varint.h"
 
@@ -12,6 +13,7 @@ struct dec {
 	const uint8_t *base, *p, *end;
 	struct kw_arena *arena;
 	struct kt_err *err;
+	struct kw_map *map;        /* gets the place of each field; or NULL */
 	int code;                  /* the first failure; everything after it is a no-op */
 };
 
@@ -66,8 +68,78 @@ static uint32_t uvarint(struct dec *d, const struct kw_frame *frame)
 	return n > 0 ? v : 0;
 }
 
+/* ---- places ---- */
+
+enum { NO_SPAN = -1 };
+
+/* Numbers are never compact; what stands before a nullable struct is a number of its own kind. */
+static enum kw_coding length_coding(const struct kw_op *op, bool array)
+{
+	if (op->type == KW_STRUCT && !array)
+		return op->tag >= 0 ? KW_UVARINT : KW_FIXED;
+	return op->compact && (array || op->type >= KW_STRING) ? KW_COMPACT : KW_FIXED;
+}
+
+/* Returns its index: spans move when more are added. */
+static ptrdiff_t open_span(struct dec *d, const struct kw_op *op, const struct kw_frame *frame)
+{
+	struct kw_span *span;
+	char path[256];
+
+	if (!d->map || d->code)
+		return NO_SPAN;
+	kw_frame_path(frame, path, sizeof path);
+	span = kw_map_add(d->map, path, d->p);
+	if (!span) {
+		fail(d, frame, KT_ENOMEM, "out of memory");
+		return NO_SPAN;
+	}
+	span->type = op->type;
+	span->array = op->array && frame->index < 0;
+	span->coding = (uint8_t)length_coding(op, span->array);
+	span->tagged = op->tag >= 0;
+	return (ptrdiff_t)d->map->n - 1;
+}
+
+/* The tagged fields of a struct, with their count in front. */
+static ptrdiff_t open_tags_span(struct dec *d, const struct kw_frame *up)
+{
+	struct kw_span *span;
+	char of[256] = "", path[280];
+
+	if (!d->map || d->code)
+		return NO_SPAN;
+	if (up)
+		kw_frame_path(up, of, sizeof of);
+	snprintf(path, sizeof path, "%s%s_taggedFields", of, up ? "." : "");
+	span = kw_map_add(d->map, path, d->p);
+	if (!span) {
+		fail(d, up, KT_ENOMEM, "out of memory");
+		return NO_SPAN;
+	}
+	span->type = KW_STRUCT;
+	span->array = true;
+	span->coding = KW_UVARINT;
+	return (ptrdiff_t)d->map->n - 1;
+}
+
+static void end_length(struct dec *d, ptrdiff_t span)
+{
+	if (span != NO_SPAN)
+		d->map->v[span].len_end = (size_t)(d->p - d->map->base);
+}
+
+static void close_span(struct dec *d, ptrdiff_t span)
+{
+	if (span != NO_SPAN)
+		d->map->v[span].end = (size_t)(d->p - d->map->base);
+}
+
+/* ---- values ---- */
+
 /* A length prefix: -1 = null, checked against what is left. `wide` is the size of the prefix where not compact. */
-static int32_t length(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, unsigned wide, bool nullable)
+static int32_t length(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, unsigned wide, bool nullable,
+		      ptrdiff_t span)
 {
 	const uint8_t *p;
 	int64_t n;
@@ -78,6 +150,7 @@ static int32_t length(struct dec *d, const struct kw_op *op, const struct kw_fra
 		n = wide == 2 ? (int16_t)kw_rd16(p) : (int32_t)kw_rd32(p);
 	else
 		return 0;
+	end_length(d, span);
 	if (d->code)
 		return 0;
 	if (n < 0) {
@@ -95,9 +168,9 @@ static int32_t length(struct dec *d, const struct kw_op *op, const struct kw_fra
 static void read_struct(struct dec *d, const struct kw_plan *plan, void *out, const struct kw_frame *up);
 
 static void read_string(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, bool nullable,
-			struct kw_str *out)
+			ptrdiff_t span, struct kw_str *out)
 {
-	int32_t n = length(d, op, frame, 2, nullable);
+	int32_t n = length(d, op, frame, 2, nullable, span);
 
 	if (n > 0x7fff)
 		fail(d, frame, KT_ECORRUPT, "string is longer than 32767 bytes");
@@ -109,6 +182,7 @@ static void read_string(struct dec *d, const struct kw_op *op, const struct kw_f
 
 static void read_value(struct dec *d, const struct kw_op *op, bool nullable, const struct kw_frame *frame, char *at)
 {
+	ptrdiff_t span = open_span(d, op, frame);
 	const uint8_t *p;
 	int32_t n;
 
@@ -143,15 +217,15 @@ static void read_value(struct dec *d, const struct kw_op *op, bool nullable, con
 			memcpy(at, p, 16);
 		break;
 	case KW_STRING:
-		read_string(d, op, frame, nullable, (struct kw_str *)at);
+		read_string(d, op, frame, nullable, span, (struct kw_str *)at);
 		break;
 	case KW_BYTES:
-		n = length(d, op, frame, 4, nullable);
+		n = length(d, op, frame, 4, nullable, span);
 		*(struct kw_bytes *)at = (struct kw_bytes){d->p, n};
 		d->p += n > 0 ? n : 0;
 		break;
 	case KW_RECORDS:
-		n = length(d, op, frame, 4, nullable);
+		n = length(d, op, frame, 4, nullable, span);
 		*(struct kw_records *)at = (struct kw_records){.p = d->p, .n = n};
 		d->p += n > 0 ? n : 0;
 		break;
@@ -159,9 +233,11 @@ static void read_value(struct dec *d, const struct kw_op *op, bool nullable, con
 		read_struct(d, op->sub, at, frame);
 		break;
 	}
+	close_span(d, span);
 }
 
-static void read_array(struct dec *d, const struct kw_op *op, struct kw_frame *frame, struct kw_arr *out)
+static void read_elements(struct dec *d, const struct kw_op *op, struct kw_frame *frame, ptrdiff_t span,
+			  struct kw_arr *out)
 {
 	const uint8_t *p;
 	int64_t n;
@@ -171,6 +247,7 @@ static void read_array(struct dec *d, const struct kw_op *op, struct kw_frame *f
 		n = (int32_t)(uvarint(d, frame) - 1);
 	else
 		n = (p = take(d, frame, 4)) ? (int32_t)kw_rd32(p) : 0;
+	end_length(d, span);
 	if (d->code)
 		return;
 	if (n < 0) {
@@ -199,6 +276,14 @@ static void read_array(struct dec *d, const struct kw_op *op, struct kw_frame *f
 	frame->index = -1;
 }
 
+static void read_array(struct dec *d, const struct kw_op *op, struct kw_frame *frame, struct kw_arr *out)
+{
+	ptrdiff_t span = open_span(d, op, frame);
+
+	read_elements(d, op, frame, span, out);
+	close_span(d, span);
+}
+
 /* Before a nullable struct stands whether it is there: a signed byte, in a tagged field an unsigned varint. */
 static bool read_presence(struct dec *d, const struct kw_op *op, const struct kw_frame *frame)
 {
@@ -214,16 +299,19 @@ static bool read_presence(struct dec *d, const struct kw_op *op, const struct kw
 
 static void read_pointer(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, void **out)
 {
+	ptrdiff_t span = open_span(d, op, frame);
 	bool present = read_presence(d, op, frame);
 
+	end_length(d, span);
 	*out = NULL;
-	if (d->code || !present)
-		return;
-	*out = kw_alloc(d->arena, op->elem_size);
-	if (!*out)
-		fail(d, frame, KT_ENOMEM, "out of memory");
-	else
-		read_struct(d, op->sub, *out, frame);
+	if (present && !d->code) {
+		*out = kw_alloc(d->arena, op->elem_size);
+		if (!*out)
+			fail(d, frame, KT_ENOMEM, "out of memory");
+		else
+			read_struct(d, op->sub, *out, frame);
+	}
+	close_span(d, span);
 }
 
 static void read_op(struct dec *d, const struct kw_op *op, struct kw_frame *frame, char *out)
@@ -272,12 +360,13 @@ static void read_unknown_tag(struct dec *d, const struct kw_plan *plan, uint32_t
 	unknown->v[unknown->n++] = (struct kw_tag){tag, {p, (int32_t)size}};
 }
 
-static void read_tags(struct dec *d, const struct kw_plan *plan, char *out, struct kw_frame *frame)
+static void read_tagged(struct dec *d, const struct kw_plan *plan, char *out, struct kw_frame *frame, ptrdiff_t span)
 {
 	uint32_t n;
 
 	frame->field = NULL;
 	n = uvarint(d, frame);
+	end_length(d, span);
 	if (d->code || n == 0)
 		return;
 	if (n > (size_t)(d->end - d->p) / 2) {
@@ -298,6 +387,14 @@ static void read_tags(struct dec *d, const struct kw_plan *plan, char *out, stru
 	}
 }
 
+static void read_tags(struct dec *d, const struct kw_plan *plan, char *out, struct kw_frame *frame)
+{
+	ptrdiff_t span = open_tags_span(d, frame->up);
+
+	read_tagged(d, plan, out, frame, span);
+	close_span(d, span);
+}
+
 static void read_struct(struct dec *d, const struct kw_plan *plan, void *out, const struct kw_frame *up)
 {
 	struct kw_frame frame = {up, NULL, -1};
@@ -309,11 +406,11 @@ static void read_struct(struct dec *d, const struct kw_plan *plan, void *out, co
 		read_tags(d, plan, out, &frame);
 }
 
-int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
-	      size_t *used, struct kt_err *err)
+int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
+		  size_t *used, struct kw_map *map, struct kt_err *err)
 {
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
-	struct dec d = {.arena = arena, .err = err};
+	struct dec d = {.arena = arena, .err = err, .map = map};
 
 	if (n == 0)
 		p = (const uint8_t *)"";   /* a NULL must not be counted from */
@@ -329,4 +426,10 @@ int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n,
 	if (used)
 		*used = (size_t)(d.p - p);
 	return d.code;
+}
+
+int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
+	      size_t *used, struct kt_err *err)
+{
+	return kw_decode_map(msg, version, p, n, arena, out, used, NULL, err);
 }

@@ -1,9 +1,8 @@
-/* Encode: one interpreter for every message and version; optionally notes where each field lies. */
+/* Encode: one interpreter for every message and version. */
 #include "lib/wire/plan.h"
 
 struct enc {
 	struct kw_buf *buf;
-	struct kw_map *map;        /* or NULL */
 	struct kt_err *err;
 	int code;
 };
@@ -14,63 +13,6 @@ static void fail(struct enc *e, const struct kw_frame *frame, int code, const ch
 		return;
 	e->code = code;
 	kw_frame_fail(frame, e->err, code, "%s", what);
-}
-
-/* ---- spans ---- */
-
-static size_t span_open(struct enc *e, const struct kw_op *op, const struct kw_frame *frame)
-{
-	struct kw_map *map = e->map;
-	struct kw_span *span;
-	char path[256];
-
-	if (!map)
-		return 0;
-	if (map->n == map->cap) {
-		size_t cap = map->cap ? map->cap * 2 : 64;
-		struct kw_span *v = kw_alloc(map->arena, cap * sizeof *v);
-
-		if (!v) {
-			fail(e, frame, KT_ENOMEM, "out of memory");
-			return 0;
-		}
-		if (map->n)
-			memcpy(v, map->v, map->n * sizeof *v);
-		map->v = v;
-		map->cap = cap;
-	}
-	kw_frame_path(frame, path, sizeof path);
-	span = &map->v[map->n];
-	*span = (struct kw_span){.path = kw_strndup(map->arena, path, strlen(path)), .start = kw_buf_len(e->buf),
-				 .type = op->type, .array = op->array && frame->index < 0, .compact = op->compact,
-				 .tagged = op->tag >= 0};
-	span->len_at = span->len_end = span->start;
-	return map->n++;
-}
-
-static void span_length_end(struct enc *e, size_t span)
-{
-	if (e->map && !e->code)
-		e->map->v[span].len_end = kw_buf_len(e->buf);
-}
-
-static void span_close(struct enc *e, size_t span)
-{
-	if (e->map && !e->code)
-		e->map->v[span].end = kw_buf_len(e->buf);
-}
-
-/* The bytes from `at` on move up by n. */
-static void spans_shift(struct enc *e, size_t first, size_t n)
-{
-	for (size_t i = first; e->map && i < e->map->n; i++) {
-		struct kw_span *span = &e->map->v[i];
-
-		span->start += n;
-		span->end += n;
-		span->len_at += n;
-		span->len_end += n;
-	}
 }
 
 /* ---- values ---- */
@@ -102,7 +44,7 @@ static void put_records(struct enc *e, const struct kw_records *records)
 
 static void write_struct(struct enc *e, const struct kw_plan *plan, const void *in, const struct kw_frame *up);
 
-static void put_run(struct enc *e, const struct kw_op *op, bool nullable, const struct kw_frame *frame, size_t span,
+static void put_run(struct enc *e, const struct kw_op *op, bool nullable, const struct kw_frame *frame,
 		    const char *at)
 {
 	const struct kw_str *str = (const struct kw_str *)(const void *)at;
@@ -116,19 +58,16 @@ static void put_run(struct enc *e, const struct kw_op *op, bool nullable, const 
 			return;
 		}
 		put_length(e, op, frame, 2, str->n, nullable);
-		span_length_end(e, span);
 		if (str->n > 0)
 			kw_put(e->buf, str->s, (size_t)str->n);
 		break;
 	case KW_BYTES:
 		put_length(e, op, frame, 4, bytes->n, nullable);
-		span_length_end(e, span);
 		if (bytes->n > 0)
 			kw_put(e->buf, bytes->p, (size_t)bytes->n);
 		break;
 	default:
 		put_length(e, op, frame, 4, records->n, nullable);
-		span_length_end(e, span);
 		put_records(e, records);
 	}
 }
@@ -136,7 +75,6 @@ static void put_run(struct enc *e, const struct kw_op *op, bool nullable, const 
 static void write_value(struct enc *e, const struct kw_op *op, bool nullable, const struct kw_frame *frame,
 			const char *at)
 {
-	size_t span = span_open(e, op, frame);
 	uint64_t v64;
 
 	switch ((enum kw_type)op->type) {
@@ -154,31 +92,24 @@ static void write_value(struct enc *e, const struct kw_op *op, bool nullable, co
 	case KW_UUID: kw_put(e->buf, at, 16); break;
 	case KW_STRING:
 	case KW_BYTES:
-	case KW_RECORDS: put_run(e, op, nullable, frame, span, at); break;
+	case KW_RECORDS: put_run(e, op, nullable, frame, at); break;
 	case KW_STRUCT: write_struct(e, op->sub, at, frame); break;
 	}
-	span_close(e, span);
 }
 
 static void write_array(struct enc *e, const struct kw_op *op, struct kw_frame *frame, const struct kw_arr *arr)
 {
-	size_t span = span_open(e, op, frame);
-
 	put_length(e, op, frame, 4, arr->n, op->nullable);
-	span_length_end(e, span);
 	for (int32_t i = 0; i < arr->n && !e->code; i++) {
 		frame->index = i;
 		write_value(e, op, false, frame, (const char *)arr->v + (size_t)i * op->elem_size);
 	}
 	frame->index = -1;
-	span_close(e, span);
 }
 
 /* Before a nullable struct stands whether it is there: a signed byte, in a tagged field an unsigned varint. */
 static void write_pointer(struct enc *e, const struct kw_op *op, const struct kw_frame *frame, const void *sub)
 {
-	size_t span = span_open(e, op, frame);
-
 	if (!sub && !op->nullable) {
 		fail(e, frame, KT_ETYPE, "null where this version does not allow it");
 		return;
@@ -187,10 +118,8 @@ static void write_pointer(struct enc *e, const struct kw_op *op, const struct kw
 		kw_put_uvarint(e->buf, sub ? 1 : 0);
 	else if (op->nullable)
 		kw_put_u8(e->buf, sub ? 1 : 0xff);
-	span_length_end(e, span);
 	if (sub)
 		write_struct(e, op->sub, sub, frame);
-	span_close(e, span);
 }
 
 static void write_op(struct enc *e, const struct kw_op *op, struct kw_frame *frame, const char *in)
@@ -211,7 +140,7 @@ static void write_op(struct enc *e, const struct kw_op *op, struct kw_frame *fra
 /* A tagged field's size stands before it, so the field is written first and then moved up. */
 static void write_tagged(struct enc *e, const struct kw_op *op, struct kw_frame *frame, const char *in)
 {
-	size_t span = e->map ? e->map->n : 0, at, size, prefix;
+	size_t at, size, prefix;
 
 	kw_put_uvarint(e->buf, (uint32_t)op->tag);
 	at = e->buf->n;
@@ -230,7 +159,6 @@ static void write_tagged(struct enc *e, const struct kw_op *op, struct kw_frame 
 		memmove(e->buf->p + at + prefix, e->buf->p + at, size);
 		memcpy(e->buf->p + at, len, prefix);
 	}
-	spans_shift(e, span, prefix);
 }
 
 static void write_tags(struct enc *e, const struct kw_plan *plan, const char *in, struct kw_frame *frame)
@@ -274,11 +202,10 @@ static void write_struct(struct enc *e, const struct kw_plan *plan, const void *
 		write_tags(e, plan, in, &frame);
 }
 
-int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kw_map *map,
-		  struct kt_err *err)
+int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kt_err *err)
 {
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
-	struct enc e = {buf, map, err, 0};
+	struct enc e = {buf, err, 0};
 
 	if (!plan)
 		return err && err->code ? err->code : KT_EVERSION;
@@ -286,9 +213,4 @@ int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct 
 	if (!e.code && buf->failed)
 		e.code = kt_fail(err, KT_ELIMIT, "%s does not fit into its buffer", msg->name);
 	return e.code;
-}
-
-int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kt_err *err)
-{
-	return kw_encode_map(msg, version, in, buf, NULL, err);
 }

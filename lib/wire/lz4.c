@@ -11,6 +11,7 @@ enum { MAGIC = 0x184d2204, SMALLEST_HEADER = 7, RAW_BLOCK = INT32_MIN };
 enum { F_RESERVED = 3, F_CONTENT_CHECKSUM = 4, F_CONTENT_SIZE = 8, F_BLOCK_CHECKSUM = 16, F_INDEPENDENT = 32 };
 enum { B_RESERVED = 0x8f };
 
+/* Without content size, so that the header has its smallest size. */
 int kw_lz4_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
 {
 	LZ4F_preferences_t prefs = {.frameInfo = {.blockSizeID = LZ4F_max64KB, .blockMode = LZ4F_blockIndependent}};
@@ -54,6 +55,11 @@ static uint32_t xxh32(const uint8_t *p, size_t n)
 	return hash ^ hash >> 16;
 }
 
+void kw_lz4_set_historic(uint8_t *frame)
+{
+	frame[SMALLEST_HEADER - 1] = (uint8_t)(xxh32(frame, SMALLEST_HEADER - 1) >> 8);
+}
+
 struct frame {
 	const uint8_t *p;
 	size_t n;
@@ -91,7 +97,7 @@ static int read_header(struct frame *frame)
 		size += 8;
 	if (frame->n < size)
 		return cut(frame);
-	if (p[size - 1] != (xxh32(p + 4, size - 5) >> 8 & 0xff))
+	if (!frame->sink->lz4_any_checksum && p[size - 1] != (xxh32(p + 4, size - 5) >> 8 & 0xff))
 		return kt_fail(err, KT_ECORRUPT, "lz4: Stream frame descriptor corrupted");
 	frame->p += size;
 	frame->n -= size;

@@ -121,23 +121,6 @@ void kw_set_defaults(const struct kw_struct *st, void *out);
  * where the version forbids it is KT_ETYPE. */
 int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kt_err *err);
 
-/* Where each field of an encoding lies: filled by kw_encode_map, used for edits and dumps. */
-struct kw_span {
-	const char *path;            /* "topicData[0].partitionData[1].index" */
-	size_t start, end;           /* the whole field, its length prefix included */
-	size_t len_at, len_end;      /* its length prefix; equal when it has none */
-	uint8_t type;                /* enum kw_type */
-	bool array, compact, tagged;
-};
-struct kw_map {
-	struct kw_span *v;
-	size_t n, cap;
-	struct kw_arena *arena;      /* owns the paths and v */
-};
-/* Like kw_encode; also records a span for every field, in wire order. Offsets count from buf's start. */
-int kw_encode_map(const struct kw_msg *msg, int version, const void *in, struct kw_buf *buf, struct kw_map *map,
-		  struct kt_err *err);
-
 /* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
 
 /* A new reference, or NULL with err. Unknown tagged fields are not in it. A float that is no number is the string "NaN",

@@ -27,6 +27,18 @@ int kw_snappy_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_
 	return out->failed ? kt_fail(err, KT_ENOMEM, "snappy: no memory for the output") : 0;
 }
 
+int kw_snappy_deflate_raw(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+{
+	size_t size = snappy_max_compressed_length(n);
+	uint8_t *room = kw_buf_room(out, size);
+
+	if (!room)
+		return kt_fail(err, KT_ENOMEM, "snappy: no memory for %zu bytes", size);
+	snappy_compress((const char *)p, n, (char *)room, &size);
+	out->n += size;
+	return 0;
+}
+
 static int inflate_block(const uint8_t *p, size_t n, struct kw_sink *sink)
 {
 	size_t len, left = sink->max - kw_sink_len(sink);
@@ -38,7 +50,7 @@ static int inflate_block(const uint8_t *p, size_t n, struct kw_sink *sink)
 	if (len / 64 > n / 3)
 		return kt_fail(sink->err, KT_ECORRUPT, "snappy: %zu bytes cannot inflate to %zu", n, len);
 	if (len > left)
-		return kt_fail(sink->err, KT_ELIMIT, "more than %zu inflated bytes", sink->max);
+		return kw_sink_full(sink);
 	room = kw_sink_room(sink, len);
 	if (!room)
 		return KT_ENOMEM;

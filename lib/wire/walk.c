@@ -6,7 +6,7 @@
 #include "lib/wire/batch.h"
 #include "lib/wire/varint.h"
 
-enum { INFLATE_MAX = 256 << 20, RECORD_MAX = INT32_MAX - 8, FEW_HEADERS = 16 };
+enum { RECORD_MAX = INT32_MAX - 8, FEW_HEADERS = 16 };
 
 /* What a reader may read, and why there is no more. */
 struct area {
@@ -333,24 +333,23 @@ static int visit(struct walk *walk, int32_t count, kw_record_fn *fn, void *arg)
 	return 0;
 }
 
-static int visit_stream(struct walk *walk, const struct kw_batch *batch, size_t max, kw_record_fn *fn, void *arg)
+static int visit_stream(struct walk *walk, const struct kw_batch *batch, const struct kw_walk_opts *opts,
+			kw_record_fn *fn, void *arg)
 {
+	struct kw_inflate_opts limits = {opts->inflate_max, opts->inflate_ratio, opts->inflate_ratio_from, false};
 	struct kt_err fault = {0};
 	struct kw_buf inflated;
 	int code;
 
 	kw_buf_init(&inflated, 0);
-	code = kw_decompress(batch->attributes & KW_A_CODEC, batch->p + KW_B_RECORDS, batch->size - KW_B_RECORDS,
-			     max ? max : INFLATE_MAX, &inflated, &fault);
+	code = kw_decompress_as(batch->attributes & KW_A_CODEC, &limits, batch->p + KW_B_RECORDS,
+				batch->size - KW_B_RECORDS, &inflated, &fault);
 	if (code == KT_EUNKNOWN) {
 		code = stop(walk, KW_WALK_BAD_CODEC, walk->start, "%s", fault.text);
 	} else {
-		if (inflated.n) {
+		if (inflated.n > 0)
 			walk->start = walk->area.p = inflated.p;
-			walk->area.end = inflated.p + inflated.n;
-		} else {
-			walk->area.end = walk->area.p;
-		}
+		walk->area.end = walk->start + inflated.n;
 		walk->area.fault = code ? &fault : NULL;
 		code = visit(walk, batch->count, fn, arg);
 	}
@@ -374,7 +373,7 @@ int kw_batch_walk(const struct kw_batch *batch, const struct kw_walk_opts *opts,
 	walk.start = walk.area.p = batch->p + KW_B_RECORDS;
 	walk.area.end = batch->p + batch->size;
 	if (batch->count > 0 && walk.stream)
-		code = visit_stream(&walk, batch, opts->inflate_max, fn, arg);
+		code = visit_stream(&walk, batch, opts, fn, arg);
 	else if (batch->count != 0)
 		code = visit(&walk, batch->count, fn, arg);
 	if (walk.headers != walk.few)

@@ -164,7 +164,7 @@ static void test_unknown_may_be_there_or_not(void **state)
 	assert_int_equal(lg_tally_violations(&tally, &(struct lg_guarantee){true, true, true}), 0);
 }
 
-static void test_an_early_reading_is_not_lost_when_the_fate_follows(void **state)
+static void test_a_reading_before_its_fate_counts(void **state)
 {
 	int64_t sequence = lg_ledger_open(ledger, 0);
 	struct lg_tally tally;
@@ -236,7 +236,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_reordered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused_must_not_be_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_may_be_there_or_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_an_early_reading_is_not_lost_when_the_fate_follows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_reading_before_its_fate_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_nobody_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tallies_add_up, setup, teardown),
 		cmocka_unit_test(test_words),

@@ -216,6 +216,139 @@ static void test_the_view_of_librdkafka(void **state)
 	lg_plan_fini(&plan);
 }
 
+static void test_a_lost_record_is_a_violation(void **state)
+{
+	struct lg_phase phase;
+	struct lg_plan plan;
+	struct lg_run run;
+	struct lg_ledger *ledger;
+	char *text;
+
+	(void)state;
+	plan_for(&plan, &phase, 5);
+	assert_int_equal(lg_run(&run, &plan, &(struct lg_run_opts){0}, &(struct kt_err){0}), 0);
+	ledger = run.phases[0].load.ledger;
+	lg_ledger_settle(ledger, 1, lg_ledger_open(ledger, 1), LG_ACKED);
+	assert_int_equal(lg_run_violations(&run), 1);
+	assert_int_equal(lg_run_exit(&run), KT_EXIT_VERDICT);
+	text = report_of(&run);
+	assert_non_null(strstr(text, "read 5, lost 1, duplicated 0"));
+	free(text);
+	/* without acknowledgements it is none */
+	run.phases[0].load.guarantee.kept = false;
+	assert_int_equal(lg_run_exit(&run), KT_EXIT_OK);
+	text = report_of(&run);
+	assert_non_null(strstr(text, "lost 1 (allowed)"));
+	free(text);
+	/* and a reader that did not come to the end proves nothing */
+	run.phases[0].load.guarantee.kept = true;
+	run.verified = false;
+	snprintf(run.doubt, sizeof run.doubt, "the reader stopped");
+	assert_int_equal(lg_run_exit(&run), KT_EXIT_INCOMPLETE);
+	lg_run_fini(&run);
+	lg_plan_fini(&plan);
+}
+
+/* ---- the reader ---- */
+
+static void append(rd_kafka_t *producer, const char *topic, const void *value, size_t n)
+{
+	assert_int_equal(rd_kafka_producev(producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(0),
+					   RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE((void *)value, n),
+					   RD_KAFKA_V_END), 0);
+}
+
+/* Five records of topic: one of ours, one changed, one of another run, one of another partition, one of others. */
+static void append_odd_records(const char *topic)
+{
+	struct lg_stamp stamp = {.run = 7, .topic = lg_topic_id(topic), .sequence = 1, .intended = 1};
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	rd_kafka_t *producer;
+	uint8_t value[100];
+
+	rd_kafka_conf_set(conf, "bootstrap.servers", rd_kafka_mock_cluster_bootstraps(cluster), NULL, 0);
+	rd_kafka_conf_set(conf, "linger.ms", "1", NULL, 0);
+	producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, NULL, 0);
+	lg_payload_write(value, sizeof value, &stamp);
+	append(producer, topic, value, sizeof value);
+	value[80] ^= 1;
+	append(producer, topic, value, sizeof value);
+	stamp.run = 8;
+	lg_payload_write(value, sizeof value, &stamp);
+	append(producer, topic, value, sizeof value);
+	stamp.run = 7;
+	stamp.partition = 1;
+	lg_payload_write(value, sizeof value, &stamp);
+	append(producer, topic, value, sizeof value);
+	append(producer, topic, "hello", 5);
+	assert_int_equal(rd_kafka_flush(producer, 10000), 0);
+	rd_kafka_destroy(producer);
+}
+
+static struct lg_ledger *ledger_of(void *arg, uint32_t producer, uint32_t topic)
+{
+	assert_int_equal(topic, lg_topic_id("odd"));
+	return producer == 0 ? arg : NULL;
+}
+
+static void test_the_reader_tells_records_apart(void **state)
+{
+	struct lg_plan plan = {.bootstrap = rd_kafka_mock_cluster_bootstraps(cluster)};
+	struct lg_reader_opts opts = {.plan = &plan, .run = 7};
+	const struct lg_reader_partition *at;
+	struct lg_reader *reader;
+	struct lg_ledger *ledger;
+	struct lg_tally tally;
+
+	(void)state;
+	assert_int_equal(rd_kafka_mock_topic_create(cluster, "odd", 1, 1), 0);
+	append_odd_records("odd");
+	assert_int_equal(lg_ledger_new(1, &ledger, NULL), 0);
+	lg_ledger_open(ledger, 0);
+	lg_ledger_settle(ledger, 0, lg_ledger_open(ledger, 0), LG_ACKED);
+	assert_int_equal(lg_reader_new(&opts, ledger_of, ledger, &reader, NULL), 0);
+	assert_int_equal(lg_reader_add(reader, "odd", 1, NULL), 0);
+	assert_int_equal(lg_reader_start(reader, NULL), 0);
+	lg_reader_set_target(reader, "odd", 0, 5);
+	assert_true(lg_reader_wait(reader, 10000, false));
+	lg_reader_stop(reader);
+	at = lg_reader_at(reader, 0);
+	assert_int_equal(at->records, 5);
+	assert_int_equal(at->bytes, 405);
+	assert_int_equal(at->foreign, 2);
+	assert_int_equal(at->corrupt, 2);
+	assert_string_equal(at->damage,
+			    "offset 1: the bytes differ from what was sent (100 bytes, wrong from byte 80)");
+	assert_int_equal(lg_reader_latency(reader)->total, 1);
+	lg_ledger_tally(ledger, 0, true, &tally);
+	assert_int_equal(tally.seen, 1);
+	assert_int_equal(tally.corrupt, 2);
+	assert_int_equal(tally.lost, 0);
+	lg_reader_free(reader);
+	lg_ledger_free(ledger);
+}
+
+static void test_the_reader_gives_up(void **state)
+{
+	struct lg_plan plan = {.bootstrap = rd_kafka_mock_cluster_bootstraps(cluster)};
+	struct lg_reader_opts opts = {.plan = &plan};
+	struct lg_reader *reader;
+
+	(void)state;
+	assert_int_equal(lg_reader_new(&opts, NULL, NULL, &reader, NULL), 0);
+	assert_int_equal(lg_reader_add(reader, "t", 1, NULL), 0);
+	/* an offset that is not there: the reader must not skip to another one in silence */
+	lg_reader_set_begin(reader, "t", 0, 1000000);
+	lg_reader_set_target(reader, "t", 0, 1000001);
+	assert_int_equal(lg_reader_start(reader, NULL), 0);
+	assert_false(lg_reader_wait(reader, 5000, false));
+	lg_reader_stop(reader);
+	assert_string_not_equal(lg_reader_at(reader, 0)->trouble, "");
+	lg_reader_free(reader);
+}
+
+/* ---- results ---- */
+
 static void test_the_result_holds_all_numbers(void **state)
 {
 	struct lg_phase phase;
@@ -298,6 +431,9 @@ int main(void)
 		cmocka_unit_test(test_a_due_refusal_takes_its_batch_along),
 		cmocka_unit_test(test_an_illegal_record_that_is_accepted),
 		cmocka_unit_test(test_the_view_of_librdkafka),
+		cmocka_unit_test(test_a_lost_record_is_a_violation),
+		cmocka_unit_test(test_the_reader_tells_records_apart),
+		cmocka_unit_test(test_the_reader_gives_up),
 		cmocka_unit_test(test_the_result_holds_all_numbers),
 		cmocka_unit_test(test_errors_before_the_first_record),
 		cmocka_unit_test(test_limits_are_told),

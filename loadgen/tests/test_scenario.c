@@ -24,8 +24,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int parse(const char *text, struct kt_err *err)
+/* JSON with single quotes, which reads better in C. */
+static int parse(const char *quoted, struct kt_err *err)
 {
+	char text[2048];
+
+	assert_true(strlen(quoted) < sizeof text);
+	memcpy(text, quoted, strlen(quoted) + 1);
+	for (char *c = text; *c; c++)
+		if (*c == '\'')
+			*c = '"';
 	return lg_plan_parse(&plan, "s.json", text, strlen(text), err);
 }
 
@@ -33,23 +41,23 @@ static int parse(const char *text, struct kt_err *err)
 
 static const char full[] =
 	"{\n"
-	"  \"name\": \"all members\", \"bootstrapServer\": \"h:1,h:2\", \"seed\": 9, \"verify\": false,\n"
-	"  \"properties\": {\"socket.timeout.ms\": \"5000\"},\n"
-	"  \"topics\": [{\"name\": \"t\", \"partitions\": 3, \"replicationFactor\": 2, \"config\": {\"a\": \"b\"}}],\n"
-	"  \"phases\": [\n"
-	"    {\"name\": \"one\", \"topic\": \"t\", \"engine\": \"wire\", \"rate\": {\"from\": 10, \"to\": 20}, \"duration\": 1.5,\n"
-	"     \"records\": 100, \"arrival\": \"poisson\", \"size\": {\"min\": 64, \"max\": 128}, \"key\": 5,\n"
-	"     \"headers\": {\"trace-id\": \"x\"}, \"codec\": \"zstd\", \"acks\": 1, \"batch\": 7, \"inFlight\": 3,\n"
-	"     \"illegal\": [{\"name\": \"crc\", \"share\": 0.1}], \"showRdkafkaView\": true},\n"
-	"    {\"name\": \"two\", \"topic\": \"t\", \"duration\": 2, \"key\": \"sequence\", \"acks\": \"all\", \"size\": 70,\n"
-	"     \"properties\": {\"linger.ms\": \"0\"}}\n"
+	"  'name': 'all members', 'bootstrapServer': 'h:1,h:2', 'seed': 9, 'verify': false,\n"
+	"  'properties': {'socket.timeout.ms': '5000'},\n"
+	"  'topics': [{'name': 't', 'partitions': 3, 'replicationFactor': 2, 'config': {'a': 'b'}}],\n"
+	"  'phases': [\n"
+	"    {'name': 'one', 'topic': 't', 'engine': 'wire', 'rate': {'from': 10, 'to': 20}, 'duration': 1.5,\n"
+	"     'records': 100, 'arrival': 'poisson', 'size': {'min': 64, 'max': 128}, 'key': 5,\n"
+	"     'headers': {'trace-id': 'x'}, 'codec': 'zstd', 'acks': 1, 'batch': 7, 'inFlight': 3,\n"
+	"     'illegal': [{'name': 'crc', 'share': 0.1}], 'showRdkafkaView': true},\n"
+	"    {'name': 'two', 'topic': 't', 'duration': 2, 'key': 'sequence', 'acks': 'all', 'size': 70,\n"
+	"     'properties': {'linger.ms': '0'}}\n"
 	"  ],\n"
-	"  \"steps\": [\n"
-	"    {\"at\": 1, \"upgrade\": {\"level\": 28}, \"expect\": {\"error\": \"INVALID_CONFIG\", \"message\": [\"a\", \"b\"]}},\n"
-	"    {\"at\": 1, \"name\": \"down\", \"downgrade\": {\"feature\": \"f\", \"level\": 7, \"type\": \"unsafe\",\n"
-	"     \"validateOnly\": true}},\n"
-	"    {\"at\": 2, \"alterConfigs\": {\"resource\": {\"type\": \"broker\", \"name\": \"\"}, \"set\": {\"x\": \"1\"},\n"
-	"     \"delete\": [\"y\"]}, \"expect\": {\"error\": \"NONE\"}}\n"
+	"  'steps': [\n"
+	"    {'at': 1, 'upgrade': {'level': 28}, 'expect': {'error': 'INVALID_CONFIG', 'message': ['a', 'b']}},\n"
+	"    {'at': 1, 'name': 'down', 'downgrade': {'feature': 'f', 'level': 7, 'type': 'unsafe',\n"
+	"     'validateOnly': true}},\n"
+	"    {'at': 2, 'alterConfigs': {'resource': {'type': 'broker', 'name': ''}, 'set': {'x': '1'},\n"
+	"     'delete': ['y']}, 'expect': {'error': 'NONE'}}\n"
 	"  ]\n"
 	"}\n";
 
@@ -126,7 +134,7 @@ static void test_every_member_of_steps(void **state)
 static void test_the_least_scenario(void **state)
 {
 	(void)state;
-	assert_int_equal(parse("{\"phases\": [{\"name\": \"p\", \"topic\": \"t\", \"records\": 1}]}", &(struct kt_err){0}), 0);
+	assert_int_equal(parse("{'phases': [{'name': 'p', 'topic': 't', 'records': 1}]}", &(struct kt_err){0}), 0);
 	assert_true(plan.verify);
 	assert_null(plan.bootstrap);
 	assert_int_equal(plan.seed, 1);
@@ -136,60 +144,63 @@ static void test_the_least_scenario(void **state)
 
 /* ---- what is wrong, and how it is told ---- */
 
-#define PHASE(members) "{\n\"phases\": [\n{\"name\": \"p\", \"topic\": \"t\", \"duration\": 1" members "}\n]}"
-#define STEP(members) "{\n\"phases\": [{\"name\": \"p\", \"topic\": \"t\", \"duration\": 1}],\n\"steps\": [{" members "}]}"
+#define PHASE(members) "{\n'phases': [\n{'name': 'p', 'topic': 't', 'duration': 1" members "}\n]}"
+#define STEP(members) "{\n'phases': [{'name': 'p', 'topic': 't', 'duration': 1}],\n'steps': [{" members "}]}"
 
 static void test_errors_name_file_line_member_and_the_nearest(void **state)
 {
 	static const struct { const char *text, *line; } wrong[] = {
-		{"{\"phase\": []}", "s.json:1: $: missing member \"phases\"; did you mean it by \"phase\"?"},
-		{"{\"phases\": []}", "s.json:1: $.phases: there must be a phase"},
-		{PHASE(", \"ratee\": 1"), "s.json:3: $.phases[0].ratee: unknown member \"ratee\"; did you mean \"rate\"?"},
-		{PHASE(", \"rate\": \"1\""), "s.json:3: $.phases[0].rate: must be a number, not a string"},
-		{PHASE(", \"rate\": {\"from\": 1}"), "s.json:3: $.phases[0].rate: missing member \"to\""},
-		{PHASE(", \"rate\": -1"), "s.json:3: $.phases[0].rate: must be 0 to 1e+08, not -1"},
-		{PHASE(", \"engine\": \"wired\""),
+		{"{'phase': []}", "s.json:1: $: missing member \"phases\"; did you mean it by \"phase\"?"},
+		{"{'phases': []}", "s.json:1: $.phases: there must be a phase"},
+		{PHASE(", 'ratee': 1"),
+		 "s.json:3: $.phases[0].ratee: unknown member \"ratee\"; did you mean \"rate\"?"},
+		{PHASE(", 'rate': '1'"), "s.json:3: $.phases[0].rate: must be a number, not a string"},
+		{PHASE(", 'rate': {'from': 1}"), "s.json:3: $.phases[0].rate: missing member \"to\""},
+		{PHASE(", 'rate': -1"), "s.json:3: $.phases[0].rate: must be 0 to 1e+08, not -1"},
+		{PHASE(", 'engine': 'wired'"),
 		 "s.json:3: $.phases[0].engine: unknown choice \"wired\"; did you mean \"wire\"?"},
-		{PHASE(", \"size\": 63"), "s.json:3: $.phases[0].size: must be 64 to 67108864, not 63"},
-		{PHASE(", \"size\": {\"min\": 100, \"max\": 99}"),
+		{PHASE(", 'size': 63"), "s.json:3: $.phases[0].size: must be 64 to 67108864, not 63"},
+		{PHASE(", 'size': {'min': 100, 'max': 99}"),
 		 "s.json:3: $.phases[0].size.max: must be at least \"min\""},
-		{PHASE(", \"illegal\": [{\"name\": \"cr\", \"share\": 0.1}]"),
+		{PHASE(", 'illegal': [{'name': 'cr', 'share': 0.1}]"),
 		 "s.json:3: $.phases[0].illegal[0].name: no illegal record is called \"cr\"; did you mean \"crc\"?"},
-		{PHASE(", \"engine\": \"rdkafka\", \"illegal\": [{\"name\": \"crc\", \"share\": 0.1}]"),
+		{PHASE(", 'engine': 'rdkafka', 'illegal': [{'name': 'crc', 'share': 0.1}]"),
 		 "s.json:3: $.phases[0].illegal: crc spoils a whole batch, which only the engine wire can do"},
-		{PHASE(", \"illegal\": [{\"name\": \"missing-header\", \"share\": 0.1}]"),
+		{PHASE(", 'illegal': [{'name': 'missing-header', 'share': 0.1}]"),
 		 "s.json:3: $.phases[0].illegal: missing-header needs headers that legal records have"},
-		{PHASE(", \"illegal\": [{\"name\": \"null-key\", \"share\": 0.1}]"),
+		{PHASE(", 'illegal': [{'name': 'null-key', 'share': 0.1}]"),
 		 "s.json:3: $.phases[0].illegal: null-key needs keys that legal records have"},
-		{PHASE(", \"acks\": 0, \"illegal\": [{\"name\": \"empty-value\", \"share\": 0.1}]"),
+		{PHASE(", 'acks': 0, 'illegal': [{'name': 'empty-value', 'share': 0.1}]"),
 		 "s.json:3: $.phases[0].illegal: with acks=0 no answer tells whether an illegal record was refused"},
-		{PHASE(", \"acks\": 2"), "s.json:3: $.phases[0].acks: must be -1 to 1, not 2"},
-		{PHASE(", \"headers\": {\"kassay\": \"\"}"),
+		{PHASE(", 'acks': 2"), "s.json:3: $.phases[0].acks: must be -1 to 1, not 2"},
+		{PHASE(", 'headers': {'kassay': ''}"),
 		 "s.json:3: $.phases[0].headers.kassay: this header is the load generator's own"},
-		{PHASE(", \"properties\": {\"acks\": \"1\"}"),
+		{PHASE(", 'properties': {'acks': '1'}"),
 		 "s.json:3: $.phases[0].properties: acks is set by the member \"acks\""},
-		{PHASE(", \"engine\": \"wire\", \"properties\": {\"linger.ms\": \"1\"}"),
+		{PHASE(", 'engine': 'wire', 'properties': {'linger.ms': '1'}"),
 		 "s.json:3: $.phases[0].properties: the engine wire does not use librdkafka: it has no properties"},
-		{PHASE(", \"showRdkafkaView\": true"),
-		 "s.json:3: $.phases[0].showRdkafkaView: librdkafka's view is shown of illegal records, and the phase has none"},
-		{"{\"phases\": [{\"name\": \"p\", \"topic\": \"t\", \"rate\": 5}]}",
+		{PHASE(", 'showRdkafkaView': true"),
+		 "s.json:3: $.phases[0].showRdkafkaView: "
+		 "librdkafka's view is shown of illegal records, and the phase has none"},
+		{"{'phases': [{'name': 'p', 'topic': 't', 'rate': 5}]}",
 		 "s.json:1: $.phases[0]: neither a duration nor a number of records ends the load"},
-		{"{\"phases\": [{\"name\": \"a/b\", \"topic\": \"t\", \"records\": 5}]}",
+		{"{'phases': [{'name': 'a/b', 'topic': 't', 'records': 5}]}",
 		 "s.json:1: $.phases[0].name: must be letters, digits, dots, dashes and underscores"},
-		{"{\"phases\": [{\"name\": \"a\", \"topic\": \"t\", \"records\": 5},\n{\"name\": \"a\", \"topic\": \"t\", "
-		 "\"records\": 5}]}", "s.json:2: $.phases[1].name: a phase before has the same name"},
-		{STEP("\"at\": 1"),
+		{"{'phases': [{'name': 'a', 'topic': 't', 'records': 5},\n{'name': 'a', 'topic': 't', "
+		 "'records': 5}]}", "s.json:2: $.phases[1].name: a phase before has the same name"},
+		{STEP("'at': 1"),
 		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\" and \"alterConfigs\""},
-		{STEP("\"at\": 1, \"upgrade\": {\"level\": 1}, \"downgrade\": {\"level\": 1}"),
+		{STEP("'at': 1, 'upgrade': {'level': 1}, 'downgrade': {'level': 1}"),
 		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\" and \"alterConfigs\""},
-		{STEP("\"at\": 1, \"upgrade\": {}"), "s.json:3: $.steps[0].upgrade: missing member \"level\""},
-		{STEP("\"at\": 1, \"upgrade\": {\"level\": 40000}"),
+		{STEP("'at': 1, 'upgrade': {}"), "s.json:3: $.steps[0].upgrade: missing member \"level\""},
+		{STEP("'at': 1, 'upgrade': {'level': 40000}"),
 		 "s.json:3: $.steps[0].upgrade.level: must be -32768 to 32767, not 40000"},
-		{STEP("\"at\": 1, \"upgrade\": {\"level\": 1}, \"expect\": {\"error\": \"INVALID_CONFG\"}"),
-		 "s.json:3: $.steps[0].expect.error: Kafka has no error \"INVALID_CONFG\"; did you mean \"INVALID_CONFIG\"?"},
-		{STEP("\"at\": 1, \"alterConfigs\": {\"resource\": {\"type\": \"topic\", \"name\": \"t\"}}"),
+		{STEP("'at': 1, 'upgrade': {'level': 1}, 'expect': {'error': 'INVALID_CONFG'}"),
+		 "s.json:3: $.steps[0].expect.error: "
+		 "Kafka has no error \"INVALID_CONFG\"; did you mean \"INVALID_CONFIG\"?"},
+		{STEP("'at': 1, 'alterConfigs': {'resource': {'type': 'topic', 'name': 't'}}"),
 		 "s.json:3: $.steps[0].alterConfigs: neither \"set\" nor \"delete\" names a config"},
-		{STEP("\"at\": 2, \"upgrade\": {\"level\": 1}}, {\"at\": 1, \"upgrade\": {\"level\": 1}"),
+		{STEP("'at': 2, 'upgrade': {'level': 1}}, {'at': 1, 'upgrade': {'level': 1}"),
 		 "s.json:3: $.steps[1].at: the steps must be in the order of time"},
 	};
 	char line[1024];

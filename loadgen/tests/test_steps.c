@@ -13,7 +13,9 @@ static struct lg_property changes[] = {{"retention.ms", "1000"}, {"segment.ms", 
 
 static void test_words_of_steps(void **state)
 {
-	struct lg_step step = {.action = LG_STEP_FEATURE, .feature = "metadata.version", .level = 28, .type = LG_UPGRADE};
+	struct lg_step step = {
+		.action = LG_STEP_FEATURE, .feature = "metadata.version", .level = 28, .type = LG_UPGRADE,
+	};
 	char text[512];
 
 	(void)state;
@@ -31,7 +33,8 @@ static void test_words_of_steps(void **state)
 	step.resource_type = LG_RESOURCE_BROKER;
 	step.resource = "";
 	step.changes.n = 1;
-	assert_string_equal(lg_step_text(&step, text, sizeof text), "set retention.ms=1000 on broker (cluster default)");
+	assert_string_equal(lg_step_text(&step, text, sizeof text),
+			    "set retention.ms=1000 on broker (cluster default)");
 	assert_string_equal(lg_step_text(&step, text, 10), "set reten");
 }
 
@@ -67,7 +70,8 @@ static void test_a_step_that_gets_no_answer(void **state)
 {
 	struct lg_step all[] = {
 		{.action = LG_STEP_FEATURE, .feature = "metadata.version", .type = LG_UPGRADE},
-		{.action = LG_STEP_CONFIG, .resource_type = LG_RESOURCE_BROKER, .resource = "1", .changes = {2, changes}},
+		{.action = LG_STEP_CONFIG, .resource_type = LG_RESOURCE_BROKER, .resource = "1",
+		 .changes = {2, changes}},
 	};
 	struct lg_plan plan = {.bootstrap = "127.0.0.1:1", .nsteps = 2, .steps = all};
 	struct lg_steps *steps;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <netdb.h>
 #include <string.h>
 
 #include "lib/client/conn.h"
@@ -101,8 +102,12 @@ static void a_name_is_tried_with_all_its_addresses(void **state)
 {
 	static const struct peer_step script[] = {{PEER_READ_END, 0, 0}, {0}};
 	static const struct peer_step *const scripts[] = {script, NULL};
+	struct addrinfo *found;
 
 	(void)state;
+	if (getaddrinfo("localhost", NULL, NULL, &found))
+		skip();      /* a bare root without /etc/hosts */
+	freeaddrinfo(found);
 	peer_listen(&peer);
 	peer_start(&peer, scripts);
 	err = (struct kt_err){0};

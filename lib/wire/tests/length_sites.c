@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "lib/wire/map.h"
 #include "lib/wire/plan.h"
 #include "lib/wire/varint.h"
 
@@ -68,6 +69,15 @@ static bool is_in_tagged(const struct finder *find, size_t at)
 	return false;
 }
 
+/* The map shows the tagged fields of a struct as one span; here every number in them is a site of its own. */
+static bool is_tags(const struct kw_span *span)
+{
+	static const char name[] = "_taggedFields";
+	size_t n = strlen(span->path);
+
+	return n >= sizeof name - 1 && strcmp(span->path + n - (sizeof name - 1), name) == 0;
+}
+
 static void add_span(struct finder *find, const struct kw_span *span)
 {
 	static const enum length_kind kinds[] = {
@@ -77,7 +87,7 @@ static void add_span(struct finder *find, const struct kw_span *span)
 	struct length_site *site;
 	bool varint;
 
-	if (span->len_at == span->len_end)
+	if (span->len_at == span->len_end || is_tags(span))
 		return;
 	site = add(find);
 	site->kind = span->array ? LENGTH_ARRAY : kinds[span->type];
@@ -85,7 +95,7 @@ static void add_span(struct finder *find, const struct kw_span *span)
 	site->at = span->len_at;
 	site->end = span->len_end;
 	site->content_end = span->end;
-	varint = site->kind == LENGTH_PRESENCE ? span->tagged : span->compact;
+	varint = span->coding != KW_FIXED;
 	site->width = varint ? 0 : (int)(span->len_end - span->len_at);
 	site->bias = varint && site->kind != LENGTH_PRESENCE;
 	site->nullable = is_nullable(find, span->path);
@@ -166,7 +176,13 @@ void length_sites_find(struct length_sites *sites, const struct kw_msg *msg, int
 	struct kw_map map = {.arena = arena};
 	struct finder find = {sites, msg, version, &map, buf, arena};
 	struct kt_err err = {0};
-	int code = kw_encode_map(msg, version, in, buf, &map, &err);
+	int code = kw_encode(msg, version, in, buf, &err);
+	void *out;
+
+	if (!code) {
+		map.base = buf->p;
+		code = kw_decode_map(msg, version, buf->p, buf->n, arena, &out, NULL, &map, &err);
+	}
 
 	assert(code == 0);
 	(void)code;

@@ -166,13 +166,13 @@ static void several_batches(void **state)
 static void header_fields_are_written_as_given(void **state)
 {
 	(void)state;
-	build_one("[{'baseOffset': -5, 'partitionLeaderEpoch': 77, 'magic': 1, 'attributes': 65535,"
+	build_one("[{'baseOffset': -5, 'partitionLeaderEpoch': 77, 'magic': 3, 'attributes': 65535,"
 		  "'lastOffsetDelta': -2, 'baseTimestamp': 10, 'maxTimestamp': 3,"
 		  "'producerId': 9223372036854775807, 'producerEpoch': -1,"
 		  "'baseSequence': 4294967295, 'count': 9, 'records': [{}]}]");
 	assert_int_equal(batch.baseOffset, -5);
 	assert_int_equal(batch.partitionLeaderEpoch, 77);
-	assert_int_equal(batch.magic, 1);
+	assert_int_equal(batch.magic, 3);
 	assert_int_equal(batch.attributes, -1);
 	assert_int_equal(batch.lastOffsetDelta, -2);
 	assert_int_equal(batch.baseTimestamp, 10);
@@ -208,10 +208,10 @@ static void crc_variants(void **state)
 	assert_false(crc_is_right());
 	build_one("[{'records': [{}], 'crc': 4294967295}]");
 	assert_int_equal(batch.crc, 0xffffffff);
-	build_one("[{'baseTimestamp': 1, 'records': [{}], 'edits': [{'at': -1, 'xor': '01'}]}]");
+	build_one("[{'baseTimestamp': 1, 'records': [{}], 'edits': [{'edit': 'flip-bit', 'at': -1, 'bit': 0}]}]");
 	assert_int_equal(batch.crc, right);
 	assert_false(crc_is_right());
-	build_one("[{'baseTimestamp': 1, 'records': [{}], 'crc': 'fix', 'edits': [{'at': -1, 'xor': '01'}]}]");
+	build_one("[{'baseTimestamp': 1, 'records': [{}], 'crc': 'fix', 'edits': [{'edit': 'flip-bit', 'at': -1, 'bit': 0}]}]");
 	assert_int_not_equal(batch.crc, right);
 	assert_true(crc_is_right());
 }
@@ -248,7 +248,9 @@ static void raw_bytes(void **state)
 	(void)state;
 	assert_int_equal(build("[{'raw': {'hex': '0102 03'}}]"), 0);
 	assert_hex(out.p, out.n, "010203");
-	assert_int_equal(build("[{'raw': '', 'edits': [{'append': {'size': 25}}, {'truncate': 22}],"
+	assert_int_equal(build("[{'raw': '', 'edits': [{'edit': 'append', 'hex':"
+			       " '78787878787878787878787878787878787878787878787878'},"
+			       " {'edit': 'truncate', 'at': 22}],"
 			       "'crc': 'fix'}]"), 0);
 	assert_int_equal(out.n, 22);
 	assert_int_equal(kw_rd32(out.p + KW_B_CRC), kw_crc32c(0, "x", 1));
@@ -257,11 +259,12 @@ static void raw_bytes(void **state)
 static void edits(void **state)
 {
 	(void)state;
-	assert_int_equal(build("[{'raw': {'hex': '000102030405'}, 'edits': [{'at': 1, 'hex': 'aabb'},"
-			       "{'at': -2, 'xor': 'f0'}, {'truncate': -1}, {'append': {'hex': '99'}},"
-			       "{'at': 6, 'hex': ''}]}]"), 0);
+	assert_int_equal(build("[{'raw': {'hex': '000102030405'}, 'edits': [{'edit': 'replace', 'at': 1, 'hex': 'aabb'},"
+			       "{'edit': 'replace', 'at': -2, 'hex': 'f4'}, {'edit': 'truncate', 'at': -1},"
+			       "{'edit': 'append', 'hex': '99'},"
+			       "{'edit': 'insert', 'at': 6, 'hex': ''}]}]"), 0);
 	assert_hex(out.p, out.n, "00 aa bb 03 f4 99");
-	assert_int_equal(build("[{'raw': {'hex': '0001'}, 'edits': [{'truncate': 0}]}]"), 0);
+	assert_int_equal(build("[{'raw': {'hex': '0001'}, 'edits': [{'edit': 'truncate', 'at': 0}]}]"), 0);
 	assert_int_equal(out.n, 0);
 }
 
@@ -314,16 +317,15 @@ static void errors_name_their_place(void **state)
 		{"[{'raw': '', 'crc': 1}]", KT_ETYPE, "batches[0].crc"},
 		{"[{'raw': '', 'crc': 'fix'}]", KT_ERANGE, "batches[0].crc"},
 		{"[{'edits': {}}]", KT_ETYPE, "batches[0].edits"},
-		{"[{'edits': [{'at': 62, 'hex': ''}]}]", KT_ERANGE, "batches[0].edits[0].at"},
-		{"[{'edits': [{'at': -62, 'hex': ''}]}]", KT_ERANGE, "batches[0].edits[0].at"},
-		{"[{'edits': [{'at': 60, 'hex': '0000'}]}]", KT_ERANGE, "batches[0].edits[0]"},
-		{"[{'edits': [{'at': 0}]}]", KT_ETYPE, "batches[0].edits[0]"},
-		{"[{'edits': [{'hex': '00'}]}]", KT_ETYPE, "batches[0].edits[0]"},
-		{"[{'edits': [{}]}]", KT_ETYPE, "batches[0].edits[0]"},
-		{"[{'edits': [{'at': 0, 'hex': '00', 'xor': '00'}]}]", KT_ETYPE, "batches[0].edits[0]"},
-		{"[{'edits': [{'at': 0, 'truncate': 1}]}]", KT_ETYPE, "batches[0].edits[0]"},
-		{"[{'edits': [{'truncate': 1}, {'truncat': 2}]}]", KT_EUNKNOWN, "batches[0].edits[1].truncat"},
-		{"[{'edits': [{'append': null}]}]", KT_ETYPE, "batches[0].edits[0].append"},
+		{"[{'edits': [{'edit': 'replace', 'at': 62, 'hex': ''}]}]", KT_ERANGE, "batches[0].edits[0].at"},
+		{"[{'edits': [{'edit': 'replace', 'at': -62, 'hex': ''}]}]", KT_ERANGE, "batches[0].edits[0].at"},
+		{"[{'edits': [{'edit': 'replace', 'at': 60, 'hex': '0000'}]}]", KT_ERANGE, "batches[0].edits[0]"},
+		{"[{'edits': [{'edit': 'replace', 'at': 0}]}]", KT_EUNKNOWN, "batches[0].edits[0]"},
+		{"[{'edits': [{}]}]", KT_EUNKNOWN, "batches[0].edits[0]"},
+		{"[{'edits': [{'edit': 'truncat', 'at': 1}]}]", KT_EUNKNOWN, "batches[0].edits[0].edit"},
+		{"[{'edits': [{'edit': 'truncate', 'at': 1, 'pluss': 2}]}]", KT_EUNKNOWN, "batches[0].edits[0].pluss"},
+		{"[{'edits': [{'edit': 'set', 'at': 'counts', 'value': 1}]}]", KT_EUNKNOWN, "batches[0].edits[0].at"},
+		{"[{'edits': [{'edit': 'size', 'value': 1}]}]", KT_ETYPE, "batches[0].edits[0].edit"},
 	};
 
 	(void)state;

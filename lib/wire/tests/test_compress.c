@@ -165,6 +165,48 @@ static void stops_at_the_limit(void **state)
 	free(zeros);
 }
 
+/* What n equal bytes inflate to under these limits, and whether that was too much. */
+static void assert_limited(int codec, size_t n, size_t ratio, size_t from, bool fits)
+{
+	struct kw_inflate_opts opts = {.ratio = ratio, .ratio_from = from};
+	uint8_t *zeros = calloc(1, n);
+	int code;
+
+	assert_non_null(zeros);
+	pack(codec, zeros, n);
+	free(zeros);
+	err = (struct kt_err){0};
+	kw_buf_fini(&out);
+	code = kw_decompress_as(codec, &opts, packed.p, packed.n, &out, &err);
+	assert_int_equal(code, fits ? 0 : KT_ELIMIT);
+	if (fits)
+		assert_int_equal(out.n, n);
+	else
+		assert_true(out.n < n);
+}
+
+static void stops_at_the_ratio(void **state)
+{
+	(void)state;
+	for (int codec = KW_GZIP; codec <= KW_ZSTD; codec++) {
+		assert_limited(codec, MIB, 10, 4096, false);
+		assert_limited(codec, MIB, 10, MIB, true);
+		assert_limited(codec, MIB, 10, MIB - 1, false);
+		assert_limited(codec, MIB, SIZE_MAX, 1, true);
+		assert_limited(codec, MIB, 0, 0, true);
+	}
+	assert_limited(KW_NONE, MIB, 1, 1, true);
+	assert_limited(KW_GZIP, MIB, 1032, 1, true);
+	assert_limited(KW_LZ4, MIB, 255, 1, true);
+	assert_limited(KW_SNAPPY, MIB, 22, 1, true);
+	assert_limited(KW_ZSTD, MIB, 5000, 1, false);
+	assert_limited(KW_ZSTD, 16 * MIB, 0, 0, true);
+	assert_limited(KW_ZSTD, 16 * MIB + 1, 0, 0, false);
+	assert_limited(KW_GZIP, 40 * MIB, 0, 0, true);
+	assert_limited(KW_ZSTD, MIB + 1, 7, MIB, false);
+	assert_string_equal(err.text, "more than 1048576 inflated bytes: 7 for each compressed one");
+}
+
 static void unknown_codecs(void **state)
 {
 	(void)state;
@@ -327,6 +369,26 @@ static void snappy_raw_blocks(void **state)
 	assert_int_equal(packed.p[0], 0x82);
 }
 
+static void snappy_raw_on_request(void **state)
+{
+	static const struct kw_deflate_opts raw = {.snappy_raw = true};
+
+	(void)state;
+	kw_buf_clear(&packed);
+	assert_int_equal(kw_compress_as(KW_SNAPPY, &raw, text, 130, &packed, NULL), 0);
+	assert_memory_equal(packed.p, "\x82\x01", 2);
+	assert_int_equal(unpack_packed(KW_SNAPPY), 0);
+	assert_out(text, 130);
+	kw_buf_clear(&packed);
+	assert_int_equal(kw_compress_as(KW_SNAPPY, &raw, text, 0, &packed, NULL), 0);
+	assert_int_equal(packed.n, 1);
+	kw_buf_fini(&packed);
+	packed.max = 8;
+	assert_int_equal(kw_compress_as(KW_SNAPPY, &raw, text, 130, &packed, NULL), KT_ENOMEM);
+	packed.max = 0;
+	packed.failed = false;
+}
+
 static void snappy_claims_are_not_believed(void **state)
 {
 	static const uint8_t gib[] = {0x80, 0x80, 0x80, 0x80, 0x04, 0, 'a', 0, 'b', 0};
@@ -476,6 +538,26 @@ static void lz4_fault_keeps_the_blocks_before(void **state)
 	assert_out(text, 65536);
 }
 
+/* KAFKA-3160: the checksum is counted over the magic, too. Both are those of Kafka's own writers. */
+static void lz4_historic_checksum(void **state)
+{
+	static const struct kw_deflate_opts historic = {.lz4_historic = true};
+	static const struct kw_inflate_opts any = {.lz4_any_checksum = true};
+
+	(void)state;
+	pack(KW_LZ4, text, SMALL);
+	assert_memory_equal(packed.p, "\x04\x22\x4d\x18\x60\x40\x82", 7);
+	kw_buf_clear(&packed);
+	kw_put(&packed, "head", 4);
+	assert_int_equal(kw_compress_as(KW_LZ4, &historic, text, SMALL, &packed, NULL), 0);
+	assert_memory_equal(packed.p + 4, "\x04\x22\x4d\x18\x60\x40\x1a", 7);
+	assert_int_equal(unpack(KW_LZ4, packed.p + 4, packed.n - 4, MIB), KT_ECORRUPT);
+	assert_string_equal(err.text, "lz4: Stream frame descriptor corrupted");
+	kw_buf_clear(&out);
+	assert_int_equal(kw_decompress_as(KW_LZ4, &any, packed.p + 4, packed.n - 4, &out, NULL), 0);
+	assert_out(text, SMALL);
+}
+
 /* ---- zstd ---- */
 
 static void put_zstd(const uint8_t *p, size_t n, bool size)
@@ -549,6 +631,7 @@ int main(void)
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(flipped_bits),
 		cmocka_unit_test(stops_at_the_limit),
+		cmocka_unit_test(stops_at_the_ratio),
 		cmocka_unit_test(unknown_codecs),
 		cmocka_unit_test(output_maximum_is_an_error),
 		cmocka_unit_test(gzip_members_and_what_follows),
@@ -557,11 +640,13 @@ int main(void)
 		cmocka_unit_test(gzip_data_fault_loses_its_step),
 		cmocka_unit_test(snappy_is_written_as_clients_do),
 		cmocka_unit_test(snappy_raw_blocks),
+		cmocka_unit_test(snappy_raw_on_request),
 		cmocka_unit_test(snappy_claims_are_not_believed),
 		cmocka_unit_test(snappy_chunks),
 		cmocka_unit_test(snappy_chunk_lengths),
 		cmocka_unit_test(snappy_fault_loses_its_step),
 		cmocka_unit_test(lz4_header_checksum),
+		cmocka_unit_test(lz4_historic_checksum),
 		cmocka_unit_test(lz4_frames_of_others),
 		cmocka_unit_test(lz4_what_kafka_ignores),
 		cmocka_unit_test(lz4_what_kafka_refuses),

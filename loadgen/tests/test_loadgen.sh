@@ -1,0 +1,168 @@
+#!/bin/bash
+# The program as a user runs it, on a fakebroker: what it says, exit codes, what lies in the output directory.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 2
+build=${BUILD:-build}
+dir=$(mktemp -d) || exit 2
+broker=
+trap '[ -z "$broker" ] || { kill "$broker" 2>/dev/null; wait "$broker" 2>/dev/null; }; rm -rf "$dir"' EXIT
+trap 'exit 143' TERM INT HUP
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); echo "ok   $*"; }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; sed 's/^/     /' "$dir/log"; }
+# expect CODE WHAT COMMAND...: the command ends with this exit code; what it says is in $dir/log.
+expect() {
+	local code=$1 what=$2 got
+	shift 2
+	"$@" >"$dir/log" 2>&1 </dev/null
+	got=$?
+	if [ "$got" = "$code" ]; then ok "$what"; else bad "$what: exit code $got, not $code"; fi
+}
+says() { if grep -qE -- "$1" "$dir/log"; then ok "it says $1"; else bad "it does not say $1"; fi; }
+# holds FILE JQ-FILTER
+holds() { if jq -e "$2" "$1" >/dev/null 2>&1; then ok "$2"; else bad "$2 does not hold"; fi; }
+
+cat >"$dir/cluster.json" <<-'X'
+	{
+		"nodes": [ {"id": 1}, {"id": 2, "config": {"kit.int.min": "512"}}, {"id": 3} ],
+		"metadataVersion": 27,
+		"config": {"record.validator.RequiredHeader.name": "trace-id"},
+		"configs": [
+			{"name": "kit.int.min", "scope": "broker", "type": "INT", "default": "4096", "dynamic": "cluster-wide",
+			 "mvValidators": {"25": {"atLeast": 1}, "28": {"atLeast": 1024}}}
+		],
+		"topics": [
+			{"name": "orders", "partitions": 3, "replicationFactor": 3,
+			 "config": {"record.validator.classes": "NonEmptyValue,RequiredHeader"}},
+			{"name": "plain", "partitions": 3}
+		]
+	}
+X
+"$build/fakebroker" "$dir/cluster.json" --threads 2 --port 0 --port-file "$dir/ports" >"$dir/ready" 2>"$dir/broker.log" &
+broker=$!
+for _ in $(seq 200); do [ -s "$dir/ports" ] && break; sleep 0.05; done
+at=$(jq -er .bootstrap "$dir/ports") || { cat "$dir/broker.log"; exit 1; }
+loadgen=$build/loadgen
+produce() { "$loadgen" produce -b "$at" "$@"; }
+
+# ---- produce -----------------------------------------------------------------------------------------------------------
+
+expect 0 'librdkafka at a rate' produce -t plain -r 2000 -n 1000 -c lz4 -k 50 -X linger.ms=1 --out "$dir/rd"
+says 'sent +1000 +[0-9.]+ records/s'
+says 'verified +read 1000, lost 0, duplicated 0, reordered 0, corrupt 0'
+holds "$dir/rd/result.json" '.exit == 0 and .phases[0].records.acked == 1000 and .phases[0].total.read == 1000'
+holds "$dir/rd/result.json" '.phases[0].latencyNs |
+	.lag.count == 1000 and .response.count == 1000 and .response.p50 >= .service.p50'
+if grep -q '^Tag=response,0.000,' "$dir/rd/produce.hlog"; then ok 'produce.hlog has intervals'; else bad 'produce.hlog'; fi
+expect 0 'an idempotent producer, Poisson arrivals, a ramp' \
+	produce -t plain -r 500:3000 -n 500 --poisson -X enable.idempotence=true
+says 'guarantee +every acknowledged record once and in order'
+for codec in none gzip snappy lz4 zstd; do
+	expect 0 "wire with $codec" produce -t plain -e wire -n 500 -r 5000 -c $codec -s 64:400
+done
+says 'verified +read 500, lost 0, duplicated 0, reordered 0, corrupt 0'
+expect 0 'without acknowledgements' produce -t plain -e wire -n 200 -r 5000 -a 0
+says 'guarantee +none'
+expect 0 'as fast as possible' produce -t plain -e wire -n 5000 --batch 50
+says 'note: no rate was set'
+expect 0 'a topic is created' produce -t made --partitions 2 --config cleanup.policy=compact -k sequence -e wire \
+	-n 500 -r 5000 -i null-key=0.1 --show-rdkafka-view
+says 'null-key +[0-9]+  INVALID_RECORD \(87\)$'
+says 'record_errors \[[0-9, ]+\] "Compacted topic cannot accept message without key'
+says 'illegal  INVALID_RECORD \(87\): Broker: Broker failed to validate record'
+
+# ---- illegal records ---------------------------------------------------------------------------------------------------
+
+kinds=()
+for kind in crc magic base-offset last-offset-delta count control-flag no-sequence codec-id bad-timestamp; do
+	kinds+=(-i "$kind=0.1")
+done
+expect 0 'every kind that every broker refuses' produce -t plain -e wire -n 3000 -r 10000 "${kinds[@]}" --out "$dir/kinds"
+holds "$dir/kinds/result.json" '.phases[0].answers | (map(.of) | unique | length) == 9 and all(.expected)'
+holds "$dir/kinds/result.json" '.phases[0] | .total.refusedButPresent == 0 and .total.read == .records.acked'
+expect 0 'what validators refuse' produce -t orders -H trace-id=x -e wire -n 2000 -r 10000 -i empty-value=0.1 \
+	-i missing-header=0.1 --out "$dir/validators"
+holds "$dir/validators/result.json" '.phases[0] | .records.refused > 0 and .records.refusedWithBatch > .records.refused'
+expect 0 'the same through librdkafka' produce -t orders -H trace-id=x -n 500 -r 2000 -i empty-value=0.02
+expect 1 'a tombstone, which is accepted' produce -t orders -H trace-id=x -e wire -n 100 -r 5000 -i null-value=1
+says 'UNEXPECTED'
+expect 1 'legal records that a validator refuses' produce -t orders -n 1
+says 'legal +1  INVALID_RECORD \(87\)  UNEXPECTED'
+expect 0 'the list of kinds' "$loadgen" produce --list-illegal
+says '^empty-value +record +87'
+
+# ---- fetch -------------------------------------------------------------------------------------------------------------
+
+expect 0 'reading a topic' "$loadgen" fetch -b "$at" -t made --out "$dir/fetch"
+says 'corrupt 0, of others 0'
+holds "$dir/fetch/result.json" '.reader.complete and (.reader.partitions | length) == 2'
+expect 0 'Fetch requests at a rate' "$loadgen" fetch -b "$at" -t plain -e wire -r 500 -n 100
+says 'sent 100 requests in .* 100 answers with records, 0 without, 0 unanswered'
+says 'corrupt 0'
+
+# ---- scenarios ---------------------------------------------------------------------------------------------------------
+
+cat >"$dir/upgrade.json" <<-'X'
+	{
+		"name": "upgrade",
+		"phases": [
+			{"name": "one", "topic": "plain", "rate": 1000, "duration": 0.25},
+			{"name": "two", "topic": "plain", "engine": "wire", "rate": 1000, "duration": 0.25}
+		],
+		"steps": [
+			{"at": 0.1, "upgrade": {"level": 28},
+			 "expect": {"error": "INVALID_CONFIG", "message": ["broker 2", "kit.int.min", "512", "28"]}},
+			{"at": 0.15, "alterConfigs": {"resource": {"type": "broker", "name": "2"}, "set": {"kit.int.min": "2048"}}},
+			{"at": 0.2, "upgrade": {"level": 28, "validateOnly": true},
+			 "expect": {"error": "INVALID_CONFIG", "message": ["static"]}}
+		]
+	}
+X
+expect 0 'steps beside the load' "$loadgen" run "$dir/upgrade.json" -b "$at" --out "$dir/up"
+says '^step 1 at 0\.[0-9]+ s  upgrade metadata.version to 28: INVALID_CONFIG \(40\) in [0-9.]+ ms, as expected$'
+says '^steps: 3 of 3 as expected$'
+holds "$dir/up/result.json" '(.steps | all(.ok)) and (.phases | length) == 2'
+sed 's/"broker 2", /"broker 3", /' "$dir/upgrade.json" >"$dir/wrong.json"
+expect 1 'an expectation that is not met' "$loadgen" run "$dir/wrong.json" -b "$at"
+says 'NOT as expected: the message lacks "broker 3"'
+
+# ---- a broker that misbehaves ------------------------------------------------------------------------------------------
+
+control=$(jq -r .control "$dir/ports")
+# rule ACTION: what becomes of the third Produce request from now on
+rule() {
+	curl -fsS -X PUT "$control/v1/rules/odd" -d "{\"match\": {\"api\": \"Produce\", \"nth\": 3}, \"action\": $1}" >/dev/null
+}
+
+rule '{"error": "NOT_LEADER_OR_FOLLOWER"}'
+expect 1 'another leader' produce -t plain -e wire -n 100 -r 2000
+says 'failed 10, unknown 0'
+says 'legal +1  NOT_LEADER_OR_FOLLOWER \(6\)  UNEXPECTED'
+rule '{"close": true}'
+expect 1 'a connection that is closed' produce -t plain -e wire -n 100 -r 2000 --out "$dir/odd"
+says 'legal +[1-9][0-9]*  _TRANSPORT \(-195\)  UNEXPECTED'
+holds "$dir/odd/result.json" '.phases[0] | .records.acked + .records.unknown == 100 and .records.acked >= 50 and .total.lost == 0'
+rule '{"close": true}'
+expect 0 'the same with librdkafka, which sends again' produce -t plain -n 100 -r 1000
+says 'read 100, lost 0'
+rule '{"delay": 300}'
+expect 0 'a stall counts for every record that it holds up' produce -t plain -e wire -n 500 -r 1000 --out "$dir/odd"
+holds "$dir/odd/result.json" '.phases[0].latencyNs.response | .max > 250e6 and .p90 > 50e6'
+curl -fsS -X DELETE "$control/v1/rules/odd" >/dev/null
+
+# ---- errors ------------------------------------------------------------------------------------------------------------
+
+sed 's/"rate": 1000/"rat": 1000/' "$dir/upgrade.json" >"$dir/wrong.json"
+expect 2 'a misspelt member' "$loadgen" run "$dir/wrong.json" -b "$at"
+says "wrong.json:4: .*unknown member \"rat\"; did you mean \"rate\"\?"
+expect 2 'a misspelt option' produce -t plain --rat 5 -n 1
+says 'did you mean'
+expect 2 'a property of an option of its own' produce -t plain -n 1 -X acks=1
+expect 2 'no broker' "$loadgen" produce -t plain -n 1
+expect 3 'a broker that is not there' "$loadgen" produce -b 127.0.0.1:1 -t plain -n 1
+expect 3 'a topic that is not there' produce -t nowhere -n 1
+expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain -r 200 -d 60
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
