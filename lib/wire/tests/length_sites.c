@@ -33,7 +33,7 @@ static struct length_site *add(struct finder *find)
 	return &sites->v[sites->n++];
 }
 
-/* ---- what the map of the encoding shows ---- */
+/* ---- the lengths of fields, which the map shows ---- */
 
 /* "topicData[0].name": the element of an array is never nullable, the array may be. */
 static bool is_nullable(const struct finder *find, const char *path)
@@ -69,15 +69,6 @@ static bool is_in_tagged(const struct finder *find, size_t at)
 	return false;
 }
 
-/* The map shows the tagged fields of a struct as one span; here every number in them is a site of its own. */
-static bool is_tags(const struct kw_span *span)
-{
-	static const char name[] = "_taggedFields";
-	size_t n = strlen(span->path);
-
-	return n >= sizeof name - 1 && strcmp(span->path + n - (sizeof name - 1), name) == 0;
-}
-
 static void add_span(struct finder *find, const struct kw_span *span)
 {
 	static const enum length_kind kinds[] = {
@@ -87,7 +78,7 @@ static void add_span(struct finder *find, const struct kw_span *span)
 	struct length_site *site;
 	bool varint;
 
-	if (span->len_at == span->len_end || is_tags(span))
+	if (span->len_at == span->len_end)
 		return;
 	site = add(find);
 	site->kind = span->array ? LENGTH_ARRAY : kinds[span->type];
@@ -102,7 +93,19 @@ static void add_span(struct finder *find, const struct kw_span *span)
 	site->tagged = is_in_tagged(find, site->at);
 }
 
-/* ---- tagged fields, which it does not show ---- */
+/* ---- the numbers in tagged fields, of which it shows one span for each struct ---- */
+
+/* The path of the struct whose tagged fields the span is, or NULL. */
+static const char *struct_of_tags(const struct finder *find, const struct kw_span *span)
+{
+	static const char name[] = "_taggedFields";
+	size_t n = strlen(span->path), len = sizeof name - 1;
+
+	if (n < len || strcmp(span->path + n - len, name) != 0)
+		return NULL;
+	n -= len;
+	return kw_strndup(find->arena, span->path, n ? n - 1 : 0);   /* without the dot between */
+}
 
 static size_t varint_end(const struct finder *find, size_t at, uint32_t *v)
 {
@@ -128,11 +131,10 @@ static bool is_known(const struct finder *find, size_t at, size_t end)
 	return false;
 }
 
-/* The tags of a struct whose other fields end at `at`. */
-static void add_tags(struct finder *find, const char *path, size_t at, size_t struct_end)
+static void add_tags(struct finder *find, const char *path, const struct kw_span *span)
 {
 	uint32_t count, tag, size;
-	size_t end = varint_end(find, at, &count);
+	size_t at = span->start, struct_end = span->end, end = varint_end(find, at, &count);
 
 	add_number(find, LENGTH_TAG_COUNT, path, at, end, struct_end);
 	for (at = end; count > 0; count--) {
@@ -144,30 +146,6 @@ static void add_tags(struct finder *find, const char *path, size_t at, size_t st
 		at = end + size;
 	}
 	assert(at == struct_end);
-}
-
-/* Where the tags begin of a struct whose fields' spans are v[first] and on: behind the last field without a tag. */
-static size_t tags_at(const struct finder *find, size_t first, size_t at, size_t struct_end)
-{
-	const struct kw_span *span = find->map->v + first, *end = find->map->v + find->map->n;
-
-	while (span < end && span->start == at && span->end <= struct_end && !span->tagged) {
-		at = span->end;
-		while (span < end && span->start < at)
-			span++;
-	}
-	return at;
-}
-
-/* Elements of a tagged array count as tagged in the map; their fields do not. */
-static void add_struct_tags(struct finder *find, size_t i)
-{
-	const struct kw_span *span = &find->map->v[i];
-	uint8_t presence = span->len_end > span->len_at ? find->buf->p[span->len_at] : 1;
-
-	if (span->type != KW_STRUCT || span->array || presence != 1)
-		return;
-	add_tags(find, span->path, tags_at(find, i + 1, span->len_end, span->end), span->end);
 }
 
 void length_sites_find(struct length_sites *sites, const struct kw_msg *msg, int version, const void *in,
@@ -187,13 +165,14 @@ void length_sites_find(struct length_sites *sites, const struct kw_msg *msg, int
 	assert(code == 0);
 	(void)code;
 	*sites = (struct length_sites){0};
-	for (size_t i = 0; i < map.n; i++)
-		add_span(&find, &map.v[i]);
-	if (!kw_in(msg->flexible, version))
-		return;
-	add_tags(&find, "", tags_at(&find, 0, 0, buf->n), buf->n);
-	for (size_t i = 0; i < map.n; i++)
-		add_struct_tags(&find, i);
+	for (size_t i = 0; i < map.n; i++) {
+		const char *path = struct_of_tags(&find, &map.v[i]);
+
+		if (path)
+			add_tags(&find, path, &map.v[i]);
+		else
+			add_span(&find, &map.v[i]);
+	}
 }
 
 /* ---- lies ---- */
