@@ -19,7 +19,7 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 CFLAGS  ?= $(if $(COV),-O0,-O2) -g
 # What every file needs, whatever CFLAGS a user gives.
 KCFLAGS := -std=c11 -D_GNU_SOURCE -DKASSAY_VERSION='"$(VERSION)"' $(WARN) -I. -I$(BUILD)/gen -pthread \
-           $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(COV),--coverage)
+           $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COV),--coverage)
 KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 
 PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
@@ -36,7 +36,7 @@ LIB_SRC  := $(filter-out lib/wire/schemac.c,$(wildcard lib/*/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o) $(BUILD)/gen/kw_tables.o
 LIB_A    := $(BUILD)/libkassay.a
 
-src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
+src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
 obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
@@ -46,7 +46,11 @@ PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fix
 LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
 PROG_TESTS := $(foreach p,$(PROGRAMS),$(patsubst %.c,$(OBJ)/%,$(wildcard $(p)/tests/test_*.c)))
 SH_TESTS   := $(wildcard fixtures/tests/test_*.sh lib/*/tests/test_*.sh $(PROGRAMS:%=%/tests/test_*.sh))
-TESTS      := $(LIB_TESTS) $(PROG_TESTS)
+FUZZERS    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/fuzz/fuzz_*.c $(PROGRAMS:%=%/fuzz/fuzz_*.c)))
+TESTS      := $(LIB_TESTS) $(PROG_TESTS) $(FUZZERS)
+# What runs a fuzz target: libFuzzer, or in `make check` a main that replays the inputs of corpus and regressions.
+FUZZ_MAIN  := $(if $(FUZZ),,$(OBJ)/lib/text/fuzz/replay.o)
+FUZZ_LINK  := $(if $(FUZZ),-fsanitize=fuzzer)
 
 .PHONY: all
 all: $(BINS) $(PLUGINS)
@@ -61,6 +65,8 @@ help:
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
+	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
+	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
@@ -139,13 +145,21 @@ $(BUILD)/$(1): $(OBJ)/$(1)/main.o $(BUILD)/lib$(1).a $(LIB_A)
 $(OBJ)/$(1)/tests/test_%: $(OBJ)/$(1)/tests/test_%.o $(BUILD)/lib$(1).a $(LIB_A)
 	$$(call say,LD,$$@)
 	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$^ $$(TEST_LIBS) $$($(1)_LIBS) $$(LIB_LIBS)
+
+$(OBJ)/$(1)/fuzz/fuzz_%: $(OBJ)/$(1)/fuzz/fuzz_%.o $(FUZZ_MAIN) $(BUILD)/lib$(1).a $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -rdynamic -o $$@ $$^ $$($(1)_LIBS) $$(LIB_LIBS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 define libtest
 $(OBJ)/$(1)tests/test_%: $(OBJ)/$(1)tests/test_%.o $(LIB_A)
 	$$(call say,LD,$$@)
-	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(TEST_LIBS) $$(LIB_LIBS)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(LIB_A) $$(TEST_LIBS) $$(LIB_LIBS)
+
+$(OBJ)/$(1)fuzz/fuzz_%: $(OBJ)/$(1)fuzz/fuzz_%.o $(FUZZ_MAIN) $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -o $$@ $$^ $$(LIB_LIBS)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
@@ -173,16 +187,37 @@ check-address:
 check-thread:
 	$$(setarch -R true 2>/dev/null && echo setarch -R) $(MAKE) check SAN=thread
 
+# Every fuzz target for FUZZ_SECONDS, one after the other, by libFuzzer; see docs/fuzzing.md.
+CLANG        ?= clang
+FUZZ_SECONDS ?= 10
+FUZZ_BUILD   := CC=$(CLANG) BUILD=build-fuzz FUZZ=1 SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
+
+.PHONY: fuzz-smoke fuzzers
+fuzz-smoke:
+	@command -v $(CLANG) >/dev/null || { echo 'make fuzz-smoke needs clang (package clang)'; exit 2; }
+	$(MAKE) $(FUZZ_BUILD) fuzzers
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) fixtures/launchers/fuzz.sh $(FUZZERS:$(BUILD)/%=build-fuzz/%)
+fuzzers: $(FUZZERS)
+
+# Writes the seeds of all targets, which are checked in.
+SEEDS := $(OBJ)/lib/wire/fuzz/seeds
+.PHONY: fuzz-seeds
+fuzz-seeds: $(SEEDS)
+	@SEEDS=$(SEEDS) fixtures/launchers/fuzz-seeds.sh
+$(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 .PHONY: check-kafka
 check-kafka: all
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec
-$(COMPARE) $(OBJ)/lib/wire/tests/test_message: $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE) $(addprefix $(OBJ)/lib/wire/tests/test_,message lengths): $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_sites.o
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)

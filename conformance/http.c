@@ -88,11 +88,11 @@ static int read_all(int fd, struct kw_buf *buf, struct kt_err *err)
 	return buf->failed ? kt_fail(err, KT_ENOMEM, "out of memory") : 0;
 }
 
-static int take_apart(const char *text, int *status, char **answer, struct kt_err *err)
+int cf_http_answer(const char *text, int *status, char **answer, struct kt_err *err)
 {
 	const char *end = strstr(text, "\r\n\r\n");
 
-	if (!end || sscanf(text, "HTTP/1.%*d %d", status) != 1)
+	if (!end || sscanf(text, "HTTP/1.%*1d %3d", status) != 1 || *status < 100)
 		return kt_fail(err, KT_ESYNTAX, "the control API's answer is not HTTP");
 	if (strcasestr(text, "\r\ntransfer-encoding: chunked") && strcasestr(text, "\r\ntransfer-encoding: chunked") < end)
 		return kt_fail(err, KT_ESYNTAX, "the control API answers in chunks");
@@ -121,7 +121,7 @@ int cf_http(const char *method, const char *url, const char *body, int timeout, 
 		request = NULL;
 		kt_fail(err, KT_ENOMEM, "out of memory");
 	} else if (write_all(fd, request, (size_t)n, err) == 0 && read_all(fd, &buf, err) == 0) {
-		take_apart((const char *)buf.p, status, answer, err);
+		cf_http_answer((const char *)buf.p, status, answer, err);
 	}
 out:
 	free(request);

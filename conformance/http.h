@@ -9,4 +9,7 @@
 int cf_http(const char *method, const char *url, const char *body, int timeout, int *status, char **answer,
 	    struct kt_err *err);
 
+/* The part that needs no connection: takes apart what came until the server closed, with a NUL behind it. */
+int cf_http_answer(const char *text, int *status, char **answer, struct kt_err *err);
+
 #endif

@@ -11,7 +11,7 @@
 #include "fakebroker/control/rules.h"
 #include "fakebroker/start.h"
 
-enum { HANG_S = 10 };   /* that requests under way have to end */
+enum { HANG_S = 5 };   /* that requests under way have to end */
 
 static int exit_of(const struct kt_err *err)
 {

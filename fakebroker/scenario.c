@@ -135,65 +135,60 @@ int fb_scenario_configure(struct fb_scenario *scenario, struct fb_cluster *clust
 	return err->code;
 }
 
-/* ---- what turns out illegal when the brokers join ---- */
+/* ---- what turns out wrong only when the brokers join ---- */
 
 /* Does the object say so? Then the error is put at its member. */
-static bool blame(struct kt_obj *config, const struct fb_violation *v, const struct kt_err *err)
+static bool blame(struct kt_obj *config, struct kw_str name, struct kw_str value, const struct kt_err *err)
 {
-	const char *name;
+	const char *member;
 
-	while (kt_obj_each(config, &name)) {
-		const char *value = json_string_value(json_object_get(config->json, name));
-
-		if (kw_str_is(v->name, name) && kw_str_is(v->value, value)) {
-			kt_obj_fail(config, name, err->code, "%s", err->text);
-			return true;
-		}
+	while (kt_obj_each(config, &member)) {
+		if (!kw_str_is(name, member) || !kw_str_is(value, json_string_value(json_object_get(config->json, member))))
+			continue;
+		kt_obj_fail(config, member, err->code, "%s", err->text);
+		return true;
 	}
 	return false;
 }
 
 /* A node's own configuration goes before that of all. */
-static void blame_static(struct top *top, int32_t id, const struct fb_violation *v, const struct kt_err *err)
+static void blame_static(struct top *top, int32_t id, struct kw_str name, struct kw_str value, const struct kt_err *err)
 {
 	struct kt_obj node, config;
 	bool found = false;
 
 	while (!found && kt_arr_object(&top->nodes, &node)) {
 		kt_obj_object(&node, "config", &config);
-		found = json_integer_value(json_object_get(node.json, "id")) == id && blame(&config, v, err);
+		found = json_integer_value(json_object_get(node.json, "id")) == id && blame(&config, name, value, err);
 	}
 	if (!found)
-		blame(&top->config, v, err);
+		blame(&top->config, name, value, err);
 }
 
-static void blame_default(struct top *top, const struct fb_violation *v, const struct kt_err *err)
+static void blame_definition(struct top *top, struct kw_str name, const struct kt_err *err)
 {
 	struct kt_obj obj;
 
 	while (kt_arr_object(&top->configs, &obj))
-		if (kw_str_is(v->name, json_string_value(json_object_get(obj.json, "name"))))
+		if (kw_str_is(name, json_string_value(json_object_get(obj.json, "name"))))
 			kt_obj_fail(&obj, "mvValidators", err->code, "%s", err->text);
 }
 
-void fb_scenario_blame(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err)
+void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct kw_str name, struct kw_str value,
+		       struct kt_err *err)
 {
 	struct kt_err placed = {0};
-	const struct fb_violation *v;
-	struct kw_arena arena;
 	struct top top;
-	int32_t node;
 
-	kw_arena_init(&arena, 0);
-	v = fb_cluster_violation(cluster, &node, &arena);
+	if (!scenario->doc.root)
+		return;
 	open_top(&top, &scenario->doc, &placed);
-	if (v && v->isDefault)
-		blame_default(&top, v, err);
-	else if (v)
-		blame_static(&top, node, v, err);
+	if (value.n < 0)
+		blame_definition(&top, name, err);
+	else
+		blame_static(&top, node, name, value, err);
 	if (placed.code)
 		*err = placed;
-	kw_arena_fini(&arena);
 }
 
 /* ---- last: topics and rules ---- */

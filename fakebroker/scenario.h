@@ -18,8 +18,10 @@ int fb_scenario_load(struct fb_scenario *scenario, const char *file, struct kt_e
 void fb_scenario_fini(struct fb_scenario *scenario);
 /* Definitions, static configuration, racks: before the brokers join. */
 int fb_scenario_configure(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err);
-/* The brokers could not join: if that is for a value that the scenario sets, err gets its place. */
-void fb_scenario_blame(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err);
+/* A static value of a node turned out wrong, or with value null the default of a definition: if the scenario sets it,
+ * err gets its place. */
+void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct kw_str name, struct kw_str value,
+		       struct kt_err *err);
 /* Topics and rules: after they joined. */
 int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err);
 

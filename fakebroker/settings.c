@@ -66,6 +66,15 @@ static bool is_any(const char *host)
 	return !*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
+static int judge(const struct fb_settings *settings, struct kt_err *err)
+{
+	if (settings->json && settings->list == FB_LIST_NONE)
+		return kt_fail(err, KT_EUSAGE, "--json is for --list");
+	if (is_any(settings->advertise))
+		return kt_fail(err, KT_EUSAGE, "--host %s needs --advertise: the address that clients are told", settings->host);
+	return 0;
+}
+
 bool fb_settings_read(struct fb_settings *settings, int argc, char **argv, int *status)
 {
 	struct kt_err err = {0};
@@ -76,9 +85,8 @@ bool fb_settings_read(struct fb_settings *settings, int argc, char **argv, int *
 	settings->scenario = argc > 1 ? argv[1] : NULL;
 	if (!settings->advertise)
 		settings->advertise = settings->host;
-	if (!is_any(settings->advertise))
+	if (judge(settings, &err) == 0)
 		return true;
-	kt_fail(&err, KT_EUSAGE, "--host %s needs --advertise: the address that clients are told", settings->host);
 	kt_complain(cli.program, &err);
 	*status = KT_EXIT_USAGE;
 	return false;

@@ -213,22 +213,50 @@ static int open_all_ports(struct fb_broker_process *process, const struct fb_set
 	return code ? code : open_control(process, settings, err);
 }
 
+static void blame_violation(struct fb_broker_process *process, struct kt_err *err)
+{
+	const struct fb_violation *v;
+	struct kw_arena arena;
+	int32_t node;
+
+	kw_arena_init(&arena, 0);
+	v = fb_cluster_violation(process->cluster, &node, &arena);
+	if (v)
+		fb_scenario_blame(&process->scenario, node, v->name, v->isDefault ? KW_NULL_STR : v->value, err);
+	kw_arena_fini(&arena);
+}
+
+/* name: a list of classes, of which the node's cannot be had. */
+static void blame_classes(struct fb_broker_process *process, int32_t node, const char *name, struct kt_err *err)
+{
+	struct kw_str value = fb_configs_static(process->cluster->configs, node, kw_str(name));
+
+	if (value.n >= 0)
+		fb_scenario_blame(&process->scenario, node, kw_str(name), value, err);
+}
+
 /* The brokers join and get what they are configured with. Without observers they serve all the same, but who asks is
  * told. */
 static int bring_up(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	struct fb_cluster *cluster = process->cluster;
-	int code = fb_cluster_join(cluster, err);
+	int32_t node;
 
-	if (code && settings->scenario)
-		fb_scenario_blame(&process->scenario, cluster, err);
-	if (!code)
-		code = fb_cluster_validators_check(cluster, err);
-	if (!code && settings->scenario)
-		code = fb_scenario_populate(&process->scenario, cluster, err);
-	if (!code)
-		code = settings->check ? fb_cluster_observe_check(cluster, NULL, err) : fb_cluster_observe(cluster, NULL, err);
-	return code;
+	if (fb_cluster_join(cluster, err) < 0) {
+		blame_violation(process, err);
+		return err->code;
+	}
+	if (fb_cluster_validators_check(cluster, &node, err) < 0) {
+		blame_classes(process, node, "record.validator.classes", err);
+		return err->code;
+	}
+	if (settings->scenario && fb_scenario_populate(&process->scenario, cluster, err) < 0)
+		return err->code;
+	if (!settings->check)
+		return fb_cluster_observe(cluster, NULL, err);
+	if (fb_cluster_observe_check(cluster, NULL, &node, err) < 0)
+		blame_classes(process, node, "observer.class.name", err);
+	return err->code;
 }
 
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)

@@ -15,7 +15,8 @@ struct fb_broker_process {
 	int control_port;
 };
 
-/* Loads and checks everything; opens the ports unless settings->check. fb_stop() may be called whatever the outcome. */
+/* Loads and checks everything; opens the ports unless settings->check. err must not be NULL. fb_stop() may be called
+ * whatever the outcome. */
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
 /* Serves: starts the threads. */
 int fb_serve(struct fb_broker_process *process, struct kt_err *err);

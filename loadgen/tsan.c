@@ -14,14 +14,16 @@ void lg_tsan_threads(void)
 {
 }
 
-/* librdkafka counts references with atomics of its own, which are not seen: the end of such an object looks like a
- * race. Only accesses by librdkafka itself are left out, not those of the kit's callbacks. */
+/* librdkafka counts references with atomics of its own, which are not seen, so that the end of an object that several
+ * threads had looks like a race. What is left out is what librdkafka itself does, and the freeing of memory, which
+ * AddressSanitizer watches better; not what the kit's callbacks do. */
 const char *__tsan_default_suppressions(void);
 
 const char *__tsan_default_suppressions(void)
 {
 	return "race_top:librdkafka.so\n"
-	       "race_top:pthread_rwlock_destroy\n";
+	       "race_top:pthread_rwlock_destroy\n"
+	       "race_top:free\n";
 }
 
 struct start {

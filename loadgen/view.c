@@ -52,21 +52,35 @@ static rd_kafka_t *open_client(const struct lg_load *load, struct kt_err *err)
 	return lg_rd_new(RD_KAFKA_PRODUCER, conf, err);
 }
 
-static int produce(struct lg_load *load, rd_kafka_t *rk, const struct lg_draft *draft, struct sighting *sighting,
-		   struct kt_err *err)
+/* The topic with its partitions known: records that wait for them are handed on one by one, and a batch may go out
+ * between two. */
+static int open_topic(const struct lg_load *load, rd_kafka_t *rk, rd_kafka_topic_t **rkt, struct kt_err *err)
 {
-	rd_kafka_topic_t *rkt = rd_kafka_topic_new(rk, load->phase->topic, NULL);
-	rd_kafka_resp_err_t code = rkt ? lg_rd_produce(rk, rkt, draft, sighting) : rd_kafka_last_error();
+	const struct rd_kafka_metadata *metadata;
+	rd_kafka_resp_err_t code;
 
-	if (rkt)
-		rd_kafka_topic_destroy(rkt);
+	*rkt = rd_kafka_topic_new(rk, load->phase->topic, NULL);
+	code = *rkt ? rd_kafka_metadata(rk, 0, *rkt, &metadata, WAIT_MS) : rd_kafka_last_error();
+	if (code)
+		return kt_fail(err, KT_ENET, "librdkafka learns nothing of topic %s: %s", load->phase->topic,
+			       rd_kafka_err2str(code));
+	rd_kafka_metadata_destroy(metadata);
+	return 0;
+}
+
+static int produce(struct lg_load *load, rd_kafka_t *rk, rd_kafka_topic_t *rkt, const struct lg_draft *draft,
+		   struct sighting *sighting, struct kt_err *err)
+{
+	rd_kafka_resp_err_t code = lg_rd_produce(rk, rkt, draft, sighting);
+
 	if (code)
 		return kt_fail(err, KT_EUSAGE, "librdkafka does not take a record: %s", rd_kafka_err2str(code));
 	load->counters.sent++;
 	return 0;
 }
 
-static int show(struct lg_load *load, rd_kafka_t *rk, struct lg_view *view, uint8_t *value, struct kt_err *err)
+static int show(struct lg_load *load, rd_kafka_t *rk, rd_kafka_topic_t *rkt, struct lg_view *view, uint8_t *value,
+		struct kt_err *err)
 {
 	struct sighting sightings[LG_VIEW_RECORDS];
 	struct lg_stamp stamps[LG_VIEW_RECORDS];
@@ -83,7 +97,7 @@ static int show(struct lg_load *load, rd_kafka_t *rk, struct lg_view *view, uint
 		lg_draft_make(&draft, &load->phase->shape, &stamps[n], spread, value);
 		if (n == LG_VIEW_ILLEGAL)
 			view->illegal->spoil_record(&draft);
-		rc = produce(load, rk, &draft, &sightings[n], err);
+		rc = produce(load, rk, rkt, &draft, &sightings[n], err);
 		if (rc)
 			sightings[n].fate = LG_NOT_SENT;
 	}
@@ -102,13 +116,18 @@ int lg_rdkafka_view(struct lg_load *load, struct lg_view *views, struct kt_err *
 	const struct lg_illegal_mix *mix = &load->phase->illegal;
 	uint8_t *value = malloc((size_t)load->phase->shape.size_max);
 	rd_kafka_t *rk = value ? open_client(load, err) : NULL;
+	rd_kafka_topic_t *rkt = NULL;
 	int rc = value ? err->code : kt_fail(err, KT_ENOMEM, "no memory for a value");
 
+	if (rc == 0)
+		rc = open_topic(load, rk, &rkt, err);
 	for (int i = 0; i < mix->n && rc == 0; i++) {
 		views[i] = (struct lg_view){.illegal = mix->v[i].illegal};
 		if (views[i].illegal->spoil_record)
-			rc = show(load, rk, &views[i], value, err);
+			rc = show(load, rk, rkt, &views[i], value, err);
 	}
+	if (rkt)
+		rd_kafka_topic_destroy(rkt);
 	if (rk)
 		rd_kafka_destroy(rk);
 	free(value);

@@ -1,4 +1,4 @@
-/* Fetch (1): whole batches by offset; waits for minBytes as long as maxWaitMs. Every request is a full one: the answer's
+/* Fetch (1): batches by offset; waits for minBytes as long as maxWaitMs. Every request is a full one: the answer's
  * session id is always 0, which tells a client that it has no fetch session (KIP-227). */
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
@@ -104,7 +104,7 @@ static struct fb_partition *find(const struct fetch *f, const struct want *want,
 
 static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
 {
-	if (epoch == -1 || epoch == partition->leaderEpoch)
+	if (epoch < 0 || epoch == partition->leaderEpoch)
 		return 0;
 	return epoch < partition->leaderEpoch ? FENCED_LEADER_EPOCH : UNKNOWN_LEADER_EPOCH;
 }
@@ -161,21 +161,19 @@ static bool enough(const struct fetch *f)
 
 /* ---- the answer ---- */
 
-static int64_t count(const struct kw_records *records)
+static int64_t count(const struct fb_read *read)
 {
 	int64_t n = 0;
 
-	for (int32_t i = 0; i < records->nv; i++)   /* header, body, header, body ... */
-		if (records->v[i].n == KW_B_RECORDS)
-			n += (int32_t)kw_rd32(records->v[i].p + KW_B_COUNT);
+	for (size_t i = 0; i < read->whole; i++)   /* header, body, header, body ... */
+		n += (int32_t)kw_rd32(read->records.v[2 * i].p + KW_B_COUNT);
 	return n;
 }
 
 static bool read_log(struct fetch *f, struct fb_partition *partition, const struct want *want,
-		     struct kw_FetchResponse_PartitionData *out)
+		     struct kw_FetchResponse_PartitionData *out, struct fb_read *read)
 {
 	int64_t max = want->data->partitionMaxBytes < f->left ? want->data->partitionMaxBytes : f->left;
-	struct fb_read read = {0};
 	int code = 0;
 
 	pthread_mutex_lock(&partition->lock);
@@ -184,20 +182,20 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 		out->highWatermark = out->lastStableOffset = partition->log.logEndOffset;
 		out->logStartOffset = partition->log.logStartOffset;
 		code = fb_log_read(&partition->log, want->data->fetchOffset, max > 0 ? (size_t)max : 0, f->first,
-				   &f->req->arena, &read);
+				   &f->req->arena, read);
 	}
 	pthread_mutex_unlock(&partition->lock);
 	if (out->errorCode || code)
 		return !code;
-	out->records = read.records;
-	if (read.records.n > 0)
+	out->records = read->records;
+	if (read->records.n > 0)
 		f->first = false;
-	f->left -= read.records.n;
-	return fb_request_keep_take(f->req, read.frames, read.nframes) == 0;
+	f->left -= read->records.n;
+	return fb_request_keep_take(f->req, read->frames, read->nframes) == 0;
 }
 
 static void show(const struct fetch *f, const struct want *want, const struct fb_partition *partition,
-		 const struct kw_FetchResponse_PartitionData *out, struct kassay_partition *shown)
+		 const struct fb_read *read, int16_t error, struct kassay_partition *shown)
 {
 	struct kw_str name = want->topic->topic;
 
@@ -207,16 +205,18 @@ static void show(const struct fetch *f, const struct want *want, const struct fb
 	shown->topic = fb_hook_str(name);
 	shown->partition = want->data->partition;
 	shown->direction = KASSAY_CONSUMED;
-	shown->bytes = out->records.n;
-	shown->records = count(&out->records);
-	shown->codec = out->records.nv ? kw_rd16(out->records.v[0].p + KW_B_ATTRIBUTES) & KW_A_CODEC : -1;
-	shown->error = out->errorCode;
+	shown->bytes = read->records.n;
+	shown->records = count(read);
+	shown->codec = read->whole ? kw_rd16(read->records.v[0].p + KW_B_ATTRIBUTES) & KW_A_CODEC : -1;
+	shown->flags = read->nframes > read->whole ? KASSAY_PARTIAL : 0;
+	shown->error = error;
 }
 
 static bool answer_partition(struct fetch *f, const struct want *want, struct kw_FetchResponse_PartitionData *out,
 			     struct kassay_partition *shown)
 {
 	struct fb_partition *partition = find(f, want, &out->errorCode);
+	struct fb_read read = {0};
 	bool ok = true;
 
 	out->partitionIndex = want->data->partition;
@@ -226,13 +226,14 @@ static bool answer_partition(struct fetch *f, const struct want *want, struct kw
 		out->abortedTransactions.n = -1;
 	if (!out->errorCode)
 		out->errorCode = judge_epoch(partition, want->data->currentLeaderEpoch);
-	if (out->errorCode == NOT_LEADER_OR_FOLLOWER && partition && f->req->version >= 12) {
+	if (out->errorCode == NOT_LEADER_OR_FOLLOWER && partition && partition->leader != f->req->node->id &&
+	    f->req->version >= 12) {
 		out->currentLeader.leaderId = partition->leader;
 		out->currentLeader.leaderEpoch = partition->leaderEpoch;
 	}
 	if (!out->errorCode)
-		ok = read_log(f, partition, want, out);
-	show(f, want, partition, out, shown);
+		ok = read_log(f, partition, want, out, &read);
+	show(f, want, partition, &read, out->errorCode, shown);
 	return ok;
 }
 

@@ -14,10 +14,12 @@ static const struct fb_change *observer_change(const struct fb_alter_result *res
 static int judge_classes(struct fb_request *req, const struct fb_alter_result *result, struct kt_err *err)
 {
 	const struct fb_change *change = observer_change(result);
+	int32_t node;
 
 	if (!change || change->value.n < 0)
 		return 0;
-	return fb_cluster_observe_check(req->cluster, kw_strndup(&req->arena, change->value.s, (size_t)change->value.n), err);
+	return fb_cluster_observe_check(req->cluster, kw_strndup(&req->arena, change->value.s, (size_t)change->value.n), &node,
+					err);
 }
 
 static void apply(struct fb_request *req, struct fb_alter_result *result, bool validateOnly)

@@ -123,9 +123,9 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
  * it had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
  * NoOpObserver with an error in the log, as in the implementations of KIP-388. Under no lock. 0 or KT_ENOMEM. */
 int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
-/* Can the classes be had, or with NULL those that each broker is configured with? For those who ask and are told. Under
- * the lock, for reading at least. */
-int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
+/* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. For those
+ * who ask and are told. Under the lock, for reading at least. */
+int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);
 void fb_cluster_close_observers(struct fb_cluster *cluster);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node);
@@ -171,7 +171,7 @@ int fb_cluster_configure_check(struct fb_cluster *cluster, const struct fb_chang
 			       struct kt_err *err);
 /* Reads a topic's configuration anew. */
 int fb_topic_configure(struct fb_cluster *cluster, struct fb_topic *topic, struct kt_err *err);
-/* Can the validators be had that a topic without any of its own gets? On failure err names them. */
-int fb_cluster_validators_check(struct fb_cluster *cluster, struct kt_err *err);
+/* Can the validators be had that a topic without any of its own gets? If not, *node is the broker that names them. */
+int fb_cluster_validators_check(struct fb_cluster *cluster, int32_t *node, struct kt_err *err);
 
 #endif

@@ -74,6 +74,8 @@ static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
 
 /* ---- validators ---- */
 
+static const char classes_name[] = FB_VALIDATOR_PREFIX "classes";
+
 struct key {
 	struct kw_buf text;
 	struct kw_str topic;
@@ -85,7 +87,8 @@ static bool add_option(void *arg, const struct fb_change *v)
 	size_t n = strlen(FB_VALIDATOR_PREFIX);
 	bool ours = v->resourceType == FB_BROKER || (v->resourceType == FB_TOPIC && kw_str_eq(v->resourceName, key->topic));
 
-	if (!ours || v->name.n < (int32_t)n || memcmp(v->name.s, FB_VALIDATOR_PREFIX, n) != 0)
+	if (!ours || v->name.n < (int32_t)n || memcmp(v->name.s, FB_VALIDATOR_PREFIX, n) != 0 ||
+	    kw_str_is(v->name, classes_name))
 		return true;
 	kw_put_u8(&key->text, (uint8_t)v->resourceType);
 	kw_put(&key->text, v->resourceName.s, (size_t)v->resourceName.n);
@@ -146,7 +149,7 @@ static void install(struct outcome *outcome)
 static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_err *err)
 {
 	struct fb_hook_env env = {config, fb_hook_line, lookup, lookup->cluster->plugins};
-	const char *classes = config(lookup, "record.validator.classes");
+	const char *classes = config(lookup, classes_name);
 	const char *present = outcome->topic->chain_key;
 	int code = 0;
 
@@ -197,19 +200,21 @@ static int check_validators(struct fb_cluster *cluster, int32_t node, struct kt_
 
 	lookup_init(&lookup, cluster, KW_NULL_STR, node);
 	env.arg = &lookup;
-	classes = config(&lookup, "record.validator.classes");
+	classes = config(&lookup, classes_name);
 	code = fb_chain_new(classes ? classes : "", &env, &chain, err);
 	fb_chain_unref(chain);
 	kw_arena_fini(&lookup.arena);
 	return code;
 }
 
-int fb_cluster_validators_check(struct fb_cluster *cluster, struct kt_err *err)
+int fb_cluster_validators_check(struct fb_cluster *cluster, int32_t *node, struct kt_err *err)
 {
 	int code = 0;
 
-	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++)
-		code = check_validators(cluster, cluster->nodes[i].id, err);
+	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++) {
+		*node = cluster->nodes[i].id;
+		code = check_validators(cluster, *node, err);
+	}
 	return code;
 }
 

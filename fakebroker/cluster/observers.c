@@ -43,7 +43,7 @@ static int make(struct fb_cluster *cluster, int32_t node, const char *classes, c
 	return code;
 }
 
-int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, struct kt_err *err)
+int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err)
 {
 	size_t n = classes ? 1 : cluster->nnodes - 1;
 	struct kt_err why = {0};
@@ -51,7 +51,8 @@ int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, st
 	for (size_t i = 0; i < n && !why.code; i++) {
 		struct fb_observer *made;
 
-		if (make(cluster, cluster->nodes[i].id, classes, NULL, &made, &why) < 0)
+		*node = cluster->nodes[i].id;
+		if (make(cluster, *node, classes, NULL, &made, &why) < 0)
 			return kt_fail(err, KT_ENOMEM, "out of memory");
 		fb_observer_unref(made);
 	}

@@ -1,6 +1,5 @@
 #include "fakebroker/control/endpoints.h"
 
-#include <errno.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <stdarg.h>
@@ -8,6 +7,7 @@
 
 #include "fakebroker/control/rules.h"
 #include "lib/text/near.h"
+#include "lib/text/number.h"
 
 enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000 };
 
@@ -51,18 +51,12 @@ static bool number(const struct fb_ask *ask, const char *name, int64_t min, int6
 		   struct fb_answer *answer)
 {
 	const char *s = evhttp_find_header(ask->params, name);
-	char *end;
+	struct kt_err err = {0};
 
-	if (!s)
+	if (!s || kt_parse_int(s, min, max, v, &err) == 0)
 		return true;
-	errno = 0;
-	*v = strtoll(s, &end, 10);
-	if (*end || end == s || errno || *v < min || *v > max) {
-		fb_answer_error(answer, 400, "%s=%s: a number from %lld to %lld is expected", name, s, (long long)min,
-				(long long)max);
-		return false;
-	}
-	return true;
+	fb_answer_error(answer, 400, "%s: %s", name, err.text);
+	return false;
 }
 
 /* ---- requests ---- */
@@ -174,11 +168,10 @@ static void get_status(const struct fb_ask *ask, const char *rest, struct fb_ans
 static void get_partition(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	const char *slash = strrchr(rest, '/');
-	char topic[256];
-	char *end = NULL;
-	long index = slash ? strtol(slash + 1, &end, 10) : -1;
+	char topic[256] = "";
+	int64_t index = -1;
 
-	if (slash && end != slash + 1 && !*end && slash - rest < (long)sizeof topic) {
+	if (slash && slash - rest < (ptrdiff_t)sizeof topic && kt_parse_int(slash + 1, 0, INT32_MAX, &index, NULL) == 0) {
 		snprintf(topic, sizeof topic, "%.*s", (int)(slash - rest), rest);
 		answer->json = fb_partition_json(ask->cluster, topic, (int32_t)index);
 	}
@@ -194,8 +187,11 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	answer->json = json_array();
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
 		struct fb_observer *observer = fb_node_observer(cluster, &cluster->nodes[i]);
-		json_t *one = fb_observer_json(observer);
+		json_t *one;
 
+		if (!observer)   /* the broker is still starting */
+			continue;
+		one = fb_observer_json(observer);
 		json_object_set_new(one, "node", json_integer(cluster->nodes[i].id));
 		json_array_append_new(answer->json, one);
 		fb_observer_unref(observer);
@@ -207,6 +203,7 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	const char *classes = NULL;
 	struct kt_err err = {0};
 	struct kt_obj obj;
+	int32_t node;
 
 	if (!open_body(ask, &obj, &err, answer))
 		return;
@@ -214,7 +211,7 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	kt_obj_str(&obj, "classes", &classes);
 	if (kt_obj_done(&obj) == 0) {
 		pthread_rwlock_rdlock(&ask->cluster->lock);
-		fb_cluster_observe_check(ask->cluster, classes, &err);
+		fb_cluster_observe_check(ask->cluster, classes, &node, &err);
 		pthread_rwlock_unlock(&ask->cluster->lock);
 	}
 	if (!err.code)

@@ -63,21 +63,22 @@ static void put_validators(struct fb_cluster *cluster, struct kw_buf *buf)
 /* A plugin's collect() runs here, so not under the lock. */
 static void put_observers(struct fb_cluster *cluster, struct kw_buf *buf)
 {
-	size_t n = cluster->nnodes - 1;
-	struct fb_observer **observers = calloc(n, sizeof(struct fb_observer *));
-	int32_t *nodes = calloc(n, sizeof *nodes);
+	struct fb_observer **observers = calloc(cluster->nnodes, sizeof(struct fb_observer *));
+	int32_t *nodes = calloc(cluster->nnodes, sizeof *nodes);
+	size_t n = 0;
 	char *text = NULL;
 
-	for (size_t i = 0; observers && nodes && i < n; i++) {
-		observers[i] = fb_node_observer(cluster, &cluster->nodes[i]);
-		nodes[i] = cluster->nodes[i].id;
+	for (size_t i = 0; observers && nodes && i + 1 < cluster->nnodes; i++) {
+		observers[n] = fb_node_observer(cluster, &cluster->nodes[i]);
+		nodes[n] = cluster->nodes[i].id;
+		n += observers[n] != NULL;   /* none while the broker starts */
 	}
 	if (observers && nodes)
 		text = fb_observer_prometheus(observers, nodes, n);
 	if (text)
 		kw_put(buf, text, strlen(text));
-	for (size_t i = 0; observers && nodes && i < n; i++)
-		fb_observer_unref(observers[i]);
+	while (n > 0)
+		fb_observer_unref(observers[--n]);
 	free(text);
 	free(observers);
 	free(nodes);

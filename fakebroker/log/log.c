@@ -128,29 +128,39 @@ void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch)
 	batch->p = entry->body - KW_B_RECORDS;
 }
 
-/* How many batches from `at` on fit; *total gets their bytes. */
-static size_t fitting(const struct fb_log *log, size_t at, size_t max, bool min_one, size_t *total)
+/* What of the batches from `at` on fits. */
+struct fit {
+	size_t whole;              /* batches */
+	size_t cut;                /* bytes of the next one */
+	size_t total;              /* bytes */
+};
+
+/* As Kafka, which sends a piece of its file: it may end within a batch, but not within the first. */
+static struct fit fitting(const struct fb_log *log, size_t at, size_t max, bool min_one)
 {
-	size_t k;
+	struct fit fit = {0};
 
-	*total = 0;
-	for (k = 0; at + k < log->n; k++) {
-		size_t size = log->entries[at + k].size;
+	for (; at + fit.whole < log->n; fit.whole++) {
+		size_t size = log->entries[at + fit.whole].size;
 
-		if (size > max - *total && !(min_one && k == 0))
+		if (fit.total >= max && !(min_one && fit.whole == 0))
 			break;
-		*total += size;
-		if (*total >= max)
-			return k + 1;
+		if (size > max - fit.total && !(min_one && fit.whole == 0)) {
+			fit.cut = fit.whole ? max - fit.total : 0;
+			break;
+		}
+		fit.total += size;
 	}
-	return k;
+	fit.total += fit.cut;
+	return fit;
 }
 
 int fb_log_read(const struct fb_log *log, int64_t offset, size_t max, bool min_one, struct kw_arena *arena,
 		struct fb_read *out)
 {
 	size_t at = fb_log_find(log, offset);
-	size_t total, n = fitting(log, at, max < INT32_MAX ? max : INT32_MAX, min_one, &total);
+	struct fit fit = fitting(log, at, max < INT32_MAX ? max : INT32_MAX, min_one);
+	size_t n = fit.whole + (fit.cut > 0);
 	struct kw_slice *slices = kw_alloc(arena, 2 * n * sizeof *slices);
 	struct fb_frame **frames = kw_alloc(arena, n * sizeof *frames);
 	uint8_t *headers = kw_alloc(arena, n * KW_B_RECORDS);
@@ -166,7 +176,12 @@ int fb_log_read(const struct fb_log *log, int64_t offset, size_t max, bool min_o
 		slices[2 * i + 1] = (struct kw_slice){entry->body, entry->size - KW_B_RECORDS};
 		frames[i] = fb_frame_ref(entry->frame);
 	}
-	out->records = (struct kw_records){.n = (int32_t)total, .nv = (int32_t)(2 * n), .v = slices};
+	if (fit.cut) {
+		slices[2 * n - 2].n = fit.cut < KW_B_RECORDS ? fit.cut : KW_B_RECORDS;
+		slices[2 * n - 1].n = fit.cut - slices[2 * n - 2].n;
+	}
+	out->records = (struct kw_records){.n = (int32_t)fit.total, .nv = (int32_t)(2 * n), .v = slices};
+	out->whole = fit.whole;
 	out->frames = frames;
 	out->nframes = n;
 	return 0;

@@ -164,43 +164,53 @@ static void release(struct fb_read *read)
 		fb_frame_unref(read->frames[i]);
 }
 
-/* Number of batches that a read gives. */
-static size_t batches(const struct fb_log *log, int64_t offset, size_t max, bool min_one)
+/* Number of whole batches that a read gives; *cut gets the bytes of one more. */
+static size_t batches(const struct fb_log *log, int64_t offset, size_t max, bool min_one, size_t *cut)
 {
 	struct kw_arena arena;
 	struct fb_read read;
-	size_t n, bytes = 0;
+	size_t bytes = 0;
 
 	kw_arena_init(&arena, 0);
 	assert_int_equal(fb_log_read(log, offset, max, min_one, &arena, &read), 0);
 	for (int32_t i = 0; i < read.records.nv; i++)
 		bytes += read.records.v[i].n;
 	assert_int_equal(read.records.n, bytes);
-	n = read.nframes;
-	assert_int_equal(read.records.nv, 2 * n);
+	assert_int_equal(read.records.nv, 2 * read.nframes);
+	*cut = bytes - read.whole * log->entries[0].size;
+	assert_int_equal(read.nframes, read.whole + (*cut > 0));
 	release(&read);
 	kw_arena_fini(&arena);
-	return n;
+	return read.whole;
 }
 
 static void test_read_limits(void **state)
 {
 	struct fb_log log;
-	size_t one;
+	size_t one, cut;
 
 	(void)state;
 	fb_log_init(&log, 0);
 	for (int i = 0; i < 5; i++)
 		add(&log, plain);
 	one = log.entries[0].size;
-	assert_int_equal(batches(&log, 0, SIZE_MAX, false), 5);
-	assert_int_equal(batches(&log, 4, SIZE_MAX, false), 4);
-	assert_int_equal(batches(&log, 15, SIZE_MAX, true), 0);
-	assert_int_equal(batches(&log, 0, 2 * one, false), 2);
-	assert_int_equal(batches(&log, 0, 2 * one + one - 1, true), 2);
-	assert_int_equal(batches(&log, 0, one - 1, false), 0);
-	assert_int_equal(batches(&log, 0, one - 1, true), 1);
-	assert_int_equal(batches(&log, 0, 0, true), 1);
+	assert_int_equal(batches(&log, 0, SIZE_MAX, false, &cut), 5);
+	assert_int_equal(batches(&log, 4, SIZE_MAX, false, &cut), 4);
+	assert_int_equal(batches(&log, 15, SIZE_MAX, true, &cut), 0);
+	assert_int_equal(batches(&log, 0, 2 * one, false, &cut), 2);
+	assert_int_equal(cut, 0);
+	assert_int_equal(batches(&log, 0, 2 * one + one - 1, true, &cut), 2);
+	assert_int_equal(cut, one - 1);
+	assert_int_equal(batches(&log, 0, one + 1, false, &cut), 1);
+	assert_int_equal(cut, 1);
+	assert_int_equal(batches(&log, 12, one + 1, false, &cut), 1);   /* the last */
+	assert_int_equal(cut, 0);
+	assert_int_equal(batches(&log, 0, one - 1, false, &cut), 0);
+	assert_int_equal(cut, 0);
+	assert_int_equal(batches(&log, 0, one - 1, true, &cut), 1);
+	assert_int_equal(cut, 0);
+	assert_int_equal(batches(&log, 0, 0, true, &cut), 1);
+	assert_int_equal(cut, 0);
 	fb_log_fini(&log);
 }
 

@@ -24,7 +24,7 @@ static int parse(struct kt_json *doc, struct kt_err *err)
 	}
 	if (json_error_code(&at) == json_error_out_of_memory)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	return kt_fail(err, KT_ESYNTAX, "%s", at.text);
+	return kt_fail(err, KT_ESYNTAX, "%s (column %d)", at.text, at.column);
 }
 
 int kt_json_load(struct kt_json *doc, const char *file, struct kt_err *err)

@@ -81,8 +81,8 @@ struct kt_arr {
 	char path[256];
 };
 
-/* Opens json, which must be an object and stays the caller's. doc serves to find lines and may be NULL. err must not be
- * NULL: it remembers the first failure. */
+/* Opens json, which must be an object (NULL is none) and stays the caller's. doc serves to find lines and may be NULL.
+ * err must not be NULL: it remembers the first failure. */
 void kt_obj_open(struct kt_obj *obj, const struct kt_json *doc, json_t *json, const char *path, struct kt_err *err);
 /* The top of a document. */
 void kt_obj_root(struct kt_obj *obj, const struct kt_json *doc, struct kt_err *err);

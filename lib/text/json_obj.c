@@ -49,6 +49,8 @@ static void element_path(char out[PATH], const char *parent, size_t index)
 
 static const char *kind_of(const json_t *json)
 {
+	if (!json)
+		return "nothing";
 	switch (json_typeof(json)) {
 	case JSON_OBJECT: return "an object";
 	case JSON_ARRAY: return "an array";

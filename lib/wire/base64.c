@@ -86,7 +86,7 @@ long kw_hex_decode(const char *s, size_t n, uint8_t *out)
 	long len = 0;
 
 	for (size_t i = 0; i < n;) {
-		if (strchr(" \t\r\n", s[i])) {
+		if (s[i] && strchr(" \t\r\n", s[i])) {
 			i++;
 			continue;
 		}

@@ -410,8 +410,15 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 		  size_t *used, struct kw_map *map, struct kt_err *err)
 {
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
-	struct dec d = {p, p, p + n, arena, err, map, 0};
+	struct dec d = {.arena = arena, .err = err, .map = map};
 
+	if (!p) {   /* which must not be counted from */
+		p = (const uint8_t *)"";
+		if (map)
+			map->base = p;
+	}
+	d.base = d.p = p;
+	d.end = p + n;
 	*out = NULL;
 	if (!plan)
 		return err ? err->code : KT_EVERSION;

@@ -97,9 +97,13 @@ int kw_response_header_version(int api_key, int api_version);
 
 /* ---- decode ---- */
 
+/* No message takes more than its struct and so many bytes of arena for each byte of input: an array's count is held
+ * against the least bytes of its elements, but each level of nesting can claim the bytes that are left once more. */
+enum { KW_DECODE_PER_BYTE = 200 };
+
 /* Decodes [p, p+n) as `msg` version `version`. The result, in the arena, is struct kw_<name>; strings and records point
- * into p. *used, if given, gets the bytes read: trailing bytes are the caller's to judge. Errors: KT_EVERSION,
- * KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
+ * into p, which may be NULL when n is 0. *used, if given, gets the bytes read: trailing bytes are the caller's to judge.
+ * Errors: KT_EVERSION, KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
 int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
 	      size_t *used, struct kt_err *err);
 

@@ -33,7 +33,7 @@ struct strct {
 	const char *name;
 	struct field f[MAX_FIELDS];
 	int n;
-	bool emitted;
+	bool open, emitted;   /* in kw_messages.h: what it contains comes first */
 };
 
 struct msg {
@@ -293,17 +293,15 @@ static void parse_body(struct msg *m, struct strct **at, int depth, char **w, in
 		at[depth + 1] = add_struct(m, f->type.base);
 }
 
-static void parse_file(struct msg *m, const char *path)
+/* m is zeroed and keeps m->text, which is cut up. */
+static void parse_text(struct msg *m)
 {
 	struct strct *at[MAX_DEPTH] = {NULL};
-	char *line, *next, *w[MAX_WORDS];
+	char *line, *next = m->text, *w[MAX_WORDS];
 	bool header = true;
 
-	cur_file = m->file = path;
-	cur_line = 0;
 	m->key = -1;
 	m->versions = m->flexible = (struct range){0, -1};
-	m->text = next = read_file(path);
 	while ((line = strsep(&next, "\n"))) {
 		int depth = depth_of(line), n;
 
@@ -320,6 +318,14 @@ static void parse_file(struct msg *m, const char *path)
 	}
 	if (!m->name || !m->kind)
 		die("the lines \"message\" and \"kind\" are missing");
+}
+
+static void parse_file(struct msg *m, const char *path)
+{
+	cur_file = m->file = path;
+	cur_line = 0;
+	m->text = read_file(path);
+	parse_text(m);
 }
 
 /* ---- output ---- */
@@ -368,10 +374,15 @@ static void emit_struct(FILE *h, struct msg *m, struct strct *s)
 
 	if (s->emitted)
 		return;
-	s->emitted = true;
+	if (s->open) {
+		cur_file = m->file;
+		die("struct %s contains itself", s->name);
+	}
+	s->open = true;
 	for (int i = 0; i < s->n; i++)
 		if (s->f[i].type.prim < 0)
 			emit_struct(h, m, find_struct(m, s->f[i].type.base));
+	s->emitted = true;
 	struct_name(name, sizeof name, m, s);
 	fprintf(h, "struct %s {\n", name);
 	for (int i = 0; i < s->n; i++) {
@@ -534,10 +545,14 @@ static FILE *create(const char *dir, const char *name)
 	return f;
 }
 
-static void emit_header(const char *dir, struct msg *msgs, int n)
+static void finish(FILE *f)
 {
-	FILE *h = create(dir, "kw_messages.h");
+	if (fclose(f))
+		die("cannot be written");
+}
 
+static void emit_header(FILE *h, struct msg *msgs, int n)
+{
 	fprintf(h, "/* Made by schemac from lib/wire/schema. */\n#ifndef KW_MESSAGES_H\n#define KW_MESSAGES_H\n\n"
 		   "#include \"lib/wire/message.h\"\n\n");
 	for (int i = 0; i < n; i++) {
@@ -551,13 +566,11 @@ static void emit_header(const char *dir, struct msg *msgs, int n)
 		fprintf(h, "extern const struct kw_msg kw_msg_%s;\n\n", msgs[i].name);
 	}
 	fprintf(h, "#endif\n");
-	if (fclose(h))
-		die("cannot be written");
+	finish(h);
 }
 
-static void emit_source(const char *dir, struct msg *msgs, int n)
+static void emit_source(FILE *c, struct msg *msgs, int n)
 {
-	FILE *c = create(dir, "kw_tables.c");
 	int id = 0;
 
 	fprintf(c, "/* Made by schemac from lib/wire/schema. */\n"
@@ -581,8 +594,7 @@ static void emit_source(const char *dir, struct msg *msgs, int n)
 	for (int i = 0; i < n; i++)
 		fprintf(c, "\t&kw_msg_%s,\n", msgs[i].name);
 	fprintf(c, "};\nconst size_t kw_all_messages_n = %d;\n", n);
-	if (fclose(c))
-		die("cannot be written");
+	finish(c);
 }
 
 int main(int argc, char **argv)
@@ -600,8 +612,8 @@ int main(int argc, char **argv)
 		die("out of memory");
 	for (int i = 0; i < n; i++)
 		parse_file(&msgs[i], argv[i + 3]);
-	emit_header(argv[2], msgs, n);
-	emit_source(argv[2], msgs, n);
+	emit_header(create(argv[2], "kw_messages.h"), msgs, n);
+	emit_source(create(argv[2], "kw_tables.c"), msgs, n);
 	for (int i = 0; i < n; i++)
 		free(msgs[i].text);
 	free(msgs);

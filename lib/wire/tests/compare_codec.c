@@ -11,6 +11,7 @@
 
 #include "lib/wire/base64.h"
 #include "lib/wire/plan.h"
+#include "lib/wire/tests/length_sites.h"
 #include "lib/wire/tests/oracle.h"
 #include "lib/wire/tests/random_message.h"
 
@@ -300,28 +301,51 @@ static bool kit_adds_to(const char *name)
 }
 
 /* A damaged message at both. */
-static void damaged_sample(struct run *run)
+static void compare_damaged(struct run *run, const struct kw_buf *buf)
 {
 	struct oracle *oracle = &run->oracle;
 	struct kt_err err = {0};
-	struct kw_buf buf = {0};
-	const char *bytes;
+	const char *bytes = hex(run, buf);
 	size_t used;
 	void *out;
-	int code;
+	int code = kw_decode(run->msg, run->version, buf->p, buf->n, &run->arena, &out, &used, &err);
 
-	run->src.unknown_tags = true;
-	kw_encode(run->msg, run->version, random_message(&run->src, run->msg, run->version, &run->arena), &buf, &err);
-	if (buf.n == 0)
-		return;
-	buf.n = damage(run, buf.p, buf.n);
-	bytes = hex(run, &buf);
-	code = kw_decode(run->msg, run->version, buf.p, buf.n, &run->arena, &out, &used, &err);
 	total.damaged++;
 	if (oracle_ask(oracle, "decode\t%s\t%d\t%s", run->name, run->their_version, bytes) != (code == 0))
 		differ(run, "damaged %s: Kafka: %s, here: %s %s", bytes, oracle->words[0], err.path, err.text);
 	else if (code == 0)
 		same_reading(run, bytes, out, used);
+}
+
+/* One of its lengths is a lie: a negative number, none, all that is left, one more, or a large number. */
+static void lying_sample(struct run *run, const struct length_sites *sites, const struct kw_buf *buf)
+{
+	const struct length_site *site = &sites->v[random_below(&run->src, (uint32_t)sites->n)];
+	int64_t left = (int64_t)(buf->n - site->end);
+	const int64_t values[] = {-2, -1, 0, left, left + 1, INT16_MAX, INT32_MAX};
+	int64_t value = values[random_below(&run->src, sizeof values / sizeof values[0])];
+	struct kw_buf lie = {0};
+	size_t prefix_end;
+
+	lie.p = length_site_edit(site, buf->p, buf->n, value, random_below(&run->src, 2), &lie.n, &prefix_end);
+	compare_damaged(run, &lie);
+	free(lie.p);
+}
+
+static void damaged_sample(struct run *run)
+{
+	struct length_sites sites;
+	struct kw_buf buf = {0};
+
+	run->src.unknown_tags = true;
+	length_sites_find(&sites, run->msg, run->version,
+			  random_message(&run->src, run->msg, run->version, &run->arena), &buf, &run->arena);
+	if (sites.n)
+		lying_sample(run, &sites, &buf);
+	if (buf.n) {
+		buf.n = damage(run, buf.p, buf.n);
+		compare_damaged(run, &buf);
+	}
 	kw_buf_fini(&buf);
 }
 

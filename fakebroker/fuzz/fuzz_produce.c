@@ -1,0 +1,177 @@
+/* The verdict on a record set: options in three bytes, then the record set, which is produced twice to a small log.
+ * What is refused leaves the log as it was; what is accepted can be read back as it was told. */
+#include "fakebroker/log/verdict.h"
+#include "lib/text/fuzz/fuzz.h"
+
+FUZZ_TARGET
+
+enum { HEAD = 20, INFLATE_MAX = 1 << 20 };   /* HEAD: bytes of the frame before the record set */
+
+enum {   /* of the first byte; the second is the version, the third compression.type */
+	FIX_CRC = 1, TEXT_CHAIN = 2, JSON_CHAIN = 4, COMPACT = 8, LOG_APPEND_TIME = 16, TRANSACTIONAL = 32, SMALL = 64,
+	OLD_RELEASE = 128,
+};
+
+struct partition {
+	struct fb_log log;
+	struct fb_producers producers;
+	struct fb_append_conf conf;
+	struct fb_meters meters;
+	struct fb_chain *chain;
+	int version;
+	bool transactional;
+};
+
+static const char *option(void *arg, const char *name)
+{
+	static const char *const options[][2] = {
+		{"record.validator.MaxRecordSize.bytes", "100"}, {"record.validator.KeyPattern.pattern", "^k|^$"},
+		{"record.validator.KeyPattern.nulls", "true"}, {"record.validator.Utf8.part", "both"},
+		{"record.validator.TopicTag.required", "false"}, {"record.validator.RejectEvery.n", "3"},
+		{"record.validator.RequiredHeader.name", "h"}, {"record.validator.JsonSyntax.unique.keys", "true"},
+	};
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+		if (strcmp(options[i][0], name) == 0)
+			return options[i][1];
+	return NULL;
+}
+
+static void set_up(struct partition *to, uint8_t flags, uint8_t version, uint8_t compression)
+{
+	static const struct fb_hook_env env = {.config = option};
+	const char *classes = flags & JSON_CHAIN ? "JsonSyntax, RequiredHeader"
+		: flags & TEXT_CHAIN ? "NonEmptyValue, MaxRecordSize, KeyPattern, Utf8, TopicTag, RejectEvery" : "";
+
+	*to = (struct partition){
+		.conf = {
+			.maxMessageBytes = flags & SMALL ? 200 : 1 << 20, .segmentBytes = flags & SMALL ? 150 : 1 << 30,
+			.compression = compression % 6 - 1, .compact = flags & COMPACT,
+			.logAppendTime = flags & LOG_APPEND_TIME,
+			.beforeMaxMs = flags & SMALL ? 1000 : INT64_MAX, .afterMaxMs = 3600000,
+			.maxDecompressedMessageBytes = flags & OLD_RELEASE ? -1 : 0,
+		},
+		.version = version % 14,
+		.transactional = flags & TRANSACTIONAL,
+	};
+	fb_log_init(&to->log, flags & SMALL ? 500 : 0);
+	fb_producers_init(&to->producers);
+	FUZZ_CHECK(fb_chain_new(classes, &env, &to->chain, NULL) == 0);
+}
+
+static void tear_down(struct partition *to)
+{
+	fb_log_fini(&to->log);
+	fb_producers_fini(&to->producers);
+	fb_chain_unref(to->chain);
+}
+
+/* All stages in the broker's order. */
+static void produce(struct partition *to, struct fb_frame *frame, struct kw_arena *arena, struct fb_verdict *v)
+{
+	struct kw_ProduceRequest_PartitionProduceData data = {
+		.records = {.p = frame->p + HEAD, .n = (int32_t)frame->n - HEAD},
+	};
+	struct kw_ProduceRequest_TopicProduceData topic = {.partitionData = {&data, 1}};
+	struct kw_ProduceRequest request = {
+		.transactionalId = kw_str(to->transactional ? "t" : NULL), .topicData = {&topic, 1},
+	};
+	struct fb_append a = {
+		.log = &to->log, .producers = &to->producers, .topic = "topic", .leaderEpoch = 7, .conf = &to->conf,
+		.chain = to->chain, .meters = &to->meters, .now = 1000000, .inflate_max = INFLATE_MAX,
+	};
+	struct fb_first_producer first = {0};
+	struct fb_append_plan *plan;
+	bool whole = false;
+
+	fb_verdict_init(v);
+	if (fb_verdict_request(&request, arena, v) && fb_verdict_shape(to->version, &data.records, arena, v, &whole) &&
+	    fb_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v))
+		fb_verdict_append(&a, plan, frame, arena, v);
+}
+
+/* The newest batch as a fetch gets it. */
+static void check_stored(const struct partition *to, const struct fb_verdict *v, struct kw_arena *arena)
+{
+	const struct kw_walk_opts opts = {.inflate_max = 2 * INFLATE_MAX};
+	enum kw_walk why;
+	struct kw_batch batch;
+	struct fb_read read;
+	uint8_t *bytes, *at;
+
+	FUZZ_CHECK(fb_log_read(&to->log, v->baseOffset, 1, true, arena, &read) == 0 && read.nframes == 1);
+	at = bytes = malloc((size_t)read.records.n);
+	FUZZ_CHECK(bytes);
+	for (int32_t i = 0; i < read.records.nv; i++) {
+		memcpy(at, read.records.v[i].p, read.records.v[i].n);
+		at += read.records.v[i].n;
+	}
+	FUZZ_CHECK(at == bytes + read.records.n);
+	FUZZ_CHECK(kw_batch_parse(bytes, (size_t)read.records.n, &batch, NULL) == 0);
+	FUZZ_CHECK(batch.size == (size_t)read.records.n && batch.magic == 2 && batch.partitionLeaderEpoch == 7);
+	FUZZ_CHECK(batch.crc == kw_batch_crc(batch.p, batch.size));
+	FUZZ_CHECK(batch.baseOffset == v->baseOffset && batch.count > 0 && batch.lastOffsetDelta == batch.count - 1);
+	FUZZ_CHECK(batch.baseOffset + batch.count == to->log.logEndOffset);
+	kw_batch_walk(&batch, &opts, NULL, NULL, &why, NULL);
+	if (to->chain || (batch.attributes & KW_A_CODEC) == KW_NONE)
+		FUZZ_CHECK(why == KW_WALK_END);
+	free(bytes);
+	fb_frame_unref(read.frames[0]);
+}
+
+/* end, dropped: of the log, before */
+static void check(const struct partition *to, const struct fb_verdict *v, int64_t end, uint64_t dropped,
+		  struct kw_arena *arena)
+{
+	if (v->errorCode) {
+		FUZZ_CHECK(to->log.logEndOffset == end && to->log.dropped == dropped && v->baseOffset == -1);
+		FUZZ_CHECK(v->logAppendTimeMs == -1 && v->reason && v->reason[0]);
+		for (int32_t i = 0; i < v->nrecordErrors; i++)
+			FUZZ_CHECK(v->recordErrors[i].batchIndex >= 0 && v->recordErrors[i].batchIndex < v->records);
+	} else if (v->duplicate) {
+		FUZZ_CHECK(to->log.logEndOffset == end && v->baseOffset >= 0 && v->baseOffset < end);
+	} else {
+		FUZZ_CHECK(v->baseOffset == end && v->nrecordErrors == 0);
+		FUZZ_CHECK((v->logAppendTimeMs == -1) == !to->conf.logAppendTime);
+		check_stored(to, v, arena);
+	}
+}
+
+static struct fb_frame *frame_of(const uint8_t *p, size_t n, bool fix_crc)
+{
+	struct fb_frame *frame = fb_frame_new(HEAD + n);
+	struct kw_batch batch;
+
+	FUZZ_CHECK(frame);
+	frame->n = HEAD + n;
+	memset(frame->p, 0x55, HEAD);
+	if (n)
+		memcpy(frame->p + HEAD, p, n);
+	if (fix_crc && n && kw_batch_parse(frame->p + HEAD, n, &batch, NULL) == 0)
+		kw_wr32(frame->p + HEAD + KW_B_CRC, kw_batch_crc(frame->p + HEAD, batch.size));
+	return frame;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	uint8_t flags = fuzz_byte(&p, &n), version = fuzz_byte(&p, &n), compression = fuzz_byte(&p, &n);
+	struct fb_frame *frame = frame_of(p, n, flags & FIX_CRC);
+	struct partition to;
+	struct fb_verdict v;
+	struct kw_arena arena;
+
+	set_up(&to, flags, version, compression);
+	for (int i = 0; i < 2; i++) {
+		int64_t end = to.log.logEndOffset;
+		uint64_t dropped = to.log.dropped;
+
+		kw_arena_init(&arena, 16 << 20);
+		produce(&to, frame, &arena, &v);
+		check(&to, &v, end, dropped, &arena);
+		kw_arena_fini(&arena);
+	}
+	fb_frame_unref(frame);
+	tear_down(&to);
+	return 0;
+}

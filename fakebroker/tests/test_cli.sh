@@ -1,0 +1,275 @@
+#!/bin/bash
+# The fakebroker as a user has it: command line, ready line, port file, signals, exit codes.
+# Nothing here sleeps: a broker is ready when its line comes, and has ended when `tail --pid` says so.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+fb=$PWD/${BUILD:-build}/fakebroker
+dir=$(mktemp -d) || exit 2
+pids=()
+clean_up() {
+	for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
+	rm -rf "$dir"
+}
+trap clean_up EXIT
+passed=0 failed=0
+
+pass() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); printf 'FAILED: %s\n' "$1"; }
+# equal WHAT GOT WANTED
+equal() {
+	if [ "$2" = "$3" ]; then pass; else fail "$1"; printf '     got %s\n  wanted %s\n' "$2" "$3"; fi
+}
+# check WHAT COMMAND...
+check() {
+	local what=$1
+	shift
+	if "$@" >/dev/null 2>&1; then pass; else fail "$what: $*"; fi
+}
+
+# refused WANTED ARGUMENT...: exit 2, nothing on stdout, one line on stderr.
+refused() {
+	local wanted=$1 status
+	shift
+	timeout 20 "$fb" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	equal "exit code of $*" $status 2
+	equal "stderr of $*" "$(cat "$dir/err")" "fakebroker: $wanted"
+	equal "stdout of $*" "$(cat "$dir/out")" ""
+}
+
+# start ARGUMENT...: sets pid, err (the file of its stderr), line, and bootstrap, controller, control from the ready line.
+start() {
+	err=$dir/err.${#pids[@]}
+	rm -f "$dir/fifo"
+	mkfifo "$dir/fifo"
+	"$fb" "$@" >"$dir/fifo" 2>"$err" </dev/null &
+	pid=$!
+	pids+=("$pid")
+	line=
+	IFS= read -r -t 20 line <"$dir/fifo"
+	read -r _ bootstrap controller control <<<"$line"
+	bootstrap=${bootstrap#bootstrap=} controller=${controller#controller=} control=${control#control=}
+}
+
+# ended PID SECONDS: its exit code, or "still there".
+ended() {
+	if timeout "$2" tail --pid="$1" -s 0.05 -f /dev/null; then
+		wait "$1" 2>/dev/null
+		status=$?
+	else
+		status='still there'
+	fi
+}
+
+# stopped SIGNAL WANTED: ends the last one.
+stopped() {
+	kill "-$1" "$pid"
+	ended "$pid" 20
+	equal "exit code after SIG$1" "$status" "$2"
+}
+
+# An ApiVersions request of version 0 with correlation id 7.
+api_versions() { printf '\0\0\0\012\0\022\0\0\0\0\0\007\377\377'; }
+
+# answers HOST:PORT: the correlation id of its answer.
+answers() {
+	exec 3<>"/dev/tcp/${1%:*}/${1##*:}" || return 1
+	api_versions >&3
+	head -c 8 <&3 | tail -c 4 | od -An -v -tx1 | tr -d ' \n'
+	exec 3>&-
+}
+
+# get URL PATH
+get() {
+	exec 3<>"/dev/tcp/127.0.0.1/${1##*:}" || return 1
+	printf 'GET %s HTTP/1.0\r\n\r\n' "$2" >&3
+	cat <&3
+	exec 3>&-
+}
+
+# An observer that does not return: it takes some seconds until it is given up, so it begins here and is looked at last.
+start --port 0 --set observer.class.name=SlowObserver --set observer.SlowObserver.us=60000000
+hung=$pid
+exec 4<>"/dev/tcp/127.0.0.1/${bootstrap##*:}"
+api_versions >&4
+for ((i = 0; i < 1000; i++)); do   # until the request has been taken
+	get "$control" /v1/status | grep -q '"requests": 1' && break
+done
+kill -TERM "$hung"
+
+# ---- help, version, lists ----
+
+"$fb" --help >"$dir/help" 2>"$dir/err"
+equal 'exit code of --help' $? 0
+equal 'stderr of --help' "$(cat "$dir/err")" ''
+for option in nodes metadata-version properties set node-set plugin host advertise port controller-port control-port \
+	port-file threads seed log-level check list json help version; do
+	check "--help tells --$option" grep -q -e "--$option" "$dir/help"
+done
+equal '--version' "$("$fb" --version)" "fakebroker $(sed -n 's/^VERSION := //p' Makefile)"
+
+for list in apis validators observers actions; do
+	"$fb" --list $list >"$dir/list" 2>&1
+	equal "exit code of --list $list" $? 0
+	"$fb" --list $list --json >"$dir/json" 2>&1
+	equal "exit code of --list $list --json" $? 0
+	if command -v python3 >/dev/null; then
+		check "--list $list --json is JSON" python3 -m json.tool "$dir/json"
+	fi
+	# a heading, and then a row for each
+	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" "$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
+done
+check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
+check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
+check '--list observers' grep -q '^TrafficObserver ' <("$fb" --list observers)
+check '--list actions' grep -q '^delay ' <("$fb" --list actions)
+
+# ---- what is wrong with a command line ----
+
+refused 'unknown option --prot; did you mean --port?' --prot 1
+refused 'unknown option -x' -x
+refused '--port needs a value: --port P' --port
+refused '--port: must be 0 to 65535, not 70000' --port 70000
+refused '--nodes: must be 1 to 100, not 0' --nodes 0
+refused '--threads: must be 1 to 64, not 65' --threads 65
+refused '--log-level: unknown choice "loud"; there is debug, info, warn, error' --log-level loud
+refused '--list: unknown choice "api"; did you mean "apis"?' --list api
+refused '--json is for --list' --json
+refused 'unexpected argument "b.json"' a.json b.json
+refused 'a.json: cannot be opened: No such file or directory' a.json
+refused '--host 0.0.0.0 needs --advertise: the address that clients are told' --host 0.0.0.0
+refused '--metadata-version: release 4.4 has no metadata.version 99; levels are 7 (3.3-IV3) to 33 (4.4-IV2)' --metadata-version 99
+refused "--nodes 2, but fixtures/scenarios/demo.json has 3 nodes" fixtures/scenarios/demo.json --nodes 2
+refused '--port 65535 leaves no port for broker 2' --port 65535 --nodes 2
+refused '--set num.partitions: NAME=VALUE is expected' --set num.partitions
+refused '--set =1: NAME=VALUE is expected' --set =1
+refused '--set num.partitions=x: Invalid value x for configuration num.partitions: Not a number of type INT' \
+	--set num.partitions=x
+refused '--node-set num.partitions=1: ID:NAME=VALUE is expected' --node-set num.partitions=1
+refused '--node-set 1x:num.partitions=1: ID:NAME=VALUE is expected' --node-set 1x:num.partitions=1
+refused '--node-set 4294967297:a=b: ID:NAME=VALUE is expected' --node-set 4294967297:a=b
+refused '--node-set 2:a=b: there is no broker 2; brokers are 1 to 1' --node-set 2:a=b
+refused '--node-set 1000:a=b: there is no broker 1000; brokers are 1 to 1' --node-set 1000:a=b
+refused '--node-set 1:num.partitions=x: Invalid value x for configuration num.partitions: Not a number of type INT' \
+	--node-set 1:num.partitions=x
+refused "plugin $dir/none.so cannot be loaded: $dir/none.so: cannot open shared object file: No such file or directory" \
+	--plugin "$dir/none.so"
+refused "$dir/none.properties: cannot be opened: No such file or directory" --properties "$dir/none.properties"
+printf '# two lines\nnum.network.threads=3\n\nnum.partitions=x\n' >"$dir/bad.properties"
+refused "$dir/bad.properties:4: Invalid value x for configuration num.partitions: Not a number of type INT" \
+	--properties "$dir/bad.properties"
+printf 'a=1\nb=\\u12\n' >"$dir/bad.properties"
+timeout 20 "$fb" --properties "$dir/bad.properties" 2>"$dir/err"
+equal 'exit code of properties that cannot be read' $? 2
+check 'the line of properties that cannot be read' grep -q "^fakebroker: $dir/bad.properties:2: " "$dir/err"
+refused "no validator 'Nope'" --set record.validator.classes=Nope
+
+# ---- --check ----
+
+equal '--check of what is good' "$("$fb" fixtures/scenarios/demo.json --check 2>&1; echo $?)" $'ok\n0'
+equal '--check of nothing' "$("$fb" --check 2>&1; echo $?)" $'ok\n0'
+refused "fakebroker/tests/scenarios/unknown-top.json:3: \$.topcis: unknown member \"topcis\"; did you mean \"topics\"?" \
+	fakebroker/tests/scenarios/unknown-top.json --check
+refused "observer 'Nope': no observer 'Nope'" --check --set observer.class.name=Nope
+"$fb" --check --set num.partition=1 >"$dir/out" 2>"$dir/err"
+equal 'exit code with an unknown name' $? 0
+check 'an unknown name is told' grep -q ' WARN there is no broker configuration num.partition; did you mean num.partitions$' \
+	"$dir/err"
+illegal='broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static kit.int.min=512: '
+illegal+='Invalid value 512 for configuration kit.int.min: Value must be at least 1024 (rule of level 28)'
+refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 --port 0
+refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 --check
+
+# ---- ready line and port file ----
+
+start --nodes 3 --port 0 --port-file "$dir/ports"
+at='127\.0\.0\.1:[0-9]+'
+check 'the ready line' grep -qxE "ready bootstrap=$at,$at,$at controller=$at control=http://$at" <<<"$line"
+equal 'the port file' "$(cat "$dir/ports")" \
+	"{\"bootstrap\":\"$bootstrap\",\"controller\":\"$controller\",\"control\":\"$control\",\"pid\":$pid}"
+for address in ${bootstrap//,/ } "$controller"; do
+	equal "$address answers" "$(answers "$address")" 00000007
+done
+check 'the control API answers' grep -q '200 OK' <(get "$control" /v1/status)
+
+# ---- busy ports, side by side ----
+
+first=$pid one=${bootstrap%%,*}
+refused "cannot listen on $one: Address already in use" --port "${one##*:}"
+refused "cannot listen on $controller: Address already in use" --port 0 --controller-port "${controller##*:}"
+refused "cannot listen on ${control#http://} for the control API: Address already in use" --port 0 \
+	--control-port "${control##*:}"
+start --port 0
+equal 'another one beside it' "$(answers "$bootstrap")" 00000007
+stopped INT 0
+equal 'stderr of one that ends' "$(cat "$err")" ''
+equal 'the first is still there' "$(answers "$one")" 00000007
+pid=$first
+stopped TERM 0
+
+refused "$dir/none/ports cannot be written: No such file or directory" --port 0 --port-file "$dir/none/ports"
+mkdir "$dir/folder"
+refused "$dir/folder cannot be written: Is a directory" --port 0 --port-file "$dir/folder"
+check 'nothing is left of a port file' test ! -e "$dir/folder.part"
+
+if [ -s /proc/net/if_inet6 ] && start --host ::1 --port 0 && [ -n "$line" ]; then
+	at='\[::1\]:[0-9]+'
+	check 'addresses of IPv6' grep -qxE "ready bootstrap=$at controller=$at control=http://$at" <<<"$line"
+	stopped TERM 0
+fi
+
+# ---- SIGKILL leaves nothing behind ----
+
+mkdir "$dir/cwd"
+cd "$dir/cwd" || exit 2
+start --port 0 --port-file ports
+ports=(--port "${bootstrap##*:}" --controller-port "${controller##*:}" --control-port "${control##*:}")
+{ kill -9 "$pid" && wait "$pid"; status=$?; } 2>/dev/null   # bash would tell that it was killed
+equal 'exit code after SIGKILL' "$status" 137
+equal 'files after SIGKILL' "$(ls -A)" ports
+start "${ports[@]}" --port-file ports
+equal 'its ports are free again' "${bootstrap##*:} ${controller##*:} ${control##*:}" \
+	"${ports[1]} ${ports[3]} ${ports[5]}"
+equal 'the port file is the new one'\''s' "$(sed 's/.*"pid"://' ports)" "$pid}"
+stopped TERM 0
+cd "$OLDPWD" || exit 2
+
+# ---- expectations ----
+
+cat >"$dir/expect.json" <<'X'
+{ "rules": [ { "name": "asked", "match": { "api": "ApiVersions" }, "action": { "delay": 0 }, "expect": { "atLeast": 1 } } ] }
+X
+start "$dir/expect.json" --port 0
+stopped TERM 1
+equal 'an expectation that is not met' "$(cat "$err")" \
+	'fakebroker: expectations not met: asked: 0 hits, expected at least 1'
+start "$dir/expect.json" --port 0
+answers "$bootstrap" >/dev/null
+stopped INT 0
+
+# ---- hooks ----
+
+plugins=${BUILD:-build}/plugins
+if [ -e "$plugins/slow_requests.so" ]; then
+	start --port 0 --plugin "$plugins/slow_requests.so" --set observer.class.name=SlowRequests
+	check 'a plugin of the command line' grep -q '"name": "SlowRequests"' <(get "$control" /v1/observer)
+	stopped TERM 0
+	start --port 0 --set "observer.class.name=$plugins/slow_requests.so#SlowRequests"
+	check 'a plugin of the configuration' grep -q '"name": "SlowRequests"' <(get "$control" /v1/observer)
+	stopped TERM 0
+fi
+
+start --nodes 3 --port 0 --set observer.class.name=Nope
+check 'an observer that is not there' grep -q "ERROR creating an observer from the class name 'Nope' failed" "$err"
+stopped TERM 0
+start --nodes 3 --port 0 --set observer.class.name=SlowObserver --set observer.SlowObserver.close.us=60000000 \
+	--set observer.shutdown.timeout=100
+stopped TERM 0
+equal 'observers that do not close' "$(grep -c 'observer SlowObserver did not close within 100 ms' "$err")" 3
+
+ended "$hung" 30
+equal 'exit code of one whose observer hangs' "$status" 3
+exec 4>&-
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

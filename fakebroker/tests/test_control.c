@@ -1,0 +1,579 @@
+/* The control API over HTTP, beside a broker that serves. */
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/control/recorder.h"
+#include "fakebroker/tests/http.h"
+#include "fakebroker/tests/talk.h"
+
+static struct running run;
+
+static int set_up(void **state)
+{
+	struct fb_settings settings = {.nodes = 2, .seed = 7};
+
+	(void)state;
+	running_start(&run, &settings);
+	make_topic(&run, "t");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	running_stop(&run);
+	return 0;
+}
+
+static struct kc_conn *dial_as(const char *client_id, int32_t node)
+{
+	struct kc_conn *conn;
+
+	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, node)->port, client_id, soon(), &conn,
+				    NULL), 0);
+	return conn;
+}
+
+/* ---- endpoints and methods ---- */
+
+static const struct {
+	const char *path;
+	const char *methods;       /* in the order of the table */
+} paths[] = {
+	{"/v1/status", "GET"},
+	{"/v1/rules", "GET"},
+	{"/v1/rules/x", "GET, PUT, DELETE"},
+	{"/v1/requests", "GET"},
+	{"/v1/wait", "POST"},
+	{"/v1/partitions/t/0", "GET"},
+	{"/v1/observer", "GET, PUT"},
+	{"/v1/validators", "GET"},
+	{"/metrics", "GET"},
+};
+
+static void each_path_has_its_methods(void **state)
+{
+	static const char *const methods[] = {"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE"};
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+			struct http http;
+
+			if (strstr(paths[i].methods, methods[k]))
+				continue;
+			http = http_ask(&run, methods[k], paths[i].path, "{}");
+			assert_int_equal(http.status, 405);
+			snprintf(text, sizeof text, "%s has no %s; it has %s", paths[i].path, methods[k], paths[i].methods);
+			assert_string_equal(str_at(http.json, "error"), text);
+			snprintf(text, sizeof text, "\r\nAllow: %s\r\n", paths[i].methods);
+			assert_non_null(strstr(http.text, text));
+			assert_non_null(strstr(http.text, "\r\nContent-Type: application/json\r\n"));
+			http_free(&http);
+		}
+	}
+}
+
+static void other_paths_are_not_found(void **state)
+{
+	static const char *const wrong[] = {"/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v1/statuses", "/v1/partitions",
+					    "/metrics/", "/V1/status"};
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		snprintf(text, sizeof text, "there is no path %s", wrong[i]);
+		http_error(&run, 404, "GET", wrong[i], NULL, text);
+	}
+}
+
+static const struct {
+	int status;
+	const char *method, *path, *body, *error;
+} bad[] = {
+	/* the query */
+	{400, "GET", "/v1/status?x=1", NULL, "GET /v1/status has no parameter \"x\""},
+	{400, "GET", "/v1/requests?lmit=1", NULL, "GET /v1/requests has no parameter \"lmit\"; did you mean \"limit\"?"},
+	{400, "GET", "/v1/requests?limit", NULL, "the query cannot be read: NAME=VALUE&... is expected"},
+	{400, "GET", "/v1/requests?limit=0", NULL, "limit: must be 1 to 10000, not 0"},
+	{400, "GET", "/v1/requests?limit=10001", NULL, "limit: must be 1 to 10000, not 10001"},
+	{400, "GET", "/v1/requests?after=-1", NULL, "after: must be at least 0, not -1"},
+	{400, "GET", "/v1/requests?after=1x", NULL, "after: must be a whole number, not \"1x\""},
+	{400, "GET", "/v1/requests?node=a", NULL, "node: must be a whole number, not \"a\""},
+	{400, "GET", "/v1/requests?bytes=2", NULL, "bytes: must be 0 to 1, not 2"},
+	{400, "GET", "/v1/requests?api=Fetsh", NULL, "api: Kafka has no API \"Fetsh\""},
+	/* bodies */
+	{400, "POST", "/v1/wait", NULL, "POST /v1/wait needs a body: a JSON object"},
+	{400, "POST", "/v1/wait", "[]", "body:1: $: must be an object, not an array"},
+	{400, "POST", "/v1/wait", "{\n\"api\": }", "body:2: unexpected token near '}' (column 8)"},
+	{400, "POST", "/v1/wait", "{\"api\": \"Fetch\", \"api\": \"Fetch\"}",
+	 "body:1: duplicate object key near '\"api\"' (column 22)"},
+	{400, "POST", "/v1/wait", "7", "body:1: '[' or '{' expected near '7' (column 1)"},
+	{400, "POST", "/v1/wait", "{\"aip\": \"Fetch\"}", "body:1: $.aip: unknown member \"aip\"; did you mean \"api\"?"},
+	{400, "POST", "/v1/wait", "{\"api\": \"Fetsh\"}", "api: Kafka has no API \"Fetsh\""},
+	{400, "POST", "/v1/wait", "{\"timeoutMs\": 30001}", "body:1: $.timeoutMs: must be 0 to 30000, not 30001"},
+	{400, "POST", "/v1/wait", "{\"count\": 0}", "body:1: $.count: must be at least 1, not 0"},
+	{400, "PUT", "/v1/rules/x", NULL, "PUT /v1/rules/x needs a body: a JSON object"},
+	{400, "PUT", "/v1/rules/x", "{\n\"match\": {\n\"apis\": 1},\n\"action\": {\"close\": true}}",
+	 "body:3: $.match.apis: unknown member \"apis\"; did you mean \"api\"?"},
+	{400, "PUT", "/v1/rules/x", "{\"name\": \"y\", \"action\": {\"close\": true}}",
+	 "body:1: $.name: the rule is put as \"x\""},
+	{400, "PUT", "/v1/rules/", "{\"action\": {\"close\": true}}",
+	 "PUT /v1/rules/NAME is expected, with a name in UTF-8"},
+	{400, "PUT", "/v1/rules/%ff", "{\"action\": {\"close\": true}}",
+	 "PUT /v1/rules/NAME is expected, with a name in UTF-8"},
+	{404, "GET", "/v1/rules/nope", NULL, "there is no rule \"nope\""},
+	{404, "DELETE", "/v1/rules/nope", NULL, "there is no rule \"nope\""},
+	{400, "PUT", "/v1/observer", NULL, "PUT /v1/observer needs a body: a JSON object"},
+	{400, "PUT", "/v1/observer", "{}", "body:1: $: missing member \"classes\""},
+	{400, "PUT", "/v1/observer", "{\"classes\": \"TrafficObservr\"}",
+	 "observer 'TrafficObservr': no observer 'TrafficObservr', did you mean 'TrafficObserver'"},
+	/* partitions */
+	{404, "GET", "/v1/partitions/t/1", NULL, "there is no partition t/1; /v1/partitions/TOPIC/N is expected"},
+	{404, "GET", "/v1/partitions/t/-1", NULL, "there is no partition t/-1; /v1/partitions/TOPIC/N is expected"},
+	{404, "GET", "/v1/partitions/t/4294967296", NULL,
+	 "there is no partition t/4294967296; /v1/partitions/TOPIC/N is expected"},
+	{404, "GET", "/v1/partitions/t/0x0", NULL, "there is no partition t/0x0; /v1/partitions/TOPIC/N is expected"},
+	{404, "GET", "/v1/partitions/t", NULL, "there is no partition t; /v1/partitions/TOPIC/N is expected"},
+	{404, "GET", "/v1/partitions/nope/0", NULL, "there is no partition nope/0; /v1/partitions/TOPIC/N is expected"},
+};
+
+static void bad_input_is_told(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		http_error(&run, bad[i].status, bad[i].method, bad[i].path, bad[i].body, bad[i].error);
+}
+
+static void large_input_is_refused_or_read(void **state)
+{
+	enum { MEBI = 1024 * 1024 };
+	static const char body[] = "{\"timeoutMs\": 0, \"count\": 1000000}";
+	char *text = malloc(18 * MEBI);
+	struct http http;
+
+	(void)state;
+	memset(text, ' ', 18 * MEBI);
+	memcpy(text + MEBI, body, sizeof body);
+	json_decref(http_json(&run, 408, "POST", "/v1/wait", text));
+	text[MEBI + sizeof body - 1] = ' ';
+	text[18 * MEBI - 1] = '\0';
+	http = http_ask(&run, "POST", "/v1/wait", text);
+	assert_int_equal(http.status, 413);
+	http_free(&http);
+	memset(text, 'x', 100000);
+	memcpy(text, "/v1/", 4);
+	text[3000] = '\0';
+	http = http_ask(&run, "GET", text, NULL);
+	assert_int_equal(http.status, 404);
+	http_free(&http);
+	free(text);
+}
+
+/* ---- reading ---- */
+
+static void status_tells_what_there_is(void **state)
+{
+	json_t *json = http_json(&run, 200, "GET", "/v1/status", NULL);
+
+	(void)state;
+	assert_string_equal(str_at(json, "program"), "fakebroker " KASSAY_VERSION);
+	assert_string_equal(str_at(json, "release"), "4.4");
+	assert_string_equal(str_at(json, "clusterId"), run.process.cluster->id);
+	assert_int_equal(num_at(json, "metadataVersion"), 33);
+	assert_string_equal(str_at(json, "metadataVersionName"), "4.4-IV2");
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "features"), "metadata.version")), 33);
+	assert_int_equal(json_array_size(at(json, "nodes")), 3);
+	assert_int_equal(num_at(json, "nodes.2.id"), 1000);
+	assert_string_equal(str_at(json, "nodes.2.role"), "controller");
+	assert_null(str_at(json, "nodes.0.rack"));
+	assert_int_equal(json_array_size(at(json, "registrations")), 2);
+	assert_int_equal(num_at(json, "registrations.1.fenced"), 0);
+	assert_string_equal(str_at(json, "topics.0.name"), "t");
+	assert_int_equal(num_at(json, "topics.0.leaders.0"), 1);
+	json_decref(json);
+}
+
+static void a_partition_tells_its_log(void **state)
+{
+	struct kc_conn *conn = dial(&run, 1);
+	json_t *json;
+
+	(void)state;
+	make_topic(&run, "p");
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'p', 'partitionData': [{'index': 0, "
+			 "'records': {'batches': [{'records': [{'value': 'a'}, {'value': 'b'}]}]}}]}]}"));
+	json = http_json(&run, 200, "GET", "/v1/partitions/p/0", NULL);
+	assert_string_equal(str_at(json, "topic"), "p");
+	assert_int_equal(num_at(json, "leader"), 1);
+	assert_int_equal(num_at(json, "leaderEpoch"), 0);
+	assert_int_equal(num_at(json, "logStartOffset"), 0);
+	assert_int_equal(num_at(json, "logEndOffset"), 2);
+	assert_int_equal(num_at(json, "batches"), 1);
+	assert_int_equal(num_at(json, "bytes"), 61 + 2 * 8);
+	assert_int_equal(num_at(json, "droppedByLimit"), 0);
+	json_decref(json);
+	kc_free(conn);
+}
+
+static void validators_tell_what_they_saw(void **state)
+{
+	struct kc_conn *conn = dial(&run, 1);
+	json_t *json;
+
+	(void)state;
+	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [{'name': 'v', 'numPartitions': 1, 'replicationFactor': 2, "
+			 "'configs': [{'name': 'record.validator.classes', 'value': 'NonEmptyValue,AllowAll'}]}]}"));
+	json = talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'v'}]}");
+	if (num_at(json, "topics.0.partitions.0.leaderId") != 1) {
+		kc_free(conn);
+		conn = dial(&run, 2);
+	}
+	json_decref(json);
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'v', 'partitionData': [{'index': 0, "
+			 "'records': {'batches': [{'records': [{'value': 'a'}, {'value': ''}]}]}}]}]}"));
+	json = http_json(&run, 200, "GET", "/v1/validators", NULL);
+	assert_int_equal(json_object_size(json), 1);
+	assert_string_equal(str_at(json, "v.classes"), "NonEmptyValue,AllowAll");
+	assert_string_equal(str_at(json, "v.validators.0.name"), "NonEmptyValue");
+	assert_int_equal(num_at(json, "v.validators.0.seen"), 2);
+	assert_int_equal(num_at(json, "v.validators.0.refused"), 1);
+	assert_int_equal(num_at(json, "v.validators.1.seen"), 1);
+	json_decref(json);
+	kc_free(conn);
+}
+
+/* ---- the observer ---- */
+
+static void observers_are_exchanged(void **state)
+{
+	json_t *json = http_json(&run, 200, "GET", "/v1/observer", NULL);
+	struct kc_conn *conn;
+
+	(void)state;
+	assert_int_equal(json_array_size(json), 2);
+	assert_int_equal(num_at(json, "1.node"), 2);
+	assert_string_equal(str_at(json, "1.classes"), "NoOpObserver");
+	json_decref(json);
+	json = http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver,TrafficObserver\"}");
+	assert_string_equal(str_at(json, "0.classes"), "NoOpObserver,TrafficObserver");
+	assert_string_equal(str_at(json, "1.observers.1.name"), "TrafficObserver");
+	assert_int_equal(num_at(json, "1.observers.1.seen"), 0);
+	json_decref(json);
+	conn = dial(&run, 2);
+	json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+	json = http_json(&run, 200, "GET", "/v1/observer", NULL);
+	assert_int_equal(num_at(json, "0.observers.1.seen"), 0);
+	assert_int_equal(num_at(json, "1.observers.1.seen"), 2);   /* ApiVersions, DescribeCluster */
+	assert_null(str_at(json, "1.observers.1.fallback"));
+	json_decref(json);
+	/* what cannot be had leaves what there is */
+	json_decref(http_json(&run, 400, "PUT", "/v1/observer", "{\"classes\": \"AllowAll\"}"));
+	json = http_json(&run, 200, "GET", "/v1/observer", NULL);
+	assert_int_equal(num_at(json, "1.observers.1.seen"), 2);
+	json_decref(json);
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
+	kc_free(conn);
+}
+
+/* ---- waiting ---- */
+
+/* The id of the last request that was recorded. */
+static int64_t last_id(void)
+{
+	int64_t last = 0;
+	size_t n;
+
+	do {
+		char path[80];
+		json_t *json;
+
+		snprintf(path, sizeof path, "/v1/requests?limit=10000&after=%lld", (long long)last);
+		json = http_json(&run, 200, "GET", path, NULL);
+		n = json_array_size(json);
+		if (n)
+			last = json_integer_value(json_object_get(json_array_get(json, n - 1), "id"));
+		json_decref(json);
+	} while (n);
+	return last;
+}
+
+static void a_wait_ends(void **state)
+{
+	long long after = last_id();
+	struct kc_conn *conn = dial(&run, 1);   /* one ApiVersions */
+	char body[200];
+	json_t *json;
+
+	(void)state;
+	snprintf(body, sizeof body, "{\"after\": %lld, \"api\": \"ApiVersions\", \"node\": 1}", after);
+	json = http_json(&run, 200, "POST", "/v1/wait", body);
+	assert_int_equal(num_at(json, "met"), 1);
+	json_decref(json);
+	snprintf(body, sizeof body, "{\"after\": %lld, \"api\": \"ApiVersions\", \"node\": 2, \"timeoutMs\": 20}", after);
+	json = http_json(&run, 408, "POST", "/v1/wait", body);
+	assert_int_equal(num_at(json, "met"), 0);
+	json_decref(json);
+	snprintf(body, sizeof body, "{\"after\": %lld, \"count\": 2, \"timeoutMs\": 0}", after);
+	json_decref(http_json(&run, 408, "POST", "/v1/wait", body));
+	kc_free(conn);
+}
+
+/* Several wait for different things, and one of them goes away; what they wait for ends them. */
+static void waits_do_not_disturb_each_other(void **state)
+{
+	enum { N = 4 };
+	struct kc_conn *conn = dial(&run, 1);
+	char body[200];
+	int fds[N], gone = http_dial(run.process.control_port), late;
+
+	(void)state;
+	snprintf(body, sizeof body, "{\"after\": %lld, \"api\": \"DescribeCluster\", \"count\": 3}", (long long)last_id());
+	http_send(gone, "POST", "/v1/wait", body);
+	for (int i = 0; i < N; i++) {
+		fds[i] = http_dial(run.process.control_port);
+		http_send(fds[i], "POST", "/v1/wait", body);
+	}
+	late = http_dial(run.process.control_port);
+	http_send(late, "POST", "/v1/wait", "{\"api\": \"UnregisterBroker\", \"timeoutMs\": 30000}");
+	json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+	close(gone);
+	json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+	json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+	for (int i = 0; i < N; i++) {
+		struct http http = http_read(fds[i]);
+
+		assert_int_equal(http.status, 200);
+		http_free(&http);
+	}
+	json_decref(http_json(&run, 200, "GET", "/v1/status", NULL));
+	close(late);
+	kc_free(conn);
+}
+
+/* ---- what arrived ---- */
+
+static json_t *recorded(const char *fmt, ...)
+{
+	char path[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(path, sizeof path, fmt, ap);
+	va_end(ap);
+	return http_json(&run, 200, "GET", path, NULL);
+}
+
+static void requests_read_back_as_they_were_sent(void **state)
+{
+	static const char sent[] = "{'topics': [{'topicId': 'AAAAAAAAAAAAAAAAAAAAAA', 'name': 'nope'}], "
+				   "'allowAutoTopicCreation': false, 'includeTopicAuthorizedOperations': false}";
+	long long after = last_id();
+	struct kc_conn *conn = dial(&run, 2);
+	json_t *answer, *list, *wanted;
+	struct kw_buf buf;
+	char hex[3];
+
+	(void)state;
+	answer = talk(&run, conn, "Metadata", 12, "%s", sent);
+	list = recorded("/v1/requests?after=%lld&api=Metadata&bytes=1", after);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(str_at(list, "0.api"), "Metadata");
+	assert_int_equal(num_at(list, "0.version"), 12);
+	assert_int_equal(num_at(list, "0.node"), 2);
+	assert_string_equal(str_at(list, "0.address"), "127.0.0.1");
+	assert_string_equal(str_at(list, "0.fate"), "replied");
+	assert_string_equal(str_at(list, "0.request.header.clientId"), "test");
+	assert_int_equal(num_at(list, "0.request.header.requestApiKey"), 3);
+	wanted = quoted(sent);
+	assert_true(json_equal(at(list, "0.request.body"), wanted));
+	assert_true(json_equal(at(list, "0.response.body"), answer));
+	/* the bytes are those of the same request, encoded again: only the correlation id is another */
+	kw_buf_init(&buf, 0);
+	assert_int_equal(kc_encode(conn, 3, 12, body_of(&run, 3, 12, sent), &buf, NULL, NULL), 0);
+	assert_int_equal(strlen(str_at(list, "0.requestBytes")), 2 * (buf.n - 4));
+	for (size_t i = 4; i < buf.n; i++) {
+		snprintf(hex, sizeof hex, "%02x", buf.p[i]);
+		if (i < 8 || i >= 12)
+			assert_memory_equal(str_at(list, "0.requestBytes") + 2 * (i - 4), hex, 2);
+	}
+	kw_buf_fini(&buf);
+	json_decref(wanted);
+	json_decref(list);
+	json_decref(answer);
+	kc_free(conn);
+}
+
+static void paging_gives_each_once(void **state)
+{
+	long long after = last_id(), first = after;
+	struct kc_conn *conn = dial(&run, 1);   /* one ApiVersions */
+	int n = 0;
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		json_decref(talk(&run, conn, i % 2 ? "DescribeCluster" : "DescribeQuorum", 0, "{}"));
+	for (;;) {
+		json_t *page = recorded("/v1/requests?after=%lld&limit=3&node=1", after);
+		size_t k = json_array_size(page);
+
+		for (size_t i = 0; i < k; i++, n++) {
+			after = json_integer_value(json_object_get(json_array_get(page, i), "id"));
+			assert_int_equal(after, first + 1 + n);
+			assert_null(json_object_get(json_array_get(page, i), "requestBytes"));
+		}
+		json_decref(page);
+		if (k < 3)
+			break;
+	}
+	assert_int_equal(n, 8);
+	json_decref(http_json(&run, 200, "GET", "/v1/requests?after=9223372036854775807", NULL));
+	kc_free(conn);
+}
+
+static void fates_are_told(void **state)
+{
+	static const uint8_t unknown[] = {0, 0, 0, 10, 0x03, 0xe7, 0, 0, 0, 0, 0, 1, 0xff, 0xff};
+	long long after = last_id();
+	struct kc_conn *conn = dial_as(NULL, 1);
+	json_t *list;
+
+	(void)state;
+	tell(&run, conn, "Produce", 9, "{'acks': 0, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': "
+	     "{'batches': [{'records': [{'value': 'a'}]}]}}]}]}");
+	assert_int_equal(kc_write(conn, unknown, sizeof unknown, soon(), NULL), 0);
+	assert_int_equal(kc_wait_close(conn, soon()), KC_CLOSED);
+	list = recorded("/v1/requests?after=%lld", after);
+	assert_int_equal(json_array_size(list), 2);
+	assert_string_equal(str_at(list, "0.fate"), "silent");
+	assert_null(str_at(list, "0.request.header.clientId"));
+	assert_null(at(list, "0.response"));
+	assert_string_equal(str_at(list, "1.fate"), "closed");
+	assert_string_equal(str_at(list, "1.reason"), "API key 999 (unknown) is not served");
+	assert_null(at(list, "1.api"));
+	json_decref(list);
+	kc_free(conn);
+}
+
+/* ---- metrics ---- */
+
+/* The name of a metric or label ends here. */
+static size_t name_length(const char *p)
+{
+	return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+/* From { to behind }, checking names, quotes and escapes. */
+static const char *skip_labels(const char *p)
+{
+	do {
+		p++;
+		assert_true(name_length(p) > 0);
+		p += name_length(p);
+		assert_memory_equal(p, "=\"", 2);
+		for (p += 2; *p != '"'; p++) {
+			assert_true(*p && *p != '\n');
+			if (*p == '\\') {
+				p++;
+				assert_true(*p == '\\' || *p == '"' || *p == 'n');
+			}
+		}
+		p++;
+	} while (*p == ',');
+	assert_int_equal(*p, '}');
+	return p + 1;
+}
+
+/* "# HELP name text" or "# TYPE name type": the name, after `kind`, must be new there. */
+static void check_comment(const char *line, json_t *kind, char metric[200])
+{
+	snprintf(metric, 200, "%.*s", (int)name_length(line + 7), line + 7);
+	assert_int_equal(line[7 + strlen(metric)], ' ');
+	assert_null(json_object_get(kind, metric));
+	json_object_set_new(kind, metric, json_true());
+}
+
+static void check_sample(char *line, json_t *samples, const char *metric)
+{
+	const char *p = line + name_length(line);
+	char *end;
+
+	assert_int_equal(strlen(metric), p - line);   /* stands below its own HELP and TYPE */
+	assert_memory_equal(line, metric, strlen(metric));
+	if (*p == '{')
+		p = skip_labels(p);
+	assert_int_equal(*p, ' ');
+	strtod(p, &end);
+	assert_int_equal(*end, '\0');
+	line[p - line] = '\0';
+	assert_null(json_object_get(samples, line));
+	json_object_set_new(samples, line, json_true());
+}
+
+/* Every metric has HELP and TYPE once, before its samples, which are all different. */
+static void check_metrics(char *text)
+{
+	json_t *helps = json_object(), *types = json_object(), *samples = json_object();
+	char metric[200] = "", *save = NULL;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (strncmp(line, "# HELP ", 7) == 0) {
+			check_comment(line, helps, metric);
+		} else if (strncmp(line, "# TYPE ", 7) == 0) {
+			check_comment(line, types, metric);
+			assert_non_null(json_object_get(helps, metric));
+			assert_true(strcmp(line + 8 + strlen(metric), "counter") == 0 ||
+				    strcmp(line + 8 + strlen(metric), "gauge") == 0);
+		} else {
+			check_sample(line, samples, metric);
+			assert_non_null(json_object_get(types, metric));
+		}
+	}
+	assert_in_range(json_object_size(samples), 40, 1000);
+	json_decref(helps);
+	json_decref(types);
+	json_decref(samples);
+}
+
+static void metrics_parse(void **state)
+{
+	struct kc_conn *conn;
+	struct http http;
+
+	(void)state;
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"TrafficObserver\"}"));
+	conn = dial_as("a\"b\\c\nd", 1);
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, "
+			 "'records': {'batches': [{'records': [{'value': 'a'}]}]}}]}]}"));
+	http = http_ask(&run, "GET", "/metrics", NULL);
+	assert_int_equal(http.status, 200);
+	assert_non_null(strstr(http.text, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+	assert_non_null(strstr(http.body, "{node=\"1\",observer=\"TrafficObserver\",client_id=\"a\\\"b\\\\c\\nd\"} 1\n"));
+	assert_non_null(strstr(http.body, "\nkassay_connections 1\n"));
+	check_metrics(http.text + (http.body - http.text));
+	http_free(&http);
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
+	kc_free(conn);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_path_has_its_methods),
+		cmocka_unit_test(other_paths_are_not_found),
+		cmocka_unit_test(bad_input_is_told),
+		cmocka_unit_test(large_input_is_refused_or_read),
+		cmocka_unit_test(status_tells_what_there_is),
+		cmocka_unit_test(a_partition_tells_its_log),
+		cmocka_unit_test(validators_tell_what_they_saw),
+		cmocka_unit_test(observers_are_exchanged),
+		cmocka_unit_test(a_wait_ends),
+		cmocka_unit_test(waits_do_not_disturb_each_other),
+		cmocka_unit_test(requests_read_back_as_they_were_sent),
+		cmocka_unit_test(paging_gives_each_once),
+		cmocka_unit_test(fates_are_told),
+		cmocka_unit_test(metrics_parse),
+	};
+
+	fb_log_level(KASSAY_ERROR);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

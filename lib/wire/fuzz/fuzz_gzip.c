@@ -1,0 +1,8 @@
+#include "lib/wire/fuzz/inflate.h"
+
+FUZZ_TARGET
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	return fuzz_inflate(KW_GZIP, p, n);
+}
