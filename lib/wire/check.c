@@ -125,13 +125,26 @@ static void check_stored_header(struct check *check)
 
 /* ---- records ---- */
 
+/* A fault of a record as a whole. */
+static struct kw_fault of_record(const struct check *check, const struct kw_item *item)
+{
+	struct kw_fault fault = {.at = item->at, .size = item->size, .inflated = check->batch.attributes & KW_A_CODEC};
+
+	if (!fault.inflated)
+		fault.at += KW_B_RECORDS;
+	return fault;
+}
+
 static void check_control(struct check *check, const struct kw_item *item)
 {
+	struct kw_fault fault = of_record(check, item);
 	struct kt_err err = {0};
 	int type;
 
-	if (kw_control_read_key(item->key, NULL, &type, &err))
-		find(check, 0, KW_B_RECORDS + item->at, item->size, "a control record whose key is none: %s", err.text);
+	if (check->stopped || kw_control_read_key(item->key, NULL, &type, &err) == 0)
+		return;
+	snprintf(fault.text, sizeof fault.text, "a control record whose key is none: %.180s", err.text);
+	check->stopped = check->fn(check->arg, &fault) != 0;
 }
 
 /* b - a, which wraps as offsets in a batch do. */
@@ -145,17 +158,16 @@ static int see_record(void *arg, int32_t index, const struct kw_item *item)
 	struct check *check = arg;
 	const struct kw_batch *batch = &check->batch;
 	int64_t delta = between(batch->baseOffset, item->offset);
-	struct kw_fault fault = {.at = item->at, .size = item->size, .inflated = batch->attributes & KW_A_CODEC};
 
 	check->n++;
 	if (item->timestamp > check->maxTimestamp)
 		check->maxTimestamp = item->timestamp;
 	if (check->role == KW_STORED && !check->told && (delta <= check->last || delta > batch->lastOffsetDelta)) {
+		struct kw_fault fault = of_record(check, item);
+
 		check->told = true;
 		snprintf(fault.text, sizeof fault.text, "record %d has offset delta %" PRId64 ", its place is behind %"
 			 PRId64 " and not behind %d", index, delta, check->last, batch->lastOffsetDelta);
-		if (!fault.inflated)
-			fault.at += KW_B_RECORDS;
 		check->stopped = check->fn(check->arg, &fault) != 0;
 	}
 	check->last = delta;

@@ -76,9 +76,21 @@ static bool fits(int64_t v, size_t width)
 	return width >= 8 || (v >= -((int64_t)1 << (8 * width - 1)) && v < (int64_t)1 << 8 * width);
 }
 
+/* Earlier edits may have left anything of a field. */
+static bool has_width(const struct kw_span *span, size_t width)
+{
+	return width > 0 && (span->coding != KW_FIXED || width <= 8);
+}
+
 static bool is_number(const struct kw_span *span)
 {
-	return span && !span->array && span->len_at == span->len_end && span->type <= KW_INT64;
+	return span && !span->array && span->len_at == span->len_end && span->type <= KW_INT64 &&
+	       has_width(span, span->end - span->start);
+}
+
+static bool has_length(const struct kw_span *span)
+{
+	return span && has_width(span, span->len_end - span->len_at);
 }
 
 void kw_edit_set(struct kw_editing *editing, struct kt_obj *obj)
@@ -93,7 +105,7 @@ void kw_edit_set(struct kw_editing *editing, struct kt_obj *obj)
 	if (!kw_place_at(editing, obj, 0, &place) || !read_value(obj, words, &word, &v))
 		return;
 	width = place.size;
-	if (!is_number(place.span)) {
+	if (!is_number(place.span) || width != place.span->end - place.span->start) {
 		kt_obj_fail(obj, "at", KT_ETYPE, "is no number");
 		return;
 	}
@@ -132,7 +144,7 @@ void kw_edit_set_length(struct kw_editing *editing, struct kt_obj *obj)
 	if (!kw_place_at(editing, obj, 0, &place) || !read_value(obj, words, &word, &v))
 		return;
 	span = place.span;
-	if (!span || span->len_at == span->len_end) {
+	if (!has_length(span)) {
 		kt_obj_fail(obj, "at", KT_ETYPE, "has no length");
 		return;
 	}
@@ -349,7 +361,7 @@ void kw_edit_rename(struct kw_editing *editing, struct kt_obj *obj)
 	for (size_t i = 0; i < map->n && !obj->err->code; i++) {
 		const struct kw_span *span = &map->v[i];
 
-		if (span->type != KW_STRING || span->array || span->end - span->len_end != strlen(from) ||
+		if (span->type != KW_STRING || span->array || !has_length(span) || span->end - span->len_end != strlen(from) ||
 		    memcmp(editing->buf->p + span->len_end, from, strlen(from)) != 0)
 			continue;
 		found = true;
@@ -454,24 +466,26 @@ void kw_edit_header_version(struct kw_editing *editing, struct kt_obj *obj)
 	static const uint8_t no_client[] = {0xff, 0xff}, no_tags[] = {0};
 	struct kw_span *client, *tags, *id;
 	int version = 0;
+	size_t end;
 
 	if (!is_frame(editing, obj) || !kt_obj_int(obj, "value", 0, 2, &version))
 		return;
 	id = kw_map_find(&editing->map, "header.correlationId");
-	if (!id) {
+	client = kw_map_find(&editing->map, "header.clientId");
+	tags = kw_map_find(&editing->map, "header._taggedFields");
+	if (!id || id->end == id->start) {
 		kt_obj_fail(obj, NULL, KT_ETYPE, "the frame has no header that can be read");
 		return;
 	}
-	tags = kw_map_find(&editing->map, "header._taggedFields");
 	if (version < 2 && tags)
 		kw_splice(editing, obj, tags->start, tags->end - tags->start, NULL, 0);
-	client = kw_map_find(&editing->map, "header.clientId");
+	end = client ? client->end : id->end;
 	if (version == 0 && client)
 		kw_splice(editing, obj, client->start, client->end - client->start, NULL, 0);
-	if (version > 0 && !client)
-		kw_splice(editing, obj, id->end, 0, no_client, sizeof no_client);
-	if (version == 2 && !tags)
-		kw_splice(editing, obj, client ? client->end : id->end + sizeof no_client, 0, no_tags, sizeof no_tags);
+	if (version > 0 && !client && kw_splice(editing, obj, end, 0, no_client, sizeof no_client))
+		end += sizeof no_client;
+	if (version == 2 && !tags && !obj->err->code)
+		kw_splice(editing, obj, end, 0, no_tags, sizeof no_tags);
 }
 
 void kw_edit_split(struct kw_editing *editing, struct kt_obj *obj)

@@ -140,7 +140,7 @@ static void record(struct area *area, const char *path)
 
 bool kw_map_records(struct kw_map *map, const char *path, const uint8_t *p, size_t n, int32_t most)
 {
-	struct area area = {map, p, p + n, true, true};
+	struct area area = {map, p, n ? p + n : p, true, true};
 	char one[PATH_SIZE];
 
 	for (int32_t i = 0; i < most && area.ok && area.p < area.end; i++) {
@@ -184,7 +184,7 @@ static size_t batch_size(const uint8_t *p, size_t n)
 bool kw_map_batch(struct kw_map *map, const char *path, const uint8_t *p, size_t n)
 {
 	size_t size = batch_size(p, n);
-	struct area area = {map, p, p + size, true, true};
+	struct area area = {map, p, size ? p + size : p, true, true};
 	struct kw_span *span = add(&area, path, "", KW_STRUCT, KW_FIXED);
 	char records[PATH_SIZE];
 
@@ -269,7 +269,7 @@ static bool map_message(struct kw_map *map, const char *path, const uint8_t *p, 
 
 bool kw_map_set(struct kw_map *map, const char *path, const uint8_t *p, size_t n)
 {
-	const uint8_t *end = p + n;
+	const uint8_t *end = n ? p + n : p;
 	char one[PATH_SIZE];
 
 	for (int i = 0; end - p > KW_E_MAGIC && p[KW_E_MAGIC] <= 2; i++) {

@@ -31,6 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	else
 		FUZZ_CHECK(err.code && err.text[0]);
 	check(&map, n);
+	FUZZ_CHECK(kw_map_record_fields(&map));
+	for (size_t i = 0; i < map.n; i++)
+		FUZZ_CHECK(map.v[i].start <= map.v[i].end && map.v[i].end <= n);
 	map.n = 0;
 	FUZZ_CHECK(kw_map_set(&map, "set", p, n));
 	check(&map, n);

@@ -237,6 +237,13 @@ static void what_is_refused(void **state)
 		{"[{'edit': 'crc', 'value': 1}]", KT_ETYPE, "edits[0]", "batch"},
 		{"[{'edit': 'crc', 'at': 4, 'value': 'fix'}]", KT_ERANGE, "edits[0].at", "batch"},
 		{"[{'edit': 'flip-bit', 'at': 'topics', 'bit': 800}]", KT_ERANGE, "edits[0].bit", "field"},
+		/* What earlier edits left of a field. */
+		{"[{'edit': 'replace', 'at': 'header.correlationId', 'hex': '000000000000000000'},"
+		 " {'edit': 'set', 'at': 'header.correlationId', 'value': 1}]", KT_ETYPE, "edits[1].at", "number"},
+		{"[{'edit': 'omit', 'at': 'header.correlationId'}, {'edit': 'header-version', 'value': 2}]", KT_ETYPE,
+		 "edits[1]", "header"},
+		{"[{'edit': 'insert', 'at': 'topics', 'plus': 2, 'hex': '0000000000000000'},"
+		 " {'edit': 'set-length', 'at': 'topics', 'value': 1}]", KT_ETYPE, "edits[1].at", "length"},
 		{"{}", KT_ETYPE, "edits", "array"},
 	};
 
