@@ -45,6 +45,8 @@ static void print_table(const struct cf_target *target)
 	}
 	kt_table_print(&table, stdout, kt_terminal_width(stdout));
 	kt_table_fini(&table);
+	if (*cf_target_hint(target))
+		printf("\n%s\n", cf_target_hint(target));
 }
 
 static int write_profile(const struct cf_target *target, const char *bootstrap)

@@ -270,6 +270,8 @@ static int tell(struct session *session)
 		cf_text_summary(stdout, session->result, session->color);
 	else
 		cf_format_find(given.formats.v[0])->write(stdout, session->result);
+	if (session->lines && *cf_target_hint(&session->setup.target))
+		printf("%s\n", cf_target_hint(&session->setup.target));
 	if (given.out && write_out(session))
 		return KT_EXIT_ENGINE;
 	if (given.out && session->lines)

@@ -226,9 +226,11 @@ static void list_answers(struct listing *listing, const struct lg_load *load)
 		const struct lg_outcome *outcome = &load->outcomes.v[i];
 
 		if (!outcome->expected)
-			list(listing, "%s: %" PRId64 " %s of kind %s answered %s (%d)", load->phase->name, outcome->count,
-			     load->phase->engine == LG_WIRE ? "batches" : "records",
-			     outcome->illegal ? outcome->illegal->name : "legal", lg_code_name(outcome->code), outcome->code);
+			list(listing, "%s: %" PRId64 " %s %s%s: %s (%d)", load->phase->name, outcome->count,
+			     outcome->illegal ? outcome->illegal->name : "legal",
+			     load->phase->engine == LG_WIRE ? "batch" : "record",
+			     outcome->count == 1 ? "" : load->phase->engine == LG_WIRE ? "es" : "s",
+			     lg_code_name(outcome->code), outcome->code);
 	}
 }
 
@@ -249,7 +251,8 @@ static void list_records(struct listing *listing, const struct lg_load *load, co
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (kinds[i].violation && kinds[i].n > 0)
-			list(listing, "%s: %" PRId64 " records %s", load->phase->name, kinds[i].n, kinds[i].what);
+			list(listing, "%s: %" PRId64 " record%s %s", load->phase->name, kinds[i].n,
+			     kinds[i].n == 1 ? "" : "s", kinds[i].what);
 }
 
 static void report_violations(const struct lg_run *run, FILE *out)

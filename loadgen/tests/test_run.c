@@ -142,7 +142,7 @@ static void test_an_unexpected_refusal_is_a_violation(void **state)
 	assert_int_equal(tally.refused_present, 0);
 	text = report_of(&run);
 	assert_non_null(strstr(text, "legal                     1  INVALID_RECORD (87)  UNEXPECTED"));
-	assert_non_null(strstr(text, "FAILED: 1 violation\n  produce: 1 records of kind legal answered INVALID_RECORD (87)\n"));
+	assert_non_null(strstr(text, "FAILED: 1 violation\n  p: 1 legal record: INVALID_RECORD (87)\n"));
 	free(text);
 	lg_run_fini(&run);
 	lg_plan_fini(&plan);
