@@ -264,13 +264,14 @@ static int write_out(struct session *session)
 
 static int tell(struct session *session)
 {
-	int status = (int)json_integer_value(json_object_get(session->result, "exit"));
+	int status = (int)json_integer_value(json_object_get(session->result, "exit")), counts[CF_NVERDICTS];
 
 	if (session->lines)
 		cf_text_summary(stdout, session->result, session->color);
 	else
 		cf_format_find(given.formats.v[0])->write(stdout, session->result);
-	if (session->lines && *cf_target_hint(&session->setup.target))
+	cf_result_count(session->result, counts);
+	if (session->lines && counts[CF_UNSUPPORTED] > 0 && *cf_target_hint(&session->setup.target))
 		printf("%s\n", cf_target_hint(&session->setup.target));
 	if (given.out && write_out(session))
 		return KT_EXIT_ENGINE;
