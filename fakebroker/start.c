@@ -188,7 +188,6 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 		process->plugins[i] = settings->plugins.v[i];
 	}
 	cluster->plugins = process->plugins;
-	cluster->seed = (uint64_t)settings->seed;
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
+#include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
 
@@ -135,7 +136,7 @@ static bool answer_topic(struct fb_request *req, const wanted *want, bool by_id,
 	if (!req->forced && by_id)
 		out->errorCode = UNKNOWN_TOPIC_ID;
 	else if (!req->forced)
-		out->errorCode = fb_topic_name_error(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
+		out->errorCode = fb_topic_name_fault(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
 	return true;
 }
 
@@ -194,7 +195,7 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 		struct kw_str name = body->topics.v[i].name;
 		struct fb_topic *topic;
 
-		if (!fb_topic_find(cluster, name) && !fb_topic_name_error(name, &req->arena))
+		if (!fb_topic_find(cluster, name) && !fb_topic_name_fault(name, &req->arena))
 			fb_topic_create(cluster, name, n, rf, NULL, &topic, NULL);
 	}
 }

@@ -71,7 +71,6 @@ struct fb_topic {
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct fb_append_conf conf;
-	int32_t minInsyncReplicas;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
 };
@@ -99,8 +98,6 @@ struct fb_cluster {
 	struct fb_recorder *recorder; /* or NULL */
 	const char *const *plugins;  /* --plugin files, NULL-terminated, or NULL */
 	char *control_url;           /* or NULL */
-	uint64_t seed;
-	bool auto_create;            /* auto.create.topics.enable */
 };
 
 /* ---- life ---- */
@@ -160,8 +157,6 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic);
 /* Kafka's Topic.isInternal. */
 bool fb_topic_is_internal(struct kw_str name);
-/* Kafka's Topic.validate: NULL if the name is good, else its message in arena. */
-const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena);
 
 /* Applies changes of configuration and all that follows: topics' values and chains, observers. On an error (a validator
  * that cannot be made) nothing is changed. */

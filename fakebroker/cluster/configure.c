@@ -121,7 +121,6 @@ static char *chain_key(const struct lookup *lookup, const char *classes)
 struct outcome {
 	struct fb_topic *topic;
 	struct fb_append_conf conf;
-	int32_t minInsyncReplicas;
 	struct fb_chain *chain;
 	char *key;                 /* NULL: the topic has that chain already, and keeps it */
 };
@@ -137,7 +136,6 @@ static void install(struct outcome *outcome)
 	struct fb_topic *topic = outcome->topic;
 
 	topic->conf = outcome->conf;
-	topic->minInsyncReplicas = outcome->minInsyncReplicas;
 	if (!outcome->key)
 		return;
 	fb_chain_unref(topic->chain);
@@ -174,7 +172,6 @@ static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct o
 	*outcome = (struct outcome){.topic = topic};
 	lookup_init(&lookup, cluster, kw_str(topic->name), topic->replicas[0]);
 	read_conf(&lookup, &outcome->conf);
-	outcome->minInsyncReplicas = (int32_t)number(&lookup, "min.insync.replicas", 1);
 	code = make_chain(&lookup, outcome, err);
 	kw_arena_fini(&lookup.arena);
 	return code;

@@ -278,14 +278,3 @@ int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_reg
 	}
 	return r.nomem ? KT_ENOMEM : 0;
 }
-
-int16_t fb_register_record_version(int16_t level, bool reported, int64_t staticLevel)
-{
-	if (reported && level >= staticLevel)
-		return 5;
-	if (level >= FB_LEVEL_CORDONED)
-		return 4;
-	if (level >= FB_LEVEL_DIRECTORIES)
-		return 3;
-	return level >= 8 ? 2 : 1;
-}

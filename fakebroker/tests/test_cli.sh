@@ -169,7 +169,7 @@ equal '--check of what is good' "$("$fb" fixtures/scenarios/demo.json --check 2>
 equal '--check of nothing' "$("$fb" --check 2>&1; echo $?)" $'ok\n0'
 refused "fakebroker/tests/scenarios/unknown-top.json:3: \$.topcis: unknown member \"topcis\"; did you mean \"topics\"?" \
 	fakebroker/tests/scenarios/unknown-top.json --check
-refused "observer 'Nope': no observer 'Nope'" --check --set observer.class.name=Nope
+refused "no observer 'Nope'" --check --set observer.class.name=Nope
 "$fb" --check --set num.partition=1 >"$dir/out" 2>"$dir/err"
 equal 'exit code with an unknown name' $? 0
 check 'an unknown name is told' grep -q ' WARN there is no broker configuration num.partition; did you mean num.partitions$' \

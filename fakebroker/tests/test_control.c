@@ -126,7 +126,7 @@ static const struct {
 	{400, "PUT", "/v1/observer", NULL, "PUT /v1/observer needs a body: a JSON object"},
 	{400, "PUT", "/v1/observer", "{}", "body:1: $: missing member \"classes\""},
 	{400, "PUT", "/v1/observer", "{\"classes\": \"TrafficObservr\"}",
-	 "observer 'TrafficObservr': no observer 'TrafficObservr', did you mean 'TrafficObserver'"},
+	 "no observer 'TrafficObservr', did you mean 'TrafficObserver'"},
 	/* partitions */
 	{404, "GET", "/v1/partitions/t/1", NULL, "there is no partition t/1; /v1/partitions/TOPIC/N is expected"},
 	{404, "GET", "/v1/partitions/t/-1", NULL, "there is no partition t/-1; /v1/partitions/TOPIC/N is expected"},
