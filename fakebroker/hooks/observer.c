@@ -398,12 +398,9 @@ json_t *fb_observer_json(struct fb_observer *observer)
 	return json_pack("{s:s, s:o}", "classes", observer->classes, "observers", list);
 }
 
-int fb_observer_check_option(const struct fb_observer *observer, const char *config, struct kt_err *err)
+int fb_observer_check_option(const char *const *plugins, const char *config, struct kt_err *err)
 {
 	struct fb_option_search search = {.name = config + strlen(FB_OBSERVER_PREFIX)};
-	size_t i;
 
-	for (i = 0; i < observer->n; i++)
-		fb_option_offer(&search, observer->watchers[i].ref.class);
-	return fb_option_found(&search, FB_HOOK_OBSERVER, err);
+	return fb_option_found(&search, FB_HOOK_OBSERVER, plugins, err);
 }

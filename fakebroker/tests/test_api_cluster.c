@@ -376,6 +376,16 @@ static void an_observer_is_a_dynamic_configuration(void **state)
 	assert_string_equal(observer_of(2), "SlowObserver");
 }
 
+static void a_default_needs_no_topic(void **state)
+{
+	(void)state;
+	assert_int_equal(run.process.cluster->ntopics, 0);
+	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "Nope", "true"), 40);
+	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "Nope", "false"), 40);
+	assert_int_equal(alter(conn, 4, "1", "record.validator.classes", "Nope", "false"), 40);
+	assert_int_equal(alter(conn, 4, "1", "record.validator.RejectEvery.m", "1", "false"), 40);
+}
+
 static void trying_changes_nothing(void **state)
 {
 	const struct fb_topic *topic;
@@ -396,6 +406,10 @@ static void trying_changes_nothing(void **state)
 	make_topic(&run, "try2");
 	assert_int_equal(alter(conn, 2, "try", "record.validator.classes", "RequiredHeader", "false"), 40);
 	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "RequiredHeader", "false"), 40);
+	assert_int_equal(alter(conn, 4, "", "record.validator.RejectAll.txet", "no", "false"), 40);
+	assert_int_equal(alter(conn, 2, "try", "record.validator.RejectAll.txet", "no", "false"), 40);
+	assert_int_equal(alter(conn, 2, "try", "record.validator.RejectAll.text", "no", "false"), 0);
+	chain = topic->chain;
 	assert_null(fb_topic_find(run.process.cluster, kw_str("try2"))->chain);
 	assert_ptr_equal(topic->chain, chain);
 	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "NonEmptyValue", "false"), 0);
@@ -434,6 +448,7 @@ int main(void)
 		cmocka_unit_test(an_upgrade_waits_for_the_configuration),
 		cmocka_unit_test(registrations_are_held_against_the_level),
 		cmocka_unit_test(an_observer_is_a_dynamic_configuration),
+		cmocka_unit_test(a_default_needs_no_topic),
 		cmocka_unit_test(trying_changes_nothing),
 		cmocka_unit_test(a_resource_twice_mutes_the_connection),
 	};

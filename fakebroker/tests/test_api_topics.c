@@ -183,6 +183,9 @@ static const struct {
 	{"record.validator.classes=RequiredHeader", INVALID_CONFIG,
 	 "validator RequiredHeader: option name is not set: it must be a text that is not empty"},
 	{"record.validator.classes=RequiredHeader,record.validator.RequiredHeader.name=trace", 0, NULL},
+	{"record.validator.RequiredHeader.nmae=trace", INVALID_CONFIG,
+	 "'RequiredHeader.nmae' is no option, did you mean 'name'"},
+	{"record.validator.Elsewhere.nmae=trace", 0, NULL},
 };
 
 /* 'configs' of a request. */
