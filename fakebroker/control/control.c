@@ -279,7 +279,9 @@ int fb_control_start(struct fb_cluster *cluster, const char *host, int port, str
 	evhttp_set_gencb(control->http, on_request, control);
 	socket = evhttp_bind_socket_with_handle(control->http, host, (uint16_t)port);
 	if (!socket)
-		return kt_fail(err, KT_ENET, "cannot listen on %s:%d for the control API: %s", host, port, strerror(errno));
+		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d for the control API: %s"
+							       : "cannot listen on %s:%d for the control API: %s",
+			       host, port, strerror(errno));
 	*bound = port_of(socket);
 	if (pthread_create(&control->thread, NULL, run, control) != 0)
 		return kt_fail(err, KT_ESYS, "cannot start the thread of the control API");
