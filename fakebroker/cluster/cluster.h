@@ -106,8 +106,11 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Registers our own brokers. Fails when a static value is illegal at the current level, with node, configuration, value
- * and level in err. */
+/* Sets what a cluster of its features begins with; static values are set before. 0 or KT_ENOMEM. */
+int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
+/* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
+ * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in
+ * err. */
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
 /* The static or default value of one of our brokers that is illegal at the current level, *node being its id: the first,
  * or the only one of a cluster that could not join. Lives in arena. NULL if there is none or no memory. */

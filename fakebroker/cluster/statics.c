@@ -40,6 +40,7 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int32_t *node, struct kw_arena *arena)
 {
 	struct fb_cluster_view *view = fb_cluster_view(cluster, arena);
+	int16_t level = cluster->levels.v[FB_METADATA_VERSION];
 
 	for (size_t i = 0; view && i + 1 < cluster->nnodes; i++) {
 		struct fb_broker_view broker = {.id = cluster->nodes[i].id, .reported = true};
@@ -52,7 +53,8 @@ const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int3
 		broker.statics = statics;
 		broker.nstatics = (size_t)n;
 		*node = broker.id;
-		if (fb_static_violations(view, &broker, cluster->levels.v[FB_METADATA_VERSION], arena, &found) > 0)
+		if (fb_sensitive_violations(view, broker.id, level, arena, &found) > 0 ||
+		    fb_static_violations(view, &broker, level, arena, &found) > 0)
 			return found;
 	}
 	return NULL;

@@ -1,6 +1,7 @@
 /* The cluster over the wire: registration, heartbeats, what describes it, features, configuration. What is expected was
  * measured on Apache Kafka 4.4.0, unless a line says that it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/control/endpoints.h"
 #include "fakebroker/tests/talk.h"
 
 static struct running run;
@@ -341,6 +342,59 @@ static void registrations_are_held_against_the_level(void **state)
 	unregister(60);
 }
 
+/* The kit's: the level that knows static configurations is 28 here. Our own brokers tell theirs when it is reached, so an
+ * illegal one stands in its way before. */
+static void our_brokers_tell_their_statics_later(void **state)
+{
+	static char scenario[] = "fakebroker/tests/scenarios/good-statics-later.json";
+	static const char upgrade[] = "{'featureUpdates': [{'feature': 'metadata.version', 'maxVersionLevel': 28, 'upgradeType': 1}]}";
+	struct fb_settings settings = {.scenario = scenario};
+	const struct fb_broker_view *view;
+	struct running later;
+	struct kc_conn *c;
+	int64_t epoch;
+	json_t *json;
+
+	(void)state;
+	running_start(&later, &settings);
+	c = dial(&later, 1);
+	epoch = fb_cluster_broker(later.process.cluster, 3)->epoch;
+	assert_false(fb_cluster_broker(later.process.cluster, 3)->view.reported);
+	json = talk(&later, c, "UpdateFeatures", 2, upgrade);
+	assert_int_equal(num_at(json, "errorCode"), 40);
+	assert_non_null(strstr(str_at(json, "errorMessage"), "illegal: broker 3 static kit.x=512: "));
+	json_decref(json);
+	assert_int_equal(fb_cluster_set_static(later.process.cluster, 3, kw_str("kit.x"), kw_str("1024"), NULL), 0);
+	assert_int_equal(ask_num(&later, c, "errorCode", "UpdateFeatures", 2, upgrade), 0);
+	for (int32_t id = 1; id <= 3; id++)
+		assert_true(fb_cluster_broker(later.process.cluster, id)->view.reported);
+	view = &fb_cluster_broker(later.process.cluster, 3)->view;
+	assert_int_equal(fb_cluster_broker(later.process.cluster, 3)->epoch, epoch);
+	assert_false(fb_cluster_broker(later.process.cluster, 3)->fenced);
+	json = fb_status_json(later.process.cluster);
+	assert_string_equal(str_at(json, "registrations.2.staticConfigs.2.name"), "kit.x");
+	assert_string_equal(str_at(json, "registrations.2.staticConfigs.2.value"), "1024");
+	assert_int_equal(view->nstatics, 3);
+	json_decref(json);
+	kc_free(c);
+	running_stop(&later);
+}
+
+static void min_insync_replicas_is_a_cluster_default(void **state)
+{
+	struct kw_str name = kw_str("min.insync.replicas");
+	struct running later;
+	static const char *const versions[] = {"4.4-IV2", "25"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		running_start(&later, &(struct fb_settings){.metadata_version = versions[i]});
+		assert_int_equal(later.process.cluster->levels.v[FB_ELR_VERSION], 1 - i);
+		assert_int_equal(fb_configs_dynamic(later.process.cluster->configs, FB_BROKER, kw_str(""), name).n, i ? -1 : 1);
+		running_stop(&later);
+	}
+}
+
 /* ---- configuration ---- */
 
 static int64_t alter(struct kc_conn *c, int type, const char *resource, const char *name, const char *value, const char *validate)
@@ -447,6 +501,8 @@ int main(void)
 		cmocka_unit_test(updates_are_refused),
 		cmocka_unit_test(an_upgrade_waits_for_the_configuration),
 		cmocka_unit_test(registrations_are_held_against_the_level),
+		cmocka_unit_test(our_brokers_tell_their_statics_later),
+		cmocka_unit_test(min_insync_replicas_is_a_cluster_default),
 		cmocka_unit_test(an_observer_is_a_dynamic_configuration),
 		cmocka_unit_test(a_default_needs_no_topic),
 		cmocka_unit_test(trying_changes_nothing),
