@@ -57,9 +57,9 @@ static int64_t enrolled(int id, char incarnation)
 /* "caught up", "fenced", "shall shut down" as a bit each, or minus the error code. */
 static int64_t beat(int id, int64_t epoch, int64_t offset, bool fence, bool shut)
 {
-	json_t *json = talk(&run, controller, "BrokerHeartbeat", 1, "{'brokerId': %d, 'brokerEpoch': %lld, 'currentMetadataOffset': "
-			    "%lld, 'wantFence': %s, 'wantShutDown': %s}", id, (long long)epoch, (long long)offset,
-			    fence ? "true" : "false", shut ? "true" : "false");
+	json_t *json = talk(&run, controller, "BrokerHeartbeat", 1, "{'brokerId': %d, 'brokerEpoch': %lld, "
+			    "'currentMetadataOffset': %lld, 'wantFence': %s, 'wantShutDown': %s}", id, (long long)epoch,
+			    (long long)offset, fence ? "true" : "false", shut ? "true" : "false");
 	int64_t error = num_at(json, "errorCode"), bits;
 
 	bits = num_at(json, "isCaughtUp") | num_at(json, "isFenced") << 1 | num_at(json, "shouldShutDown") << 2;
@@ -264,13 +264,14 @@ static void updates_are_refused(void **state)
 {
 	static const struct { const char *update, *message; } rows[] = {
 		{"'feature': 'metadata.version', 'maxVersionLevel': 34, 'upgradeType': 1",
-		 PREFIX "Invalid update version 34 for feature metadata.version. Local controller 1000 only supports versions 7-33"},
+		 PREFIX "Invalid update version 34 for feature metadata.version. Local controller 1000 only supports versions "
+		 "7-33"},
 		{"'feature': 'metadata.version', 'maxVersionLevel': 26, 'upgradeType': 1",
-		 PREFIX "Invalid update version 26 for feature metadata.version. Can't downgrade the version of this feature without "
-		 "setting the upgrade type to either safe or unsafe downgrade."},
+		 PREFIX "Invalid update version 26 for feature metadata.version. Can't downgrade the version of this feature "
+		 "without setting the upgrade type to either safe or unsafe downgrade."},
 		{"'feature': 'metadata.version', 'maxVersionLevel': 22, 'upgradeType': 2",
-		 PREFIX "Unsupported metadata.version downgrade from 27 to 22. Refusing to perform the requested downgrade because it "
-		 "might delete metadata information."},
+		 PREFIX "Unsupported metadata.version downgrade from 27 to 22. Refusing to perform the requested downgrade "
+		 "because it might delete metadata information."},
 		{"'feature': 'foo', 'maxVersionLevel': 1, 'upgradeType': 1",
 		 PREFIX "Invalid update version 1 for feature foo. Local controller 1000 does not support this feature."},
 	};
@@ -301,8 +302,8 @@ static int64_t update(int to, int type, const char *validate)
 static void an_upgrade_waits_for_the_configuration(void **state)
 {
 	int64_t epoch = run.process.cluster->features_epoch;
-	json_t *json = talk(&run, conn, "UpdateFeatures", 2, "{'featureUpdates': [{'feature': 'metadata.version', 'maxVersionLevel': "
-			    "28, 'upgradeType': 1}]}");
+	json_t *json = talk(&run, conn, "UpdateFeatures", 2, "{'featureUpdates': [{'feature': 'metadata.version', "
+			    "'maxVersionLevel': 28, 'upgradeType': 1}]}");
 
 	(void)state;
 	assert_int_equal(num_at(json, "errorCode"), 40);
@@ -400,8 +401,8 @@ static void min_insync_replicas_is_a_cluster_default(void **state)
 static int64_t alter(struct kc_conn *c, int type, const char *resource, const char *name, const char *value, const char *validate)
 {
 	return ask_num(&run, c, "responses.0.errorCode", "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': %d, "
-		       "'resourceName': '%s', 'configs': [{'name': '%s', 'configOperation': 0, 'value': '%s'}]}], 'validateOnly': %s}",
-		       type, resource, name, value, validate);
+		       "'resourceName': '%s', 'configs': [{'name': '%s', 'configOperation': 0, 'value': '%s'}]}], "
+		       "'validateOnly': %s}", type, resource, name, value, validate);
 }
 
 static const char *observer_of(int32_t node)

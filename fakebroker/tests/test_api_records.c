@@ -88,8 +88,8 @@ static void of_two_entries_for_one_partition_the_last_counts(void **state)
 
 	(void)state;
 	make_topic(&run, "twice");
-	json = talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'twice', 'partitionData': [{'index': 0, 'records': "
-		    "%s}, {'index': 0, 'records': %s}]}]}", one, three);
+	json = talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'twice', 'partitionData': [{'index': 0, "
+		    "'records': %s}, {'index': 0, 'records': %s}]}]}", one, three);
 	assert_int_equal(json_array_size(at(json, "responses.0.partitionResponses")), 1);
 	assert_int_equal(num_at(json, "responses.0.partitionResponses.0.errorCode"), 0);
 	json_decref(json);
@@ -223,8 +223,9 @@ static void wrong_places_have_no_offsets(void **state)
 	assert_int_equal(offset_error(conn, "offsets", 1, -1), 3);
 	assert_int_equal(offset_error(conn, "nope", 0, -1), 3);
 	assert_int_equal(offset_error(other, "offsets", 0, -1), 6);
-	json = talk(&run, conn, "ListOffsets", 11, "{'replicaId': -1, 'topics': [{'name': 'offsets', 'partitions': [{'partitionIndex': 0, "
-		    "'timestamp': -1}, {'partitionIndex': 7, 'timestamp': -1}, {'partitionIndex': 0, 'timestamp': -2}]}]}");
+	json = talk(&run, conn, "ListOffsets", 11, "{'replicaId': -1, 'topics': [{'name': 'offsets', 'partitions': ["
+		    "{'partitionIndex': 0, 'timestamp': -1}, {'partitionIndex': 7, 'timestamp': -1}, {'partitionIndex': 0, "
+		    "'timestamp': -2}]}]}");
 	assert_int_equal(json_array_size(at(json, "topics.0.partitions")), 2);
 	assert_int_equal(num_at(json, "topics.0.partitions.0.errorCode"), 42);
 	assert_int_equal(num_at(json, "topics.0.partitions.1.errorCode"), 3);
@@ -273,8 +274,8 @@ static struct fetched fetch(struct kc_conn *c, int version, const char *fmt, ...
 
 static struct fetched fetch_at(int64_t offset, int max, int partition_max)
 {
-	return fetch(conn, 12, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': %d, 'topics': [{'topic': 'log', 'partitions': [{'partition': "
-		     "0, 'fetchOffset': %lld, 'partitionMaxBytes': %d}]}]}", max, (long long)offset, partition_max);
+	return fetch(conn, 12, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': %d, 'topics': [{'topic': 'log', 'partitions': ["
+		     "{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': %d}]}]}", max, (long long)offset, partition_max);
 }
 
 static void assert_fetched(struct fetched f, int64_t base, int batches, int64_t bytes)
@@ -377,7 +378,8 @@ static void requests_are_judged_as_a_whole(void **state)
 	json_decref(json);
 	/* of two entries for one partition the last counts, in the first's place */
 	json = talk(&run, conn, "Fetch", 12, FETCH "'topics': [{'topic': 'log', 'partitions': [{'partition': 0, 'fetchOffset': 0, "
-		    "'partitionMaxBytes': 1000}, {'partition': 1}, {'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 1000}]}]}");
+		    "'partitionMaxBytes': 1000}, {'partition': 1}, {'partition': 0, 'fetchOffset': 5, "
+		    "'partitionMaxBytes': 1000}]}]}");
 	assert_int_equal(json_array_size(at(json, "responses.0.partitions")), 2);
 	assert_string_equal(str_at(json, "responses.0.partitions.0.records"), "");
 	assert_int_equal(num_at(json, "responses.0.partitions.0.highWatermark"), 5);
@@ -385,35 +387,41 @@ static void requests_are_judged_as_a_whole(void **state)
 	json_decref(json);
 }
 
+/* The bytes of log and log2, which have the same batches, in one answer. */
+static void fetch_both(int max, int64_t bytes[2])
+{
+	const struct kw_FetchResponse *response;
+	char text[400];
+
+	snprintf(text, sizeof text, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': %d, 'topics': ["
+		 "{'topic': 'log', 'partitions': [{'partition': 0, 'partitionMaxBytes': 100}]}, "
+		 "{'topic': 'log2', 'partitions': [{'partition': 0, 'partitionMaxBytes': 1000}]}]}", max);
+	response = call(&run, conn, 1, 12, body_of(&run, 1, 12, text));
+	for (int i = 0; i < 2; i++)
+		bytes[i] = read_partition(&response->responses.v[i].partitions.v[0]).bytes;
+}
+
 /* maxBytes is for all partitions together; the one batch that comes in any case is the answer's, not each partition's. */
 static void partitions_share_the_bytes(void **state)
 {
-	const struct kw_FetchResponse *response;
-	struct fetched first, second;
+	int64_t bytes[2];
 
 	(void)state;
 	fill("log2");
-	response = call(&run, conn, 1, 12, body_of(&run, 1, 12, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': 200, 'topics': [{'topic': "
-			"'log', 'partitions': [{'partition': 0, 'partitionMaxBytes': 100}]}, {'topic': 'log2', 'partitions': "
-			"[{'partition': 0, 'partitionMaxBytes': 1000}]}]}"));
-	first = read_partition(&response->responses.v[0].partitions.v[0]);
-	second = read_partition(&response->responses.v[1].partitions.v[0]);
-	assert_int_equal(first.bytes, 100);
-	assert_int_equal(second.bytes, 100);
-	assert_int_equal(second.batches, 1);
-	response = call(&run, conn, 1, 12, body_of(&run, 1, 12, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': 1, 'topics': [{'topic': "
-			"'log', 'partitions': [{'partition': 0, 'partitionMaxBytes': 100}]}, {'topic': 'log2', 'partitions': "
-			"[{'partition': 0, 'partitionMaxBytes': 1000}]}]}"));
-	assert_int_equal(read_partition(&response->responses.v[0].partitions.v[0]).bytes, FIRST_SIZE);
-	assert_int_equal(read_partition(&response->responses.v[1].partitions.v[0]).bytes, 0);
+	fetch_both(200, bytes);
+	assert_int_equal(bytes[0], 100);
+	assert_int_equal(bytes[1], 100);
+	fetch_both(1, bytes);
+	assert_int_equal(bytes[0], FIRST_SIZE);
+	assert_int_equal(bytes[1], 0);
 }
 
 /* ---- waiting ---- */
 
 static void tell_fetch(struct kc_conn *c, int wait, int min)
 {
-	tell(&run, c, "Fetch", 12, "{'maxWaitMs': %d, 'minBytes': %d, 'maxBytes': 100000, 'topics': [{'topic': 'tail', 'partitions': "
-	     "[{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 100000}]}]}", wait, min);
+	tell(&run, c, "Fetch", 12, "{'maxWaitMs': %d, 'minBytes': %d, 'maxBytes': 100000, 'topics': [{'topic': 'tail', "
+	     "'partitions': [{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 100000}]}]}", wait, min);
 }
 
 static void hear_batches(struct kc_conn *c, int64_t high)
@@ -458,13 +466,13 @@ static void a_fetch_does_not_wait_for_what_cannot_come(void **state)
 	json_t *json;
 
 	(void)state;
-	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': 'tail', 'partitions': "
-	     "[{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}, {'partition': 9}]}]}");
+	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': 'tail', "
+	     "'partitions': [{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}, {'partition': 9}]}]}");
 	json_decref(hear(&run, c, "Fetch", 12));
 	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': []}");
 	json_decref(hear(&run, c, "Fetch", 12));
-	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': 'tail', 'partitions': "
-	     "[{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}]}]}");
+	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': 'tail', "
+	     "'partitions': [{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}]}]}");
 	json_decref(talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['tail']}"));
 	json = hear(&run, c, "Fetch", 12);
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 3);
@@ -475,11 +483,16 @@ static void a_fetch_does_not_wait_for_what_cannot_come(void **state)
 
 /* ---- configuration that changes what is stored ---- */
 
+static int64_t alter(const char *topic, const char *name, const char *value)
+{
+	return ask_num(&run, conn, "responses.0.errorCode", "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 2, "
+		       "'resourceName': '%s', 'configs': [{'name': '%s', 'configOperation': 0, 'value': '%s'}]}]}", topic, name,
+		       value);
+}
+
 static void configure(const char *topic, const char *name, const char *value)
 {
-	assert_int_equal(ask_num(&run, conn, "responses.0.errorCode", "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 2, "
-				 "'resourceName': '%s', 'configs': [{'name': '%s', 'configOperation': 0, 'value': '%s'}]}]}", topic,
-				 name, value), 0);
+	assert_int_equal(alter(topic, name, value), 0);
 }
 
 /* The last batch of the topic, as it is fetched. */
@@ -545,6 +558,7 @@ static void compression_type_takes_effect(void **state)
 		{"gzip", KW_GZIP}, {"snappy", KW_SNAPPY}, {"lz4", KW_LZ4}, {"zstd", KW_ZSTD}, {"uncompressed", KW_NONE},
 		{"producer", KW_LZ4},
 	};
+	static const char records[] = "{'batches': [{'codec': 'lz4', 'records': [{'value': 'z', 'repeat': 50}]}]}";
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -553,7 +567,7 @@ static void compression_type_takes_effect(void **state)
 		int n = 0;
 
 		configure("conf", "compression.type", rows[i].type);
-		assert_in_range(produce(conn, "conf", "{'batches': [{'codec': 'lz4', 'records': [{'value': 'z', 'repeat': 50}]}]}"), 1, 999);
+		assert_in_range(produce(conn, "conf", records), 1, 999);
 		batch = last_batch("conf");
 		assert_int_equal(batch.attributes & KW_A_CODEC, rows[i].codec);
 		assert_int_equal(batch.count, 50);
@@ -570,9 +584,7 @@ static void validators_take_effect(void **state)
 	assert_int_equal(produce(conn, "valid", BATCH("{'value': ''}")), 0);
 	configure("valid", "record.validator.classes", "NonEmptyValue");
 	assert_int_equal(produce(conn, "valid", BATCH("{'value': ''}")), -87);
-	assert_int_equal(ask_num(&run, conn, "responses.0.errorCode", "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 2, "
-				 "'resourceName': 'valid', 'configs': [{'name': 'record.validator.classes', 'configOperation': 0, 'value': "
-				 "'Nope'}]}]}"), 40);
+	assert_int_equal(alter("valid", "record.validator.classes", "Nope"), 40);
 	assert_int_equal(produce(conn, "valid", BATCH("{'value': ''}")), -87);
 	configure("valid", "record.validator.classes", "");
 	assert_int_equal(produce(conn, "valid", BATCH("{'value': ''}")), 1);

@@ -225,8 +225,9 @@ static void configurations_are_judged(void **state)
 
 static void what_is_set_is_there(void **state)
 {
-	json_t *json = talk(&run, conn, "CreateTopics", 7, "{'topics': [{'name': 'set', 'numPartitions': 2, 'replicationFactor': -1, "
-			    "'configs': [{'name': 'retention.ms', 'value': '1'}, {'name': 'retention.ms', 'value': '2'}]}]}");
+	json_t *json = talk(&run, conn, "CreateTopics", 7, "{'topics': [{'name': 'set', 'numPartitions': 2, "
+			    "'replicationFactor': -1, 'configs': [{'name': 'retention.ms', 'value': '1'}, {'name': "
+			    "'retention.ms', 'value': '2'}]}]}");
 	json_t *config;
 	size_t i;
 
@@ -253,9 +254,9 @@ static void validate_only_leaves_nothing(void **state)
 	int64_t offset = run.process.cluster->metadata_offset;
 
 	(void)state;
-	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'dry', 'numPartitions': "
-				 "1, 'replicationFactor': 1, 'configs': [{'name': 'retention.ms', 'value': '5'}]}], "
-				 "'validateOnly': true}"), 0);
+	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'dry', "
+				 "'numPartitions': 1, 'replicationFactor': 1, 'configs': [{'name': 'retention.ms', "
+				 "'value': '5'}]}], 'validateOnly': true}"), 0);
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': 'dry'}], "
 				 "'allowAutoTopicCreation': false}"), 3);
 	assert_int_equal(run.process.cluster->metadata_offset, offset);

@@ -316,8 +316,8 @@ static void an_error_changes_nothing(void **state)
 	kc_free(conn);
 	conn = dial(&run, 1);
 	set_rule("{'match': {'api': 'CreateTopics'}, 'action': {'error': 'NOT_CONTROLLER'}}");
-	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'n', 'numPartitions': 1, "
-				 "'replicationFactor': 1}]}"), 41);
+	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'n', "
+				 "'numPartitions': 1, 'replicationFactor': 1}]}"), 41);
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': 'n'}], "
 				 "'allowAutoTopicCreation': false}"), 3);
 	delete("r");
