@@ -188,7 +188,6 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 		process->plugins[i] = settings->plugins.v[i];
 	}
 	cluster->plugins = process->plugins;
-	cluster->seed = (uint64_t)settings->seed;
 	return 0;
 }
 
@@ -242,6 +241,8 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	struct fb_cluster *cluster = process->cluster;
 	int32_t node;
 
+	if (fb_cluster_format(cluster, err) < 0)
+		return err->code;
 	if (fb_cluster_join(cluster, err) < 0) {
 		blame_violation(process, err);
 		return err->code;

@@ -1,5 +1,6 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
 
@@ -136,7 +137,7 @@ static bool answer_topic(struct fb_request *req, const wanted *want, bool by_id,
 	if (!req->forced && by_id)
 		out->errorCode = UNKNOWN_TOPIC_ID;
 	else if (!req->forced)
-		out->errorCode = fb_topic_name_error(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
+		out->errorCode = fb_topic_name_fault(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
 	return true;
 }
 
@@ -199,7 +200,7 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 
 		if (made + n > FB_MAX_PARTITIONS)
 			return;
-		if (fb_topic_find(cluster, name) || fb_topic_name_error(name, &req->arena))
+		if (fb_topic_find(cluster, name) || fb_topic_name_fault(name, &req->arena))
 			continue;
 		if (fb_topic_create(cluster, name, n, rf, NULL, &topic, &err) < 0)
 			fb_log_line(KASSAY_WARN, "topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);

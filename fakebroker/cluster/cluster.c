@@ -145,6 +145,18 @@ bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *
 	return broker->fenced || !in_session(cluster, broker);
 }
 
+/* What one of our brokers will say of its static configurations. */
+static bool foretell(const struct fb_cluster *cluster, struct fb_broker_view *view, struct kw_arena *arena)
+{
+	struct fb_static_config *statics = NULL;
+	int n = fb_configs_report(cluster->configs, view->id, arena, &statics);
+
+	view->foretold = true;
+	view->statics = statics;
+	view->nstatics = n < 0 ? 0 : (size_t)n;
+	return n >= 0;
+}
+
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena)
 {
 	struct fb_cluster_view *view = kw_alloc(arena, sizeof *view);
@@ -158,6 +170,8 @@ struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_ar
 
 		brokers[i] = broker->view;
 		brokers[i].live = in_session(cluster, broker);
+		if (broker->own && !broker->view.reported && !foretell(cluster, &brokers[i], arena))
+			return NULL;
 	}
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		topics[i] = kw_str(cluster->topics[i]->name);

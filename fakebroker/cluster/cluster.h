@@ -71,7 +71,6 @@ struct fb_topic {
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct fb_append_conf conf;
-	int32_t minInsyncReplicas;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
 };
@@ -100,8 +99,6 @@ struct fb_cluster {
 	struct fb_recorder *recorder; /* or NULL */
 	const char *const *plugins;  /* --plugin files, NULL-terminated, or NULL */
 	char *control_url;           /* or NULL */
-	uint64_t seed;
-	bool auto_create;            /* auto.create.topics.enable */
 };
 
 /* ---- life ---- */
@@ -110,8 +107,11 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Registers our own brokers. Fails when a static value is illegal at the current level, with node, configuration, value
- * and level in err. */
+/* Sets what a cluster of its features begins with; static values are set before. 0 or KT_ENOMEM. */
+int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
+/* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
+ * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in
+ * err. */
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
 /* The static or default value of one of our brokers that is illegal at the current level, *node being its id: the first,
  * or the only one of a cluster that could not join. Lives in arena. NULL if there is none or no memory. */
@@ -162,8 +162,6 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic);
 /* Kafka's Topic.isInternal. */
 bool fb_topic_is_internal(struct kw_str name);
-/* Kafka's Topic.validate: NULL if the name is good, else its message in arena. */
-const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena);
 
 /* Applies changes of configuration and all that follows: topics' values and chains, observers. On an error (a validator
  * that cannot be made) nothing is changed. */

@@ -3,8 +3,6 @@
 
 #include "fakebroker/cluster/cluster.h"
 
-enum { MAX_NAME = 249 };
-
 static int compare(const struct fb_topic *topic, struct kw_str name)
 {
 	size_t n = strlen(topic->name);
@@ -195,20 +193,4 @@ bool fb_topic_is_internal(struct kw_str name)
 {
 	return kw_str_is(name, "__consumer_offsets") || kw_str_is(name, "__transaction_state") ||
 	       kw_str_is(name, "__share_group_state");
-}
-
-const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena)
-{
-	if (name.n <= 0)
-		return "Topic name is invalid: the empty string is not allowed";
-	if (kw_str_is(name, ".") || kw_str_is(name, ".."))
-		return kw_sprintf(arena, "Topic name is invalid: '%.*s' is not allowed", name.n, name.s);
-	if (name.n > MAX_NAME)
-		return kw_sprintf(arena, "Topic name is invalid: the length of '%.*s' is longer than the max allowed "
-				  "length %d", name.n, name.s, MAX_NAME);
-	for (int32_t i = 0; i < name.n; i++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", name.s[i]) || !name.s[i])
-			return kw_sprintf(arena, "Topic name is invalid: '%.*s' contains one or more characters other than "
-					  "ASCII alphanumerics, '.', '_' and '-'", name.n, name.s);
-	return NULL;
 }

@@ -279,7 +279,9 @@ int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struc
 	evhttp_set_gencb(control->http, on_request, control);
 	socket = evhttp_bind_socket_with_handle(control->http, host, (uint16_t)port);
 	if (!socket)
-		return kt_fail(err, KT_ENET, "cannot listen on %s:%d for the control API: %s", host, port, strerror(errno));
+		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d for the control API: %s"
+							       : "cannot listen on %s:%d for the control API: %s",
+			       host, port, strerror(errno));
 	*bound = port_of(socket);
 	return 0;
 }
