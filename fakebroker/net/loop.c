@@ -156,6 +156,7 @@ static int bound_port(struct evconnlistener *l)
 
 int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err)
 {
+	const unsigned flags = LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC;
 	struct fb_listener *listener;
 	struct addrinfo *ai;
 	int code = resolve(host, port, &ai, err);
@@ -166,9 +167,8 @@ int fb_server_listen(struct fb_server *server, const char *host, int port, void 
 	if (listener) {
 		listener->server = server;
 		listener->tag = tag;
-		listener->evl = evconnlistener_new_bind(server->loops[0].base, on_accept, listener,
-							LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
-							1024, ai->ai_addr, (int)ai->ai_addrlen);
+		listener->evl = evconnlistener_new_bind(server->loops[0].base, on_accept, listener, flags, 1024, ai->ai_addr,
+							(int)ai->ai_addrlen);
 	}
 	freeaddrinfo(ai);
 	if (listener && listener->evl) {
@@ -179,8 +179,8 @@ int fb_server_listen(struct fb_server *server, const char *host, int port, void 
 		if (listener && listener->evl)
 			evconnlistener_free(listener->evl);
 		free(listener);
-		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s", host,
-			       port, strerror(errno));
+		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s",
+			       host, port, strerror(errno));
 	}
 	listener->next = server->listeners;
 	server->listeners = listener;

@@ -20,6 +20,12 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define RESOURCE(type, name, rest) "{\"resources\": [{\"resourceType\": " type ", \"resourceName\": \"" name "\"" rest
+#define CONFIG(name, value) "{\"name\": \"" name "\", \"configOperation\": 0, \"value\": \"" value "\"}"
+#define OLD_CONFIG(name, value) "{\"name\": \"" name "\", \"value\": \"" value "\"}"
+#define CONFIGS(list) ", \"configs\": [" list "]}]"
+#define ONLY ", \"validateOnly\": true}"
+
 static void *ask(struct kc_conn *conn, int api, int version, const char *body)
 {
 	struct kt_err err = {0};
@@ -48,16 +54,16 @@ static void replacing_all_by_nothing(void **state)
 	struct kw_AlterConfigsResponse *answer;
 
 	(void)state;
-	ask(conn, 33, 2, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\", \"configs\": ["
-			 "{\"name\": \"retention.ms\", \"value\": \"77777\"}, {\"name\": \"cleanup.policy\", \"value\": \"compact\"}]}]}");
+	ask(conn, 33, 2, RESOURCE("2", "t", CONFIGS(OLD_CONFIG("retention.ms", "77777") ", "
+						    OLD_CONFIG("cleanup.policy", "compact"))) "}");
 	for (int i = 0; i < 3; i++) {
-		answer = ask(conn, 33, i, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\"}], \"validateOnly\": true}");
+		answer = ask(conn, 33, i, RESOURCE("2", "t", "}]") ONLY);
 		assert_int_equal(answer->responses.v[0].errorCode, 0);
 		assert_value("retention.ms", "77777");
 		assert_value("cleanup.policy", "compact");
 		assert_true(fb_topic_find(run.process.cluster, kw_str("t"))->conf.compact);
 	}
-	ask(conn, 33, 2, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\"}]}");
+	ask(conn, 33, 2, RESOURCE("2", "t", "}]}"));
 	assert_value("retention.ms", NULL);
 	assert_false(fb_topic_find(run.process.cluster, kw_str("t"))->conf.compact);
 	kc_free(conn);
@@ -69,10 +75,8 @@ static void validators_that_cannot_be_made(void **state)
 	struct kw_AlterConfigsResponse *answer;
 
 	(void)state;
-	ask(conn, 33, 2, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\", \"configs\": ["
-			 "{\"name\": \"retention.ms\", \"value\": \"5\"}]}]}");
-	answer = ask(conn, 33, 2, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\", \"configs\": ["
-				  "{\"name\": \"record.validator.classes\", \"value\": \"Nope\"}]}]}");
+	ask(conn, 33, 2, RESOURCE("2", "t", CONFIGS(OLD_CONFIG("retention.ms", "5"))) "}");
+	answer = ask(conn, 33, 2, RESOURCE("2", "t", CONFIGS(OLD_CONFIG("record.validator.classes", "Nope"))) "}");
 	assert_int_equal(answer->responses.v[0].errorCode, 40);
 	assert_value("retention.ms", "5");
 	assert_value("record.validator.classes", NULL);
@@ -86,15 +90,11 @@ static void observers_that_cannot_be_had(void **state)
 	struct fb_observer *observer;
 
 	(void)state;
-	answer = ask(conn, 44, 1, "{\"resources\": [{\"resourceType\": 4, \"resourceName\": \"\", \"configs\": ["
-				  "{\"name\": \"observer.class.name\", \"configOperation\": 0, \"value\": \"TrafficObserver\"}]}]}");
+	answer = ask(conn, 44, 1, RESOURCE("4", "", CONFIGS(CONFIG("observer.class.name", "TrafficObserver"))) "}");
 	assert_int_equal(answer->responses.v[0].errorCode, 0);
 	for (int i = 0; i < 2; i++) {
-		answer = ask(conn, 44, 1, i ? "{\"resources\": [{\"resourceType\": 4, \"resourceName\": \"\", \"configs\": ["
-					      "{\"name\": \"observer.class.name\", \"configOperation\": 0, \"value\": \"Nope\"}]}]}"
-					    : "{\"resources\": [{\"resourceType\": 4, \"resourceName\": \"\", \"configs\": ["
-					      "{\"name\": \"observer.class.name\", \"configOperation\": 0, \"value\": \"Nope\"}]}], "
-					      "\"validateOnly\": true}");
+		answer = ask(conn, 44, 1, i ? RESOURCE("4", "", CONFIGS(CONFIG("observer.class.name", "Nope"))) "}"
+					    : RESOURCE("4", "", CONFIGS(CONFIG("observer.class.name", "Nope"))) ONLY);
 		assert_int_equal(answer->responses.v[0].errorCode, 40);
 		observer = fb_node_observer(run.process.cluster, &run.process.cluster->nodes[0]);
 		assert_string_equal(fb_observer_classes(observer), "TrafficObserver");
