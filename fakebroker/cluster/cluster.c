@@ -269,6 +269,16 @@ static int insert_broker(struct fb_cluster *cluster, struct fb_broker *broker)
 	return 0;
 }
 
+static void replace_broker(struct fb_cluster *cluster, struct fb_broker *old, struct fb_broker *broker)
+{
+	size_t i = 0;
+
+	while (cluster->brokers[i] != old)
+		i++;
+	cluster->brokers[i] = broker;
+	broker_free(old);
+}
+
 int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
 			bool amends, int64_t *epoch)
 {
@@ -278,20 +288,16 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 	if (!broker)
 		return KT_ENOMEM;
 	kw_arena_init(&broker->arena, 0);
-	if (fill_broker(broker, request, keep_statics) < 0)
-		goto nomem;
+	if (fill_broker(broker, request, keep_statics) < 0 || (!old && insert_broker(cluster, broker) < 0)) {
+		broker_free(broker);
+		return KT_ENOMEM;
+	}
 	broker->epoch = amends && old ? old->epoch : ++cluster->metadata_offset;
 	broker->fenced = amends && old ? old->fenced : true;
 	broker->heartbeat_ms = amends && old ? old->heartbeat_ms : 0;
+	broker->own = old && old->own;
 	*epoch = broker->epoch;
-	if (old) {
-		broker->own = old->own;
-		fb_cluster_unregister(cluster, request->brokerId);
-	}
-	if (insert_broker(cluster, broker) < 0)
-		goto nomem;
+	if (old)
+		replace_broker(cluster, old, broker);
 	return 0;
-nomem:
-	broker_free(broker);
-	return KT_ENOMEM;
 }
