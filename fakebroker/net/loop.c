@@ -153,8 +153,8 @@ int fb_server_listen(struct fb_server *server, const char *host, int port, void 
 	freeaddrinfo(ai);
 	if (!listener || !listener->evl) {
 		free(listener);
-		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s", host,
-			       port, strerror(errno));
+		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s",
+			       host, port, strerror(errno));
 	}
 	listener->next = server->listeners;
 	server->listeners = listener;
