@@ -11,7 +11,6 @@ struct top {
 	struct kt_obj obj;
 	struct kt_arr nodes, configs, topics, rules;
 	struct kt_obj config;
-	const char *metadataVersion;
 };
 
 static void open_top(struct top *top, const struct kt_json *doc, struct kt_err *err)

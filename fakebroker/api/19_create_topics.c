@@ -222,7 +222,7 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 	out->numPartitions = layout->npartitions;
 	out->replicationFactor = (int16_t)layout->rf;
 	ok = describe(req, topic->name, out);
-	if (!keep) {
+	if (!keep || !ok) {
 		fb_topic_delete(cluster, made);
 		cluster->metadata_offset = offset;
 	}

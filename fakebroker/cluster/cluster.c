@@ -71,6 +71,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	while (cluster->ntopics)
 		fb_topic_unref(cluster->topics[--cluster->ntopics]);
 	free(cluster->topics);
+	free(cluster->topics_by_id);
 	while (cluster->nbrokers)
 		broker_free(cluster->brokers[--cluster->nbrokers]);
 	free(cluster->brokers);

@@ -84,6 +84,7 @@ struct fb_cluster {
 	struct fb_broker **brokers;  /* registered, by id */
 	size_t nbrokers;
 	struct fb_topic **topics;    /* by name */
+	struct fb_topic **topics_by_id;
 	size_t ntopics;
 	struct fb_configdefs *defs;
 	struct fb_configs *configs;
@@ -119,12 +120,13 @@ const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int3
  * log. */
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err);
-/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes the one that
- * it had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
- * NoOpObserver with an error in the log, as in the implementations of KIP-388. Under no lock. 0 or KT_ENOMEM. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
-/* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. For those
- * who ask and are told. Under the lock, for reading at least. */
+/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes those that
+ * they had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
+ * NoOpObserver with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
+ * exchanged. Under no lock: create() and close() of a plugin may take their time. */
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool strict, struct kt_err *err);
+/* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
+ * lock. */
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);
 void fb_cluster_close_observers(struct fb_cluster *cluster);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */

@@ -287,7 +287,13 @@ static bool touches_all(const struct fb_change *changes, size_t n)
 	return false;
 }
 
-/* The values that changes would overwrite. NULL without memory. */
+static struct kw_str keep_str(struct kw_arena *arena, struct kw_str s)
+{
+	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
+}
+
+/* The values that changes would overwrite. Names are copied, too: those of a replacing request lie in the very values that
+ * it deletes. NULL without memory. */
 static struct fb_change *present(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,
 				 struct kw_arena *arena)
 {
@@ -297,8 +303,8 @@ static struct fb_change *present(struct fb_cluster *cluster, const struct fb_cha
 		struct kw_str v = fb_configs_dynamic(cluster->configs, (enum fb_scope)changes[i].resourceType,
 						     changes[i].resourceName, changes[i].name);
 
-		old[i] = changes[i];
-		old[i].value = v.n < 0 ? v : (struct kw_str){kw_strndup(arena, v.s, (size_t)v.n), v.n};
+		old[i] = (struct fb_change){changes[i].resourceType, keep_str(arena, changes[i].resourceName),
+					    keep_str(arena, changes[i].name), keep_str(arena, v)};
 	}
 	return old;
 }
@@ -343,7 +349,7 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 	if (code)
 		kt_fail(err, code, "out of memory");
 	else
-		code = reconfigure(cluster, changes, n, keep, err);
+		code = reconfigure(cluster, old, n, keep, err);
 	if (old && (code || !keep))
 		fb_configs_apply(cluster->configs, old, n);
 	else if (!code)

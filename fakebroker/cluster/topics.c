@@ -38,12 +38,27 @@ struct fb_topic *fb_topic_find(struct fb_cluster *cluster, struct kw_str name)
 	return i < cluster->ntopics && compare(cluster->topics[i], name) == 0 ? cluster->topics[i] : NULL;
 }
 
+/* Where the id is or belongs, in topics_by_id. */
+static size_t place_id(const struct fb_cluster *cluster, struct kw_uuid id)
+{
+	size_t lo = 0, hi = cluster->ntopics;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (memcmp(&cluster->topics_by_id[mid]->id, &id, sizeof id) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 struct fb_topic *fb_topic_find_id(struct fb_cluster *cluster, struct kw_uuid id)
 {
-	for (size_t i = 0; i < cluster->ntopics; i++)
-		if (kw_uuid_eq(cluster->topics[i]->id, id))
-			return cluster->topics[i];
-	return NULL;
+	size_t i = place_id(cluster, id);
+
+	return i < cluster->ntopics && kw_uuid_eq(cluster->topics_by_id[i]->id, id) ? cluster->topics_by_id[i] : NULL;
 }
 
 struct fb_topic *fb_topic_ref(struct fb_topic *topic)
@@ -116,12 +131,19 @@ static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32
 static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
 {
 	size_t i = place(cluster, kw_str(topic->name));
-	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v);
+	size_t k = place_id(cluster, topic->id);
+	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v), **ids;
 
 	if (!v)
 		return KT_ENOMEM;
 	cluster->topics = v;
+	ids = realloc(cluster->topics_by_id, (cluster->ntopics + 1) * sizeof *ids);
+	if (!ids)
+		return KT_ENOMEM;
+	cluster->topics_by_id = ids;
 	memmove(&v[i + 1], &v[i], (cluster->ntopics - i) * sizeof *v);
+	memmove(&ids[k + 1], &ids[k], (cluster->ntopics - k) * sizeof *ids);
+	ids[k] = topic;
 	v[i] = topic;
 	cluster->ntopics++;
 	cluster->metadata_offset++;
@@ -156,9 +178,11 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 
 void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
 {
-	size_t i = place(cluster, kw_str(topic->name));
+	size_t i = place(cluster, kw_str(topic->name)), k = place_id(cluster, topic->id);
 
 	cluster->ntopics--;
+	memmove(&cluster->topics_by_id[k], &cluster->topics_by_id[k + 1],
+		(cluster->ntopics - k) * sizeof *cluster->topics_by_id);
 	memmove(&cluster->topics[i], &cluster->topics[i + 1], (cluster->ntopics - i) * sizeof *cluster->topics);
 	fb_configs_forget(cluster->configs, FB_TOPIC, kw_str(topic->name));
 	cluster->metadata_offset++;

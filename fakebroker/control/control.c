@@ -255,8 +255,8 @@ static int port_of(struct evhttp_bound_socket *bound)
 	return ntohs(((struct sockaddr_in *)(void *)&ss)->sin_port);
 }
 
-int fb_control_start(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
-		     struct kt_err *err)
+int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
+		   struct kt_err *err)
 {
 	struct fb_control *control = calloc(1, sizeof *control);
 	struct evhttp_bound_socket *socket = NULL;
@@ -283,6 +283,11 @@ int fb_control_start(struct fb_cluster *cluster, const char *host, int port, str
 							       : "cannot listen on %s:%d for the control API: %s",
 			       host, port, strerror(errno));
 	*bound = port_of(socket);
+	return 0;
+}
+
+int fb_control_serve(struct fb_control *control, struct kt_err *err)
+{
 	if (pthread_create(&control->thread, NULL, run, control) != 0)
 		return kt_fail(err, KT_ESYS, "cannot start the thread of the control API");
 	control->running = true;

@@ -216,19 +216,13 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	const char *classes = NULL;
 	struct kt_err err = {0};
 	struct kt_obj obj;
-	int32_t node;
 
 	if (!open_body(ask, &obj, &err, answer))
 		return;
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
-	if (kt_obj_done(&obj) == 0) {
-		pthread_rwlock_rdlock(&ask->cluster->lock);
-		fb_cluster_observe_check(ask->cluster, classes, &node, &err);
-		pthread_rwlock_unlock(&ask->cluster->lock);
-	}
-	if (!err.code)
-		fb_cluster_observe(ask->cluster, classes, &err);
+	if (kt_obj_done(&obj) == 0)
+		fb_cluster_observe(ask->cluster, classes, true, &err);
 	if (err.code)
 		answer_err(answer, &err);
 	else

@@ -348,8 +348,8 @@ static void registrations_are_held_against_the_level(void **state)
 static void our_brokers_tell_their_statics_later(void **state)
 {
 	static char scenario[] = "fakebroker/tests/scenarios/good-statics-later.json";
-	static const char upgrade[] = "{'featureUpdates': [{'feature': 'metadata.version', 'maxVersionLevel': 28, "
-				     "'upgradeType': 1}]}";
+	static const char upgrade[] =
+		"{'featureUpdates': [{'feature': 'metadata.version', 'maxVersionLevel': 28, 'upgradeType': 1}]}";
 	struct fb_settings settings = {.scenario = scenario};
 	const struct fb_broker_view *view;
 	struct running later;

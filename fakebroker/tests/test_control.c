@@ -255,8 +255,8 @@ static void produced_records_are_readable(void **state)
 	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
 	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
 			 "'records': {'batches': [{'codec': 'gzip', 'baseTimestamp': 5, 'records': [{'key': 'k', 'value': 'a', "
-			 "'headers': [{'key': 'h', 'value': {'hex': 'ff'}}]}, {'timestampDelta': 7, 'value': {'size': 1025}}]}]}"
-			 "}]}]}"));
+			 "'headers': [{'key': 'h', 'value': {'hex': 'ff'}}]}, "
+			 "{'timestampDelta': 7, 'value': {'size': 1025}}]}]}}]}]}"));
 	json_decref(talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'other'}]}"));
 	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
 	assert_int_equal(json_array_size(json), 1);
