@@ -139,11 +139,10 @@ struct fb_violation {
 	const char *message;         /* "Invalid value 16 for configuration ..." */
 };
 
-/* All configurations of the cluster that are illegal at level: static values that brokers reported, or will have at that
- * level, and the defaults of what they did not report; dynamic values of brokers, of all
- * brokers, topics, groups and client metrics subscriptions,
- * also where others mask them; what topics inherit. Not the sensitive ones. The array lives in arena. Returns the
- * number, or KT_ENOMEM. */
+/* All configurations of the cluster that are illegal at level: static values that brokers reported, or will have reported
+ * at that level, and the defaults of what they did not report; dynamic values of brokers, of all brokers, topics, groups
+ * and client metrics subscriptions, also where others mask them; what topics inherit. Not the sensitive ones. The array
+ * lives in arena. Returns the number, or KT_ENOMEM. */
 int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct kw_arena *arena,
 		  struct fb_violation **violations);
 /* Only the static ones of one broker, which need not be registered. */
