@@ -142,7 +142,7 @@ const char *cf_own_path(void)
 	static char path[PATH_MAX];
 
 	if (!path[0] && readlink("/proc/self/exe", path, sizeof path - 1) < 0)
-		strcpy(path, "conformance");
+		snprintf(path, sizeof path, "conformance");
 	return path;
 }
 

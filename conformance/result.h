@@ -1,6 +1,7 @@
 /* result.json: what a run found out, whole. Every report is drawn from it, and from nothing else.
  *
- *	{"kassay": "0.1.0", "format": 1, "program": "/usr/bin/conformance", "target": {...}, "started": "2026-11-29T12:00:00Z", "ms": 3100, "seed": "..",
+ *	{"kassay": "0.1.0", "format": 1, "program": "/usr/bin/conformance", "target": {...},
+ *	 "started": "2026-11-29T12:00:00Z", "ms": 3100, "seed": "..",
  *	 "strict": false, "only": [..], "skip": [..], "counts": {"pass": 150, ...}, "exit": 0, "note": "", "interrupted": false,
  *	 "families": [{"family", "title", "about"}], "requirements": {"records.crc": {"level", "origin", "source", "text"}},
  *	 "cases": [{"id", "case", "family", "title", "file", "requirements": [..], "level", "verdict", "reason",

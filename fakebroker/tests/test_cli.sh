@@ -4,6 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 fb=$PWD/${BUILD:-build}/fakebroker
+plugins=$PWD/${BUILD:-build}/plugins
 dir=$(mktemp -d) || exit 2
 pids=()
 clean_up() {
@@ -37,11 +38,12 @@ refused() {
 	equal "stdout of $*" "$(cat "$dir/out")" ""
 }
 
-# start ARGUMENT...: sets pid, line, and bootstrap, controller, control from the ready line.
+# start ARGUMENT...: sets pid, err (the file of its stderr), line, and bootstrap, controller, control from the ready line.
 start() {
+	err=$dir/err.${#pids[@]}
 	rm -f "$dir/fifo"
 	mkfifo "$dir/fifo"
-	"$fb" "$@" >"$dir/fifo" 2>"$dir/err" </dev/null &
+	"$fb" "$@" >"$dir/fifo" 2>"$err" </dev/null &
 	pid=$!
 	pids+=("$pid")
 	line=
@@ -121,6 +123,8 @@ done
 check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
 check '--list observers' grep -q '^TrafficObserver ' <("$fb" --list observers)
+check '--list validators with a plugin' grep -q '^SchemaId .* ids ' <("$fb" --plugin "$plugins/schema_id.so" --list validators)
+check '--list observers with a plugin' grep -q '^SlowRequests ' <("$fb" --plugin "$plugins/slow_requests.so" --list observers)
 check '--list actions' grep -q '^delay ' <("$fb" --list actions)
 
 # ---- what is wrong with a command line ----
@@ -163,13 +167,20 @@ equal 'exit code of properties that cannot be read' $? 2
 check 'the line of properties that cannot be read' grep -q "^fakebroker: $dir/bad.properties:2: " "$dir/err"
 refused "no validator 'Nope'" --set record.validator.classes=Nope
 
+refused "--set record.validator.RequiredHeader.nmae=a: 'RequiredHeader.nmae' is no option, did you mean 'name'" \
+	--set record.validator.RequiredHeader.nmae=a
+refused "--node-set 1:observer.TrafficObserver.limits=1: 'TrafficObserver.limits' is no option, did you mean 'limit'" \
+	--node-set 1:observer.TrafficObserver.limits=1
+refused "--set record.validator.SchemaId.id=1: 'SchemaId.id' is no option, did you mean 'ids'" \
+	--plugin "$plugins/schema_id.so" --set record.validator.SchemaId.id=1
+
 # ---- --check ----
 
 equal '--check of what is good' "$("$fb" fixtures/scenarios/demo.json --check 2>&1; echo $?)" $'ok\n0'
 equal '--check of nothing' "$("$fb" --check 2>&1; echo $?)" $'ok\n0'
 refused "fakebroker/tests/scenarios/unknown-top.json:3: \$.topcis: unknown member \"topcis\"; did you mean \"topics\"?" \
 	fakebroker/tests/scenarios/unknown-top.json --check
-refused "observer 'Nope': no observer 'Nope'" --check --set observer.class.name=Nope
+refused "no observer 'Nope'" --check --set observer.class.name=Nope
 "$fb" --check --set num.partition=1 >"$dir/out" 2>"$dir/err"
 equal 'exit code with an unknown name' $? 0
 check 'an unknown name is told' grep -q ' WARN there is no broker configuration num.partition; did you mean num.partitions$' \
@@ -182,9 +193,8 @@ refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set
 # ---- ready line and port file ----
 
 start --nodes 3 --port 0 --port-file "$dir/ports"
-check 'the ready line' grep -qxE \
-	'ready bootstrap=127\.0\.0\.1:[0-9]+,127\.0\.0\.1:[0-9]+,127\.0\.0\.1:[0-9]+ controller=127\.0\.0\.1:[0-9]+ control=http://127\.0\.0\.1:[0-9]+' \
-	<<<"$line"
+at='127\.0\.0\.1:[0-9]+'
+check 'the ready line' grep -qxE "ready bootstrap=$at,$at,$at controller=$at control=http://$at" <<<"$line"
 equal 'the port file' "$(cat "$dir/ports")" \
 	"{\"bootstrap\":\"$bootstrap\",\"controller\":\"$controller\",\"control\":\"$control\",\"pid\":$pid}"
 for address in ${bootstrap//,/ } "$controller"; do
@@ -202,7 +212,7 @@ refused "cannot listen on ${control#http://} for the control API: Address alread
 start --port 0
 equal 'another one beside it' "$(answers "$bootstrap")" 00000007
 stopped INT 0
-equal 'stderr of one that ends' "$(cat "$dir/err")" ''
+equal 'stderr of one that ends' "$(cat "$err")" ''
 equal 'the first is still there' "$(answers "$one")" 00000007
 pid=$first
 stopped TERM 0
@@ -213,8 +223,8 @@ refused "$dir/folder cannot be written: Is a directory" --port 0 --port-file "$d
 check 'nothing is left of a port file' test ! -e "$dir/folder.part"
 
 if [ -s /proc/net/if_inet6 ] && start --host ::1 --port 0 && [ -n "$line" ]; then
-	check 'an address of IPv6' grep -qxE 'ready bootstrap=\[::1\]:[0-9]+ controller=\[::1\]:[0-9]+ control=http://\[::1\]:[0-9]+' \
-		<<<"$line"
+	at='\[::1\]:[0-9]+'
+	check 'addresses of IPv6' grep -qxE "ready bootstrap=$at controller=$at control=http://$at" <<<"$line"
 	stopped TERM 0
 fi
 
@@ -224,8 +234,7 @@ mkdir "$dir/cwd"
 cd "$dir/cwd" || exit 2
 start --port 0 --port-file ports
 ports=(--port "${bootstrap##*:}" --controller-port "${controller##*:}" --control-port "${control##*:}")
-kill -9 "$pid"
-ended "$pid" 20 2>/dev/null
+{ kill -9 "$pid" && wait "$pid"; status=$?; } 2>/dev/null   # bash would tell that it was killed
 equal 'exit code after SIGKILL' "$status" 137
 equal 'files after SIGKILL' "$(ls -A)" ports
 start "${ports[@]}" --port-file ports
@@ -242,21 +251,31 @@ cat >"$dir/expect.json" <<'X'
 X
 start "$dir/expect.json" --port 0
 stopped TERM 1
-equal 'an expectation that is not met' "$(cat "$dir/err")" \
+equal 'an expectation that is not met' "$(cat "$err")" \
 	'fakebroker: expectations not met: asked: 0 hits, expected at least 1'
 start "$dir/expect.json" --port 0
 answers "$bootstrap" >/dev/null
 stopped INT 0
 
-# ---- hooks at the end ----
+# ---- hooks ----
+
+plugins=${BUILD:-build}/plugins
+if [ -e "$plugins/slow_requests.so" ]; then
+	start --port 0 --plugin "$plugins/slow_requests.so" --set observer.class.name=SlowRequests
+	check 'a plugin of the command line' grep -q '"name": "SlowRequests"' <(get "$control" /v1/observer)
+	stopped TERM 0
+	start --port 0 --set "observer.class.name=$plugins/slow_requests.so#SlowRequests"
+	check 'a plugin of the configuration' grep -q '"name": "SlowRequests"' <(get "$control" /v1/observer)
+	stopped TERM 0
+fi
 
 start --nodes 3 --port 0 --set observer.class.name=Nope
-check 'an observer that is not there' grep -q "ERROR creating an observer from the class name 'Nope' failed" "$dir/err"
+check 'an observer that is not there' grep -q "ERROR creating an observer from the class name 'Nope' failed" "$err"
 stopped TERM 0
 start --nodes 3 --port 0 --set observer.class.name=SlowObserver --set observer.SlowObserver.close.us=60000000 \
 	--set observer.shutdown.timeout=100
 stopped TERM 0
-equal 'observers that do not close' "$(grep -c 'observer SlowObserver did not close within 100 ms' "$dir/err")" 3
+equal 'observers that do not close' "$(grep -c 'observer SlowObserver did not close within 100 ms' "$err")" 3
 
 ended "$hung" 30
 equal 'exit code of one whose observer hangs' "$status" 3

@@ -100,6 +100,9 @@ static void send_only(struct client *client, int api, int version, const char *f
 
 /* ---- producers ---- */
 
+#define PRODUCE "{'acks': %d, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, 'records': {'batches': " \
+		"[{'records': [%s]}]}}]}]}"
+
 /* Keys tell who sent it and which it is; every fifth value is empty, which one of the validators refuses. */
 static int make_records(int number, int first, int count, char out[2000])
 {
@@ -125,15 +128,13 @@ static void *producer(void *arg)
 
 		next = make_records(client->number, first, 1 + round % MAX_BATCH, records);
 		if (acks) {
-			response = ask(client, 0, 9, "{'acks': %d, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, 'records': "
-				       "{'batches': [{'records': [%s]}]}}]}]}", acks, topic, records);
+			response = ask(client, 0, 9, PRODUCE, acks, topic, records);
 			if (!response)
 				break;
 			error = response->responses.v[0].partitionResponses.v[0].errorCode;
 			check(error == 0 || error == 87, "produce: error %d", error);
 		} else {
-			send_only(client, 0, 9, "{'acks': 0, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, 'records': "
-				  "{'batches': [{'records': [%s]}]}}]}]}", topic, records);
+			send_only(client, 0, 9, PRODUCE, acks, topic, records);
 		}
 		for (int i = first; i < next && error == 0; i++)
 			accepted[client->number][i] = true;
@@ -172,13 +173,14 @@ static int read_record(void *arg, int32_t index, const struct kw_record *record)
 /* Reads on from where it was; waits at most wait milliseconds. False after a failure. */
 static bool read_on(struct client *client, const char *topic, int wait, struct reading *reading)
 {
-	const struct kw_FetchResponse *response = ask(client, 1, 12, "{'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': 1000000, "
-		"'topics': [{'topic': '%s', 'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 900}]}]}", wait,
-		topic, (long long)reading->next);
+	const struct kw_FetchResponse *response;
 	const struct kw_FetchResponse_PartitionData *p;
 	struct kw_batch batch;
 	enum kw_walk why;
 
+	response = ask(client, 1, 12, "{'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': 1000000, 'topics': [{'topic': '%s', "
+		       "'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 900}]}]}", wait, topic,
+		       (long long)reading->next);
 	if (!response)
 		return false;
 	p = &response->responses.v[0].partitions.v[0];
@@ -253,9 +255,9 @@ static void *maker(void *arg)
 		ask(client, 19, 7, "{'topics': [{'name': 'tmp', 'numPartitions': 3, 'replicationFactor': 2, 'configs': [{'name': "
 		    "'record.validator.classes', 'value': 'AllowAll'}]}]}");
 		ask(client, 3, 12, "{'topics': null}");
-		ask(client, 0, 9, "{'acks': 1, 'topicData': [{'name': 'tmp', 'partitionData': [{'index': 0, 'records': {'batches': "
-		    "[{'records': [{'value': 'x', 'repeat': 9}]}]}}]}]}");
-		ask(client, 2, 7, "{'replicaId': -1, 'topics': [{'name': 'tmp', 'partitions': [{'partitionIndex': 1, 'timestamp': -1}]}]}");
+		ask(client, 0, 9, PRODUCE, 1, "tmp", "{'value': 'x', 'repeat': 9}");
+		ask(client, 2, 7, "{'replicaId': -1, 'topics': [{'name': 'tmp', 'partitions': [{'partitionIndex': 1, "
+		    "'timestamp': -1}]}]}");
 		ask(client, 20, 5, "{'topicNames': ['tmp']}");
 	}
 	return NULL;
@@ -280,12 +282,15 @@ static void watch(const char *method, const char *path, const char *body, int wa
 
 static void *watcher(void *arg)
 {
+	static const char *const classes[] = {"{\"classes\": \"NoOpObserver\"}", "{\"classes\": \"TrafficObserver\"}"};
+	static const char rule[] = "{\"match\": {\"api\": \"DescribeConfigs\", \"every\": 3}, \"action\": {\"delay\": 1}}";
+
 	(void)arg;
 	for (int i = 0; i < ROUNDS / 2; i++) {
 		watch("GET", "/v1/status", NULL, 200);
 		watch("GET", "/metrics", NULL, 200);
-		watch("PUT", "/v1/observer", i % 2 ? "{\"classes\": \"TrafficObserver\"}" : "{\"classes\": \"NoOpObserver\"}", 200);
-		watch("PUT", "/v1/rules/r", "{\"match\": {\"api\": \"DescribeConfigs\", \"every\": 3}, \"action\": {\"delay\": 1}}", 200);
+		watch("PUT", "/v1/observer", classes[i % 2], 200);
+		watch("PUT", "/v1/rules/r", rule, 200);
 		watch("GET", "/v1/requests?limit=50&bytes=1", NULL, 200);
 		watch("POST", "/v1/wait", "{\"api\": \"Metadata\", \"count\": 1, \"timeoutMs\": 20000}", 200);
 		watch("GET", "/v1/validators", NULL, 200);

@@ -412,8 +412,11 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
 	struct dec d = {.arena = arena, .err = err, .map = map};
 
-	if (n == 0)
-		p = (const uint8_t *)"";   /* a NULL must not be counted from */
+	if (!p) {   /* which must not be counted from */
+		p = (const uint8_t *)"";
+		if (map)
+			map->base = p;
+	}
 	d.base = d.p = p;
 	d.end = p + n;
 	*out = NULL;

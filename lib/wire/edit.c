@@ -297,7 +297,8 @@ static bool map_frame(struct kw_editing *editing)
 	span->end += SIZE_FIELD;
 	span->type = KW_INT32;
 	/* What cannot be read has no fields, and an edit that names one says so. */
-	return kw_map_request(&editing->map, frame->p + SIZE_FIELD, frame->n - SIZE_FIELD, NULL, NULL) != KT_ENOMEM;
+	return kw_map_request(&editing->map, frame->p + SIZE_FIELD, frame->n - SIZE_FIELD, NULL, NULL) != KT_ENOMEM &&
+	       kw_map_record_fields(&editing->map);
 }
 
 int kw_edit_frame(json_t *edits, struct kw_buf *frame, struct kw_editing *result, struct kt_err *err)

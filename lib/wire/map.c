@@ -34,10 +34,9 @@ struct kw_span *kw_map_find(const struct kw_map *map, const char *path)
 	return NULL;
 }
 
-/* ---- requests ---- */
+/* ---- frames ---- */
 
-/* The batches of all records fields that are in the map so far. */
-static int map_record_sets(struct kw_map *map)
+bool kw_map_record_fields(struct kw_map *map)
 {
 	size_t n = map->n;
 
@@ -46,35 +45,48 @@ static int map_record_sets(struct kw_map *map)
 
 		if (span.type == KW_RECORDS && span.end > span.len_end &&
 		    !kw_map_set(map, span.path, map->base + span.len_end, span.end - span.len_end))
-			return KT_ENOMEM;
+			return false;
 	}
-	return 0;
+	return true;
 }
 
-int kw_map_request(struct kw_map *map, const uint8_t *p, size_t n, size_t *used, struct kt_err *err)
+/* Header, then body; msg NULL when no such message is known. */
+static int map_frame(struct kw_map *map, const struct kw_msg *header, int header_version, const struct kw_msg *msg,
+		     int version, const struct kw_slice *frame, size_t *used, struct kt_err *err)
 {
-	const struct kw_msg *msg = n >= 4 ? kw_request((int16_t)kw_rd16(p)) : NULL;
-	int version = n >= 4 ? (int16_t)kw_rd16(p + 2) : -1, code;
 	size_t head = 0, body = 0;
 	struct kt_err own = {0};
 	void *decoded;
+	int code;
 
 	if (!err)
 		err = &own;
 	map->prefix = "header.";
-	code = kw_decode_map(&kw_msg_RequestHeader, msg ? kw_request_header_version(msg->key, version) : 1, p, n, map->arena,
-			     &decoded, &head, map, err);
+	code = kw_decode_map(header, header_version, frame->p, frame->n, map->arena, &decoded, &head, map, err);
 	map->prefix = NULL;
 	if (code == 0 && !msg)
-		code = kt_fail(err, KT_EVERSION, "there is no API %d", (int)(int16_t)kw_rd16(p));
+		code = kt_fail(err, KT_EVERSION, "there is no such API");
 	if (code == 0) {
-		code = kw_decode_map(msg, version, p + head, n - head, map->arena, &decoded, &body, map, err);
+		code = kw_decode_map(msg, version, frame->p + head, frame->n - head, map->arena, &decoded, &body, map, err);
 		if (code)
 			err->offset += head;
 	}
 	if (used)
 		*used = head + body;
-	if (map_record_sets(map))
-		code = kt_fail(err, KT_ENOMEM, "out of memory");
 	return code;
+}
+
+int kw_map_request(struct kw_map *map, const uint8_t *p, size_t n, size_t *used, struct kt_err *err)
+{
+	const struct kw_msg *msg = n >= 4 ? kw_request((int16_t)kw_rd16(p)) : NULL;
+	int version = n >= 4 ? (int16_t)kw_rd16(p + 2) : -1;
+
+	return map_frame(map, &kw_msg_RequestHeader, msg ? kw_request_header_version(msg->key, version) : 1, msg, version,
+			 &(struct kw_slice){p, n}, used, err);
+}
+
+int kw_map_response(struct kw_map *map, int api, int version, const uint8_t *p, size_t n, size_t *used, struct kt_err *err)
+{
+	return map_frame(map, &kw_msg_ResponseHeader, kw_response_header_version(api, version), kw_response(api), version,
+			 &(struct kw_slice){p, n}, used, err);
 }

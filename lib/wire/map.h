@@ -49,10 +49,16 @@ struct kw_span *kw_map_find(const struct kw_map *map, const char *path);
 int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
 		  size_t *used, struct kw_map *map, struct kt_err *err);
 
-/* Adds header fields ("header.correlationId"), body and the batches of record sets of a request frame. p is what
+/* Adds header fields ("header.correlationId") and body of a request frame. p is what
  * follows the size field; versions are those that the frame's own header states. KT_EVERSION when there is no such
  * request, else as kw_decode; the map has what could be read. *used, if given, gets the bytes of header and body. */
 int kw_map_request(struct kw_map *map, const uint8_t *p, size_t n, size_t *used, struct kt_err *err);
+
+/* The same for a response to a request of that API and version. */
+int kw_map_response(struct kw_map *map, int api, int version, const uint8_t *p, size_t n, size_t *used, struct kt_err *err);
+
+/* Adds the batches and messages of all records fields that are in the map so far. False when memory is exhausted. */
+bool kw_map_record_fields(struct kw_map *map);
 
 /* Adds the batches and messages in [p, p + n) as path[0], path[1], ... with their records; stops where there is neither.
  * False when memory is exhausted. */

@@ -129,11 +129,40 @@ static void golden_frames(void)
 		kw_put(&buf, bytes, (size_t)kw_hex_decode(golden[i].bytes, strlen(golden[i].bytes), bytes));
 		snprintf(name, sizeof name, "golden-%zu", i);
 		write_file(request ? "lib/wire/fuzz/corpus/request" : "lib/wire/fuzz/corpus/response", name, &buf);
+		if (request)
+			write_file("lib/wire/fuzz/corpus/map", name, &buf);
 		kw_buf_fini(&buf);
 	}
 }
 
 /* ---- record sets ---- */
+
+/* What Kafka 3.9 wrote, of all magics; small ones. */
+static void golden_sets(void)
+{
+	static const char *const hex[] = {
+#define READ(name, set, found) set,
+#define LEAD(name, found)
+#define DOWN(name, magic, first, set)
+#define UP(name, magic, codec, type, set)
+#define CONTROL(type, json, batch)
+#define VARINT(kind, bytes, canonical, used, value)
+#include "lib/wire/tests/golden_records.def"
+	};
+
+	for (size_t i = 0; i < sizeof hex / sizeof hex[0]; i++) {
+		uint8_t bytes[256];
+		struct kw_buf buf = {0};
+		char name[32];
+
+		if (strlen(hex[i]) > 2 * sizeof bytes)
+			continue;
+		kw_put(&buf, bytes, (size_t)kw_hex_decode(hex[i], strlen(hex[i]), bytes));
+		snprintf(name, sizeof name, "golden-%zu", i);
+		write_file("lib/wire/fuzz/corpus/set", name, &buf);
+		kw_buf_fini(&buf);
+	}
+}
 
 static const char records[] =
 	"\"records\": [{\"key\": \"k\", \"value\": \"{}\", \"headers\": [{\"key\": \"h\", \"value\": \"topic\"},"
@@ -215,6 +244,7 @@ int main(void)
 	source.unknown_tags = false;
 	messages("lib/wire/fuzz/corpus/from_json", -1, TEXT);
 	golden_frames();
+	golden_sets();
 	record_sets();
 	for (int codec = KW_GZIP; codec <= KW_ZSTD; codec++)
 		deflated(codec);

@@ -33,7 +33,7 @@ static struct length_site *add(struct finder *find)
 	return &sites->v[sites->n++];
 }
 
-/* ---- what the map of the encoding shows ---- */
+/* ---- the lengths of fields, which the map shows ---- */
 
 /* "topicData[0].name": the element of an array is never nullable, the array may be. */
 static bool is_nullable(const struct finder *find, const char *path)
@@ -69,24 +69,6 @@ static bool is_in_tagged(const struct finder *find, size_t at)
 	return false;
 }
 
-/* The map shows the tagged fields of a struct as one span; here every number in them is a site of its own. */
-static const char tags_name[] = "_taggedFields";
-
-static bool is_tags(const struct kw_span *span)
-{
-	size_t n = strlen(span->path), m = sizeof tags_name - 1;
-
-	return n >= m && strcmp(span->path + n - m, tags_name) == 0;
-}
-
-/* The path of the struct that they belong to, which errors name. */
-static const char *owner(const struct kw_span *tags, struct kw_arena *arena)
-{
-	size_t n = strlen(tags->path) - (sizeof tags_name - 1);
-
-	return kw_strndup(arena, tags->path, n > 0 ? n - 1 : 0);
-}
-
 static void add_span(struct finder *find, const struct kw_span *span)
 {
 	static const enum length_kind kinds[] = {
@@ -96,7 +78,7 @@ static void add_span(struct finder *find, const struct kw_span *span)
 	struct length_site *site;
 	bool varint;
 
-	if (span->len_at == span->len_end || is_tags(span))
+	if (span->len_at == span->len_end)
 		return;
 	site = add(find);
 	site->kind = span->array ? LENGTH_ARRAY : kinds[span->type];
@@ -111,7 +93,19 @@ static void add_span(struct finder *find, const struct kw_span *span)
 	site->tagged = is_in_tagged(find, site->at);
 }
 
-/* ---- the numbers of tagged fields ---- */
+/* ---- the numbers in tagged fields, of which it shows one span for each struct ---- */
+
+/* The path of the struct whose tagged fields the span is, or NULL. */
+static const char *struct_of_tags(const struct finder *find, const struct kw_span *span)
+{
+	static const char name[] = "_taggedFields";
+	size_t n = strlen(span->path), len = sizeof name - 1;
+
+	if (n < len || strcmp(span->path + n - len, name) != 0)
+		return NULL;
+	n -= len;
+	return kw_strndup(find->arena, span->path, n ? n - 1 : 0);   /* without the dot between */
+}
 
 static size_t varint_end(const struct finder *find, size_t at, uint32_t *v)
 {
@@ -137,11 +131,10 @@ static bool is_known(const struct finder *find, size_t at, size_t end)
 	return false;
 }
 
-/* The tags of a struct whose other fields end at `at`. */
-static void add_tags(struct finder *find, const char *path, size_t at, size_t struct_end)
+static void add_tags(struct finder *find, const char *path, const struct kw_span *span)
 {
 	uint32_t count, tag, size;
-	size_t end = varint_end(find, at, &count);
+	size_t at = span->start, struct_end = span->end, end = varint_end(find, at, &count);
 
 	add_number(find, LENGTH_TAG_COUNT, path, at, end, struct_end);
 	for (at = end; count > 0; count--) {
@@ -173,9 +166,12 @@ void length_sites_find(struct length_sites *sites, const struct kw_msg *msg, int
 	(void)code;
 	*sites = (struct length_sites){0};
 	for (size_t i = 0; i < map.n; i++) {
-		add_span(&find, &map.v[i]);
-		if (is_tags(&map.v[i]))
-			add_tags(&find, owner(&map.v[i], arena), map.v[i].start, map.v[i].end);
+		const char *path = struct_of_tags(&find, &map.v[i]);
+
+		if (path)
+			add_tags(&find, path, &map.v[i]);
+		else
+			add_span(&find, &map.v[i]);
 	}
 }
 

@@ -1,0 +1,257 @@
+#include "conformance/inspect/input.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conformance/data.h"
+#include "conformance/inspect/inspect.h"
+#include "lib/text/file.h"
+
+enum { PIPE_MAX = 1 << 30, TEXT_MAX = 64 << 20, OFFSET_DIGITS = 20 };
+
+static const char *const words[] = {
+#define CF_X(sym, word) [sym] = (word),
+	CF_INPUTS(CF_X)
+#undef CF_X
+};
+
+const char *cf_input_word(enum cf_input_kind kind)
+{
+	return words[kind];
+}
+
+/* ---- hex ---- */
+
+/* Columns in which a line of a dump has its digits; 0, 0 when it is no line of a dump. */
+struct columns {
+	size_t from, to;
+};
+
+static struct columns dump_columns(const char *line, size_t n)
+{
+	size_t digits = 0;
+	const char *bar = memchr(line, '|', n);
+
+	while (digits < n && isxdigit((unsigned char)line[digits]))
+		digits++;
+	if (digits < 6 || digits > 8 || digits == n)
+		return (struct columns){0, 0};
+	if (line[digits] == ':')
+		return (struct columns){digits + 2, digits + 2 + 39};
+	if (n > digits + 1 && line[digits] == ' ' && line[digits + 1] == ' ')
+		return (struct columns){digits + 2, bar ? (size_t)(bar - line) : digits + 1 + 48};
+	return (struct columns){0, 0};
+}
+
+static int digit(char c)
+{
+	return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
+}
+
+/* Appends the pairs of digits in s; false if there is anything else but blanks, or half a byte. */
+static bool take_pairs(const char *s, size_t n, uint8_t *out, size_t *size)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (isspace((unsigned char)s[i]))
+			continue;
+		if (!isxdigit((unsigned char)s[i]) || i + 1 == n || !isxdigit((unsigned char)s[i + 1]))
+			return false;
+		out[(*size)++] = (uint8_t)(digit(s[i]) << 4 | digit(s[i + 1]));
+		i++;
+	}
+	return true;
+}
+
+static bool take_line(const char *line, size_t n, bool dump, uint8_t *out, size_t *size)
+{
+	struct columns columns = dump_columns(line, n);
+
+	if (!dump)
+		return take_pairs(line, n, out, size);
+	/* hexdump ends with an offset alone. */
+	if (columns.to == 0)
+		return strspn(line, "0123456789abcdefABCDEF") >= 6 || n == 0;
+	if (columns.from > n)
+		columns.from = n;
+	return take_pairs(line + columns.from, (columns.to < n ? columns.to : n) - columns.from, out, size);
+}
+
+/* The bytes that a text stands for, or false when it is no such text. */
+static bool read_hex(struct cf_input *input)
+{
+	const char *s = (const char *)input->bytes.p, *end = s + input->bytes.n;
+	const char *line = memchr(s, '\n', input->bytes.n);
+	bool dump = dump_columns(s, line ? (size_t)(line - s) : input->bytes.n).to > 0;
+	uint8_t *out = malloc(input->bytes.n / 2 + 1);
+	size_t size = 0;
+
+	if (!out)
+		return false;
+	for (; s < end; s = line + 1) {
+		line = memchr(s, '\n', (size_t)(end - s));
+		if (!line)
+			line = end;
+		if (!take_line(s, (size_t)(line - s), dump, out, &size)) {
+			free(out);
+			return false;
+		}
+	}
+	input->own = out;
+	input->bytes = (struct kw_slice){out, size};
+	input->hex = true;
+	return true;
+}
+
+/* Only texts get that far: a batch begins with an offset of eight bytes. */
+static bool looks_like_hex(const struct kw_slice *bytes)
+{
+	size_t n = bytes->n < 64 ? bytes->n : 64;
+
+	if (bytes->n < 2 || bytes->n > TEXT_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!isprint(bytes->p[i]) && !isspace(bytes->p[i]))
+			return false;
+	return isxdigit(bytes->p[0]) || isspace(bytes->p[0]);
+}
+
+/* ---- kinds ---- */
+
+static const char *base_name(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return slash ? slash + 1 : file;
+}
+
+/* 00000000000000000042.log begins at offset 42. */
+static int64_t offset_of_name(const char *file)
+{
+	const char *name = base_name(file);
+	size_t digits = strspn(name, "0123456789");
+
+	return digits == OFFSET_DIGITS ? (int64_t)strtoll(name, NULL, 10) : -1;
+}
+
+static bool has_suffix(const char *file, const char *suffix)
+{
+	size_t n = strlen(file), m = strlen(suffix);
+
+	return n > m && strcmp(file + n - m, suffix) == 0;
+}
+
+static bool is_beside(const char *file)
+{
+	static const char *const suffixes[] = {".index", ".timeindex", ".txnindex", ".snapshot"};
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+		if (has_suffix(file, suffixes[i]) && offset_of_name(file) >= 0)
+			return true;
+	return strcmp(base_name(file), "leader-epoch-checkpoint") == 0 || strcmp(base_name(file), "partition.metadata") == 0;
+}
+
+static bool is_set(const struct kw_slice *bytes, bool whole)
+{
+	struct kw_entry entry;
+	int code = kw_entry_parse(bytes->p, bytes->n, &entry, NULL);
+
+	return (code == 0 || (code == KT_ETRUNC && !whole)) && entry.magic >= 0 && entry.magic <= 2 && entry.offset >= 0;
+}
+
+static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes)
+{
+	if (has_suffix(file, ".log"))
+		return CF_IN_SEGMENT;
+	if (is_set(bytes, true))
+		return CF_IN_SET;
+	if (cf_is_request(bytes))
+		return CF_IN_REQUEST;
+	return is_set(bytes, false) ? CF_IN_SET : CF_IN_UNKNOWN;
+}
+
+/* ---- opening ---- */
+
+static int open_pipe(struct cf_input *input, const char *file, struct kt_err *err)
+{
+	char *text;
+	size_t n;
+
+	if (kt_file_read(strcmp(file, "-") == 0 ? "/dev/stdin" : file, PIPE_MAX, &text, &n, err))
+		return err->code;
+	input->map = text;
+	input->bytes = (struct kw_slice){(const uint8_t *)text, n};
+	return 0;
+}
+
+static int open_file(struct cf_input *input, const char *file, struct kt_err *err)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		kt_fail(err, KT_EFILE, "%s", strerror(errno));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size == 0) {
+		open_pipe(input, file, err);
+		goto out;
+	}
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED) {
+		kt_fail(err, KT_EFILE, "%s", strerror(errno));
+		goto out;
+	}
+	madvise(p, (size_t)st.st_size, MADV_SEQUENTIAL);
+	input->map = p;
+	input->map_size = (size_t)st.st_size;
+	input->bytes = (struct kw_slice){p, input->map_size};
+out:
+	if (fd >= 0)
+		close(fd);
+	return err->code;
+}
+
+int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	*input = (struct cf_input){.first_offset = offset_of_name(file)};
+	if (stat(file, &st) == 0 && S_ISDIR(st.st_mode)) {
+		cf_path(path, sizeof path, "%s/result.json", file);
+		file = path;
+	}
+	if (is_beside(file)) {
+		input->kind = CF_IN_BESIDE;
+		return 0;
+	}
+	if (has_suffix(file, ".json")) {
+		input->kind = CF_IN_DOCUMENT;
+		return kt_json_load(&input->document, file, err);
+	}
+	if (strcmp(file, "-") == 0 ? open_pipe(input, file, err) : open_file(input, file, err))
+		return err->code;
+	if (!has_suffix(file, ".log") && looks_like_hex(&input->bytes))
+		read_hex(input);
+	input->kind = kind_of(file, &input->bytes);
+	return 0;
+}
+
+void cf_input_fini(struct cf_input *input)
+{
+	kt_json_fini(&input->document);
+	free(input->own);
+	if (input->map_size)
+		munmap(input->map, input->map_size);
+	else
+		free(input->map);
+	*input = (struct cf_input){0};
+}

@@ -1,0 +1,39 @@
+/* What lies in a file, as a tree with the place of each field, and what is wrong with it. */
+#ifndef KASSAY_CONFORMANCE_INSPECT_INSPECT_H
+#define KASSAY_CONFORMANCE_INSPECT_INSPECT_H
+
+#include "conformance/inspect/tree.h"
+#include "lib/text/err.h"
+#include "lib/wire/check.h"
+
+struct cf_inspector {
+	struct cf_tree tree;
+	bool records;            /* show records, not only batches */
+	bool cut_is_fine;        /* the last batch of a set may be cut off, as in a fetch response */
+	enum kw_role role;
+	size_t batches, nrecords, faults;   /* seen so far */
+	char first[400];         /* the first fault in one sentence, "" = none */
+	/* Called now and then with the bytes that are done, NULL = not. */
+	void (*progress)(void *arg, size_t done, size_t all);
+	void *progress_arg;
+};
+
+/* Shows the batches and messages of a record set. bytes is the whole file or frame, the set is [at, at + n) of it, and places
+ * count in it. first_offset: offsets must not be smaller, -1 = any. */
+void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes, size_t at, size_t n, int64_t first_offset);
+
+/* Shows a request frame or the response frame of an API and version (request: api -1). bytes may begin with the size
+ * field or with the header. */
+void cf_inspect_frame(struct cf_inspector *inspector, const struct kw_slice *bytes, int api, int version);
+/* Does it look like a request frame, with or without its size? */
+bool cf_is_request(const struct kw_slice *bytes);
+
+/* Shows all batches and frames in a JSON document of the kit's: a case, an incident, a result. Returns how many there
+ * were; KT_E... with err when one of them cannot be built. */
+int cf_inspect_document(struct cf_inspector *inspector, json_t *document, struct kt_err *err);
+
+/* A fault that the inspector counts and shows. `where` is "batch 3" or a field's path, "" = none. */
+void cf_inspect_fault(struct cf_inspector *inspector, const struct cf_place *place, const struct kw_slice *bytes,
+		      const char *where, const char *text, int code);
+
+#endif

@@ -1,0 +1,269 @@
+#include "lib/wire/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <zlib.h>
+
+#include "lib/wire/control.h"
+
+enum { UNKNOWN_SERVER_ERROR = -1, CORRUPT_MESSAGE = 2, INVALID_RECORD = 87 };
+
+#define CRC32C_POLYNOMIAL UINT32_C(0x82f63b78)   /* bits in reverse, as they are sent */
+
+struct check {
+	const struct kw_entry *entry;
+	enum kw_role role;
+	kw_fault_fn *fn;
+	void *arg;
+	bool stopped;
+	/* Of the records, while they are walked: */
+	struct kw_batch batch;
+	int64_t last;            /* offset delta, -1 before the first */
+	int64_t maxTimestamp;
+	int32_t n;
+	bool told;               /* of one record that its offset is wrong: more of them say nothing new */
+};
+
+__attribute__((format(printf, 5, 6)))
+static void find(struct check *check, int code, size_t at, size_t size, const char *fmt, ...)
+{
+	struct kw_fault fault = {.at = at, .size = size, .code = code};
+	va_list ap;
+
+	if (check->stopped)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(fault.text, sizeof fault.text, fmt, ap);
+	va_end(ap);
+	check->stopped = check->fn(check->arg, &fault) != 0;
+}
+
+/* ---- checksums ---- */
+
+bool kw_crc32c_flip(size_t n, uint32_t difference, size_t *at, int *bit)
+{
+	uint32_t turn = CRC32C_POLYNOMIAL;
+
+	for (size_t k = 0; k < 8 * n; k++) {
+		if (turn == difference) {
+			*at = n - 1 - k / 8;
+			*bit = 7 - (int)(k % 8);
+			return true;
+		}
+		turn = turn >> 1 ^ (turn & 1 ? CRC32C_POLYNOMIAL : 0);
+	}
+	return false;
+}
+
+/* What could have been meant by a CRC that is not right. */
+static void guess(const struct kw_entry *entry, uint32_t stored, uint32_t computed, char *out, size_t size)
+{
+	const uint8_t *p = entry->p + KW_B_ATTRIBUTES;
+	size_t n = entry->size - KW_B_ATTRIBUTES, at;
+	uint32_t turned = stored ^ computed;
+	int bit;
+
+	*out = '\0';
+	if (__builtin_bswap32(stored) == computed)
+		snprintf(out, size, "; that is the right one with its bytes in reverse");
+	else if (stored == (uint32_t)crc32(0, p, (uInt)n))
+		snprintf(out, size, "; that is their CRC-32, not CRC-32C");
+	else if (stored == kw_crc32c(0, entry->p + KW_B_MAGIC, entry->size - KW_B_MAGIC))
+		snprintf(out, size, "; that is the CRC from the magic on");
+	else if ((turned & (turned - 1)) == 0)
+		snprintf(out, size, "; one bit of the crc is flipped");
+	else if (kw_crc32c_flip(n, turned, &at, &bit))
+		snprintf(out, size, "; bit %d of byte %zu is flipped, if no more is", bit, KW_B_ATTRIBUTES + at);
+}
+
+static void check_crc(struct check *check)
+{
+	const struct kw_entry *entry = check->entry;
+	uint32_t stored = check->batch.crc, computed = kw_batch_crc(entry->p, entry->size);
+	char hint[100];
+
+	if (stored == computed)
+		return;
+	guess(entry, stored, computed, hint, sizeof hint);
+	find(check, CORRUPT_MESSAGE, KW_B_CRC, 4, "crc says %08x, the bytes from attributes on have %08x%s", stored, computed,
+	     hint);
+}
+
+/* ---- header ---- */
+
+/* What a leader asks of a producer's batch. */
+static void check_produced_header(struct check *check)
+{
+	const struct kw_batch *batch = &check->batch;
+
+	if (batch->lastOffsetDelta < 0)
+		find(check, INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4, "lastOffsetDelta is %d, a batch has at least one record",
+		     batch->lastOffsetDelta);
+	else if (batch->count <= 0)
+		find(check, INVALID_RECORD, KW_B_COUNT, 4, "count is %d, a batch has at least one record", batch->count);
+	else if ((int64_t)batch->lastOffsetDelta + 1 != batch->count)
+		find(check, INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
+		     batch->lastOffsetDelta);
+	if (batch->attributes & KW_A_CONTROL)
+		find(check, INVALID_RECORD, KW_B_ATTRIBUTES, 2, "the control bit is set, which only brokers may do");
+	if (batch->producerId >= 0 && batch->baseSequence < 0)
+		find(check, INVALID_RECORD, KW_B_BASE_SEQUENCE, 4, "baseSequence is %d, with producerId %" PRId64,
+		     batch->baseSequence, batch->producerId);
+}
+
+/* Compaction takes records out, but adds none. */
+static void check_stored_header(struct check *check)
+{
+	const struct kw_batch *batch = &check->batch;
+
+	if (batch->lastOffsetDelta < 0)
+		find(check, INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4, "lastOffsetDelta is %d", batch->lastOffsetDelta);
+	else if (batch->count > (int64_t)batch->lastOffsetDelta + 1)
+		find(check, INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
+		     batch->lastOffsetDelta);
+}
+
+/* ---- records ---- */
+
+static void check_control(struct check *check, const struct kw_item *item)
+{
+	struct kt_err err = {0};
+	int type;
+
+	if (kw_control_read_key(item->key, NULL, &type, &err))
+		find(check, 0, KW_B_RECORDS + item->at, item->size, "a control record whose key is none: %s", err.text);
+}
+
+/* b - a, which wraps as offsets in a batch do. */
+static int64_t between(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)b - (uint64_t)a);
+}
+
+static int see_record(void *arg, int32_t index, const struct kw_item *item)
+{
+	struct check *check = arg;
+	const struct kw_batch *batch = &check->batch;
+	int64_t delta = between(batch->baseOffset, item->offset);
+	struct kw_fault fault = {.at = item->at, .size = item->size, .inflated = batch->attributes & KW_A_CODEC};
+
+	check->n++;
+	if (item->timestamp > check->maxTimestamp)
+		check->maxTimestamp = item->timestamp;
+	if (check->role == KW_STORED && !check->told && (delta <= check->last || delta > batch->lastOffsetDelta)) {
+		check->told = true;
+		snprintf(fault.text, sizeof fault.text, "record %d has offset delta %" PRId64 ", its place is behind %"
+			 PRId64 " and not behind %d", index, delta, check->last, batch->lastOffsetDelta);
+		if (!fault.inflated)
+			fault.at += KW_B_RECORDS;
+		check->stopped = check->fn(check->arg, &fault) != 0;
+	}
+	check->last = delta;
+	if (batch->attributes & KW_A_CONTROL)
+		check_control(check, item);
+	return check->stopped;
+}
+
+static void check_records(struct check *check)
+{
+	const struct kw_batch *batch = &check->batch;
+	bool inflated = batch->attributes & KW_A_CODEC;
+	struct kw_fault fault = {.size = 1, .inflated = inflated};
+	struct kt_err err = {0};
+	enum kw_walk why;
+
+	check->last = -1;
+	check->maxTimestamp = INT64_MIN;
+	if (kw_entry_walk(check->entry, NULL, see_record, check, &why, &err) == 0 || why == KW_WALK_STOPPED)
+		return;
+	fault.code = kw_walk_code(why);
+	fault.at = err.offset;
+	if (why == KW_WALK_BAD_CODEC && err.offset == 0)
+		fault = (struct kw_fault){.at = KW_B_RECORDS, .size = batch->size - KW_B_RECORDS, .code = fault.code};
+	else if (!inflated)
+		fault.at += KW_B_RECORDS;
+	if (check->n == 0)
+		snprintf(fault.text, sizeof fault.text, "%.230s", err.text);
+	else
+		snprintf(fault.text, sizeof fault.text, "after %d good %s: %.200s", check->n,
+			 check->n == 1 ? "record" : "records", err.text);
+	check->stopped = check->fn(check->arg, &fault) != 0;
+}
+
+/* In a log the greatest timestamp is the leader's work. */
+static void check_max_timestamp(struct check *check)
+{
+	const struct kw_batch *batch = &check->batch;
+
+	if (check->role == KW_STORED && check->n > 0 && check->n == batch->count &&
+	    !(batch->attributes & (KW_A_LOG_APPEND_TIME | KW_A_CONTROL)) && check->maxTimestamp != batch->maxTimestamp)
+		find(check, 0, KW_B_MAX_TIMESTAMP, 8, "maxTimestamp is %" PRId64 ", the greatest of the records is %" PRId64,
+		     batch->maxTimestamp, check->maxTimestamp);
+}
+
+/* ---- entries ---- */
+
+static void check_batch(struct check *check)
+{
+	struct kw_batch *batch = &check->batch;
+	int codec;
+
+	if (kw_batch_parse(check->entry->p, check->entry->size, batch, NULL)) {
+		find(check, CORRUPT_MESSAGE, KW_B_LENGTH, 4, "length is %d, but a batch has a header of %d bytes",
+		     check->entry->length, KW_B_RECORDS);
+		return;
+	}
+	codec = batch->attributes & KW_A_CODEC;
+	if (check->role == KW_PRODUCED && batch->baseOffset != 0)
+		find(check, INVALID_RECORD, KW_B_BASE_OFFSET, 8, "baseOffset is %" PRId64 ", a producer sends 0",
+		     batch->baseOffset);
+	check_crc(check);
+	if (!kw_codec_name(codec))
+		find(check, UNKNOWN_SERVER_ERROR, KW_B_ATTRIBUTES, 2, "codec %d does not exist", codec);
+	if (check->role == KW_PRODUCED)
+		check_produced_header(check);
+	else
+		check_stored_header(check);
+	if (kw_codec_name(codec) && !check->stopped)
+		check_records(check);
+	check_max_timestamp(check);
+}
+
+static void check_message(struct check *check)
+{
+	const struct kw_entry *entry = check->entry;
+	struct kt_err err = {0};
+	struct kw_legacy message;
+	enum kw_walk why;
+	uint32_t computed;
+	int code;
+
+	if (check->role == KW_PRODUCED)
+		find(check, INVALID_RECORD, KW_E_MAGIC, 1, "magic is %d, Produce 3 and later take 2 only", entry->magic);
+	code = kw_legacy_parse(entry->p, entry->size, &message, &err);
+	computed = kw_legacy_crc(entry->p, entry->size);
+	if (message.crc != computed)
+		find(check, CORRUPT_MESSAGE, KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x", message.crc,
+		     computed);
+	if (code) {
+		find(check, UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
+		return;
+	}
+	if (kw_legacy_walk(&message, NULL, NULL, NULL, &why, &err)) {
+		struct kw_fault fault = {.at = err.offset, .size = 1, .code = kw_walk_code(why)};
+
+		fault.inflated = why != KW_WALK_BEYOND && !(why >= KW_WALK_WRAPPER_MAGIC && why <= KW_WALK_WRAPPER_OFFSET);
+		snprintf(fault.text, sizeof fault.text, "%.230s", err.text);
+		check->fn(check->arg, &fault);
+	}
+}
+
+void kw_entry_faults(const struct kw_entry *entry, enum kw_role role, kw_fault_fn *fn, void *arg)
+{
+	struct check check = {.entry = entry, .role = role, .fn = fn, .arg = arg};
+
+	if (entry->magic < 2)
+		check_message(&check);
+	else
+		check_batch(&check);
+}
