@@ -58,12 +58,11 @@ all: $(BINS) $(PLUGINS)
 .PHONY: help
 help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
-	@echo 'make demo         build and run the main job; leaves out/demo/report.html'
+	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
-	@echo 'make check-schema compare the message schemas and the codec with the jars of Kafka 3.9 and 4.4 (needs a JDK)'
-	@echo 'make tests        build the tests without running them'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
+	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'

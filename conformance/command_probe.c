@@ -15,7 +15,7 @@ static struct {
 } given;
 
 static const struct kt_opt options[] = {
-	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
+	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
 	KT_STR(0, "profile", "FILE", &given.profile, "names and addresses to ask with"),
 	KT_FLAG(0, "json", &given.json, "print everything that was found, API versions and features included"),
 	KT_STR(0, "write", "FILE", &given.write, "write a profile that claims what was found"),
@@ -45,6 +45,8 @@ static void print_table(const struct cf_target *target)
 	}
 	kt_table_print(&table, stdout, kt_terminal_width(stdout));
 	kt_table_fini(&table);
+	if (*cf_target_hint(target))
+		printf("\n%s\n", cf_target_hint(target));
 }
 
 static int write_profile(const struct cf_target *target, const char *bootstrap)
@@ -57,6 +59,9 @@ static int write_profile(const struct cf_target *target, const char *bootstrap)
 	json_object_set_new(profile, "capabilities", claims);
 	if (cf_json_write(given.write, profile, &err))
 		kt_complain(PROGRAM, &err);
+	else
+		fprintf(stderr, "%s: a profile that claims these %d capabilities, present or absent; run with --profile %s\n",
+			given.write, CF_NCAPABILITIES, given.write);
 	json_decref(profile);
 	return err.code ? KT_EXIT_USAGE : KT_EXIT_OK;
 }

@@ -20,7 +20,7 @@ static struct {
 } given = {.seed = 1};
 
 static const struct kt_opt options[] = {
-	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
+	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
 	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up (1)"),
 	CF_DATA_OPTION(&given.data),

@@ -33,7 +33,7 @@ static int add_format(void *arg, const char *value, struct kt_err *err)
 
 static const struct kt_opt options[] = {
 	KT_GROUP("Target"),
-	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster under test"),
+	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster under test"),
 	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target: address, claims, names, expected failures"),
 	KT_STR(0, "name", "TEXT", &given.name, "what reports call the target (its address)"),
 	KT_GROUP("Cases"),
@@ -96,6 +96,7 @@ struct session {
 	json_t *result;
 	char seed[24];
 	bool lines, color, progress;     /* on standard output; on a terminal's standard error */
+	bool nothing;                    /* to run again */
 	struct kt_err err;               /* first failure of writing evidence */
 };
 
@@ -200,9 +201,9 @@ static void describe_run(struct session *session)
 	if (given.name)
 		session->setup.profile.name = given.name;
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	session->result = json_pack("{s:o, s:s, s:s, s:b, s:o, s:o}", "target", cf_target_json(&session->setup.target), "started",
-				    started, "seed", session->seed, "strict", given.strict, "only", globs_json(&given.only), "skip",
-				    globs_json(&given.skip));
+	session->result = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:o}", "target", cf_target_json(&session->setup.target),
+				    "program", cf_own_path(), "started", started, "seed", session->seed, "strict",
+				    given.strict, "only", globs_json(&given.only), "skip", globs_json(&given.skip));
 }
 
 static void run_cases(struct session *session)
@@ -213,13 +214,16 @@ static void run_cases(struct session *session)
 	};
 	int64_t start = kc_now_ms();
 	json_t *rows;
+	size_t done;
 
 	describe_run(session);
 	catch_signals();
 	rows = cf_runner_run(&runner);
+	done = json_array_size(rows);
 	add_claims(session, rows);
-	json_object_set_new(session->result, "note",
-			    json_string(interrupted ? "The run was interrupted." : sanity_note(rows)));
+	json_object_set_new(session->result, "note", interrupted ?
+			    json_sprintf("The run was interrupted: %zu of %zu cases were run.", done, session->items.n) :
+			    json_string(sanity_note(rows)));
 	json_object_set_new(session->result, "interrupted", json_boolean(interrupted));
 	json_object_set_new(session->result, "cases", rows);
 	json_object_set_new(session->result, "ms", json_integer(kc_now_ms() - start));
@@ -260,12 +264,15 @@ static int write_out(struct session *session)
 
 static int tell(struct session *session)
 {
-	int status = (int)json_integer_value(json_object_get(session->result, "exit"));
+	int status = (int)json_integer_value(json_object_get(session->result, "exit")), counts[CF_NVERDICTS];
 
 	if (session->lines)
 		cf_text_summary(stdout, session->result, session->color);
 	else
 		cf_format_find(given.formats.v[0])->write(stdout, session->result);
+	cf_result_count(session->result, counts);
+	if (session->lines && counts[CF_UNSUPPORTED] > 0 && *cf_target_hint(&session->setup.target))
+		printf("%s\n", cf_target_hint(&session->setup.target));
 	if (given.out && write_out(session))
 		return KT_EXIT_ENGINE;
 	if (given.out && session->lines)
@@ -285,6 +292,12 @@ static int prepare(struct session *session)
 		kt_fail(&err, KT_EUSAGE, "several formats need --out DIR");
 	if (given.rerun && err.code == KT_OK)
 		selection.rerun = cf_result_load(given.rerun, &err);
+	if (selection.rerun && !cf_result_red(selection.rerun)) {
+		printf("every case of %s was as expected: there is nothing to run again\n", given.rerun);
+		session->nothing = true;
+		json_decref(selection.rerun);
+		return KT_EXIT_OK;
+	}
 	if (err.code == KT_OK)
 		cf_select(&session->setup.suite, &session->setup.profile, &selection, &session->items, &err);
 	if (err.code == KT_OK && given.out)
@@ -316,7 +329,7 @@ int cf_command_run(int argc, char **argv)
 	session.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 	session.progress = isatty(STDERR_FILENO) != 0;
 	status = prepare(&session);
-	if (status == 0) {
+	if (status == 0 && !session.nothing) {
 		run_cases(&session);
 		status = tell(&session);
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "conformance/result.h"
 #include "lib/wire/base64.h"
@@ -124,6 +125,27 @@ static int write_json(const char *dir, const char *name, json_t *json, struct kt
 	return cf_json_write(path, json, err);
 }
 
+/* In single quotes for a shell. */
+static void put_quoted(FILE *f, const char *text)
+{
+	fputc('\'', f);
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("'\\''", f);
+		else
+			fputc(*text, f);
+	fputc('\'', f);
+}
+
+const char *cf_own_path(void)
+{
+	static char path[PATH_MAX];
+
+	if (!path[0] && readlink("/proc/self/exe", path, sizeof path - 1) < 0)
+		snprintf(path, sizeof path, "conformance");
+	return path;
+}
+
 static int write_repeat(const char *dir, const struct cf_case *cas, const char *id, const char *bootstrap, const char *seed,
 			struct kt_err *err)
 {
@@ -131,8 +153,10 @@ static int write_repeat(const char *dir, const struct cf_case *cas, const char *
 
 	if (!f)
 		return err->code;
-	fprintf(f, "#!/bin/sh\n# %s\nexec conformance run --bootstrap-server \"${1:-%s}\" --only '%.*s' --seed %s\n", cas->title,
-		bootstrap, (int)(strstr(id, "@end") ? strstr(id, "@end") - id : (long)strlen(id)), id, seed);
+	fprintf(f, "#!/bin/sh\n# %s\nexec ", cas->title);
+	put_quoted(f, cf_own_path());
+	fprintf(f, " run --bootstrap-server \"${1:-%s}\" --only '%.*s' --seed %s\n", bootstrap,
+		(int)(strstr(id, "@end") ? strstr(id, "@end") - id : (long)strlen(id)), id, seed);
 	fchmod(fileno(f), 0755);
 	return finish(f, dir, err);
 }

@@ -14,6 +14,8 @@
 /* Makes DIR = out/failures/ID. */
 int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, const char *bootstrap, const char *seed,
 		      struct kt_err *err);
+/* The program that runs, for commands that repeat what it did. */
+const char *cf_own_path(void);
 /* mkdir -p */
 int cf_make_dir(const char *path, struct kt_err *err);
 

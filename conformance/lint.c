@@ -7,6 +7,7 @@
 #include "conformance/capability.h"
 #include "conformance/profile.h"
 #include "conformance/vars.h"
+#include "lib/wire/batch.h"
 
 /* What every instance has; see set_variables() in instance.c. */
 static const char *const own_variables[] = {"run", "broker", "brokerId", "newBroker", "clusterId", "controllerId", "level",
@@ -77,6 +78,57 @@ static bool disturbs(const struct cf_step *step)
 	       !json_is_true(json_object_get(step->args, "validateOnly")) && json_object_get(step->args, "set");
 }
 
+static int note_variable(void *arg, const char *name)
+{
+	(void)name;
+	*(bool *)arg = true;
+	return 0;
+}
+
+static void build_batches(struct lint *lint, const char *path, json_t *batches)
+{
+	const struct cf_case *cas = lint->cas;
+	char full[512], where[PATH_MAX + 600];
+	struct kw_buf out = {0};
+	struct kt_err err = {0};
+	bool varies = false;
+
+	cf_each_variable(batches, note_variable, &varies);
+	if (varies)
+		return;
+	if (kw_batches_from_json(batches, &out, &err)) {
+		snprintf(full, sizeof full, "%s.%s", path, err.path);
+		snprintf(where, sizeof where, "%s:%d: %s", cas->file, kt_json_line(&cas->doc, full), full);
+		find(lint, where, "%s", err.text);
+	}
+	kw_buf_fini(&out);
+}
+
+/* Builds what is found under "batches" at any depth, for a misspelt member shows only then. Those that hold variables
+ * cannot be built before a run. */
+static void check_batches(struct lint *lint, json_t *json, const char *path)
+{
+	const char *name;
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(json, i, value) {
+		char below[256];
+
+		snprintf(below, sizeof below, "%s[%zu]", path, i);
+		check_batches(lint, value, below);
+	}
+	json_object_foreach(json, name, value) {
+		char below[256];
+
+		snprintf(below, sizeof below, "%s.%s", path, name);
+		if (strcmp(name, "batches") == 0 && json_is_array(value))
+			build_batches(lint, path, value);
+		else
+			check_batches(lint, value, below);
+	}
+}
+
 static void check_steps(struct lint *lint)
 {
 	const struct cf_case *cas = lint->cas;
@@ -85,9 +137,12 @@ static void check_steps(struct lint *lint)
 		find(lint, cas->file, "no step expects anything");
 	for (size_t i = 0; i < cas->steps.n; i++) {
 		const struct cf_step *step = &cas->steps.v[i];
+		char path[80];
 
 		if (!has_strict(step))
 			find(lint, cas->file, "%s: no alternative is strict: what is the right answer?", step->path);
+		snprintf(path, sizeof path, "%s.%s", step->path, step->verb->name);
+		check_batches(lint, step->args, path);
 		if (disturbs(step) && !cas->exclusive)
 			find(lint, cas->file, "%s: changes what other cases see, and the case is not exclusive", step->path);
 	}

@@ -6,7 +6,7 @@
 #include "conformance/target.h"
 #include "conformance/vars.h"
 
-enum { BROKER = 4, BROKER_REGISTRATION = 62, UPDATE_FEATURES = 57, STATIC_CONFIGS_VERSION = 5 };
+enum { METADATA = 3, BROKER = 4, BROKER_REGISTRATION = 62, UPDATE_FEATURES = 57, STATIC_CONFIGS_VERSION = 5 };
 
 __attribute__((format(printf, 4, 5)))
 static void found(struct cf_target *target, enum cf_capability capability, bool present, const char *fmt, ...)
@@ -49,6 +49,18 @@ static void choose_broker(struct cf_target *target, json_t *metadata)
 	snprintf(target->host, sizeof target->host, "%s", json_string_value(json_object_get(chosen, "host")));
 }
 
+/* What takes registrations of brokers but has no Metadata for clients is a controller. */
+static int refuse_controller(const struct cf_target *target, struct kt_err *err)
+{
+	int min, max;
+
+	if (cf_target_lists(target->apis, METADATA, &min, &max) ||
+	    !cf_target_lists(target->apis, BROKER_REGISTRATION, &min, &max))
+		return 0;
+	return kt_fail(err, KT_EUSAGE, "%s:%d is the listener of a controller: it serves BrokerRegistration and no Metadata; "
+		       "give the address of a broker", target->host, target->port);
+}
+
 static int probe_broker(struct cf_target *target, struct kt_err *err)
 {
 	struct cf_link link = cf_target_broker(target);
@@ -58,6 +70,7 @@ static int probe_broker(struct cf_target *target, struct kt_err *err)
 	if (cf_link_ask(&link, "ApiVersions", CF_LATEST,
 			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion", KASSAY_VERSION),
 			&target->apis, err) ||
+	    refuse_controller(target, err) ||
 	    cf_link_ask(&link, "Metadata", CF_LATEST, json_pack("{s:[], s:b}", "topics", "allowAutoTopicCreation", 0),
 			&metadata, err))
 		goto out;

@@ -19,6 +19,24 @@ enum cf_verdict cf_row_verdict(json_t *row)
 	return cf_verdict_find(cf_text(row, "verdict"));
 }
 
+bool cf_row_red(json_t *row)
+{
+	enum cf_verdict verdict = cf_row_verdict(row);
+
+	return verdict == CF_FAIL || verdict == CF_XPASS || verdict == CF_INCONCLUSIVE || verdict == CF_ERROR;
+}
+
+bool cf_result_red(json_t *result)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "cases"), i, row)
+		if (cf_row_red(row))
+			return true;
+	return false;
+}
+
 /* ---- rows ---- */
 
 /* The requirement that weighs most says how much a failure matters. */

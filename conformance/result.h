@@ -1,6 +1,7 @@
 /* result.json: what a run found out, whole. Every report is drawn from it, and from nothing else.
  *
- *	{"kassay": "0.1.0", "format": 1, "target": {...}, "started": "2026-11-29T12:00:00Z", "ms": 3100, "seed": "..",
+ *	{"kassay": "0.1.0", "format": 1, "program": "/usr/bin/conformance", "target": {...},
+ *	 "started": "2026-11-29T12:00:00Z", "ms": 3100, "seed": "..",
  *	 "strict": false, "only": [..], "skip": [..], "counts": {"pass": 150, ...}, "exit": 0, "note": "", "interrupted": false,
  *	 "families": [{"family", "title", "about"}], "requirements": {"records.crc": {"level", "origin", "source", "text"}},
  *	 "cases": [{"id", "case", "family", "title", "file", "requirements": [..], "level", "verdict", "reason",
@@ -24,6 +25,9 @@ void cf_row_trim(json_t *row, size_t max);
 const char *cf_text(json_t *object, const char *name);
 /* Of a row of "cases". */
 enum cf_verdict cf_row_verdict(json_t *row);
+/* Is it what nobody wants to see: fail, xpass, inconclusive, error? Of a row, and of any row of a result. */
+bool cf_row_red(json_t *row);
+bool cf_result_red(json_t *result);
 
 /* Puts register and counts of all rows into a result, and the exit code. */
 void cf_result_finish(json_t *result, const struct cf_register *reg);

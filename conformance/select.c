@@ -19,12 +19,9 @@ static bool was_red(json_t *result, const char *id)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(result, "cases"), i, row) {
-		enum cf_verdict verdict = cf_row_verdict(row);
-
+	json_array_foreach(json_object_get(result, "cases"), i, row)
 		if (strcmp(cf_text(row, "id"), id) == 0)
-			return verdict == CF_FAIL || verdict == CF_XPASS || verdict == CF_INCONCLUSIVE || verdict == CF_ERROR;
-	}
+			return cf_row_red(row);
 	return false;
 }
 
@@ -60,13 +57,26 @@ static void add(struct cf_items *items, const struct cf_instance *instance, cons
 	item->alone = instance->cas->exclusive || strcmp(instance->cas->family, SANITY) == 0;
 }
 
+/* "records.crc" of "records.crc.mismatch" */
+static bool is_beginning(const struct cf_suite *suite, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i < suite->ncases; i++)
+		if (strncmp(suite->cases[i]->id, word, n) == 0 && suite->cases[i]->id[n] == '.')
+			return true;
+	return false;
+}
+
 /* A glob that fits nothing is most likely misspelt. */
 static int none_selected(const struct cf_suite *suite, const struct cf_selection *selection, struct kt_err *err)
 {
 	struct kt_near near;
 
 	if (selection->rerun)
-		return kt_fail(err, KT_EUSAGE, "no case is selected: nothing failed in the result that is to run again");
+		return kt_fail(err, KT_EUSAGE, "no case is selected: the suite has none of those that failed in that result");
+	if (selection->only->n && is_beginning(suite, selection->only->v[0]))
+		return kt_fail(err, KT_EUSAGE, "no case is selected; did you mean \"%s.*\"?", selection->only->v[0]);
 	kt_near_init(&near, selection->only->n ? selection->only->v[0] : "");
 	for (size_t i = 0; i < suite->ncases; i++)
 		kt_near_offer(&near, suite->cases[i]->id);

@@ -36,6 +36,9 @@ bool cf_target_lists(json_t *apis, int api, int *min, int *max);
 /* Does the target have what a need asks for? why gets the evidence when it does not. */
 bool cf_target_has(const struct cf_target *target, const char *need, char *why, size_t size);
 
+/* What a user can do about capabilities that the target lacks; "" if nothing is known. */
+const char *cf_target_hint(const struct cf_target *target);
+
 /* Name, supported range and finalized level of a feature in an answer to ApiVersions; -1 what is not there. */
 void cf_feature(json_t *apis, const char *name, int *min, int *max, int *level);
 

@@ -3,14 +3,16 @@
 #include <string.h>
 
 #include "fakebroker/control/rules.h"
+#include "fakebroker/hooks/plugin.h"
 #include "fakebroker/settings.h"
 #include "lib/text/table.h"
 
-static json_t *apis(void)
+static json_t *apis(const struct fb_settings *settings)
 {
 	json_t *rows = json_array();
 	const struct fb_api *api;
 
+	(void)settings;
 	for (size_t i = 0; (api = fb_api_at(i)); i++) {
 		char versions[32], listeners[32];
 
@@ -34,30 +36,38 @@ static json_t *options_text(const struct kassay_option *options)
 	return json_string(text);
 }
 
-static json_t *validators(void)
+static void add_class(void *rows, const union fb_class *class)
+{
+	json_array_append_new(rows, json_pack("{s:s, s:o, s:s}", "name", class->head.name, "options",
+					      options_text(class->head.options), "help",
+					      class->head.help ? class->head.help : ""));
+}
+
+static json_t *classes(enum fb_hook_kind kind, const struct fb_settings *settings)
 {
 	json_t *rows = json_array();
 
-	for (const struct kassay_validator_class *const *c = fb_validators; *c; c++)
-		json_array_append_new(rows, json_pack("{s:s, s:o, s:s}", "name", (*c)->name, "options",
-						      options_text((*c)->options), "help", (*c)->help));
+	fb_class_each(kind, NULL, add_class, rows);
+	for (size_t i = 0; i < settings->plugins.n; i++)
+		fb_class_each(kind, settings->plugins.v[i], add_class, rows);
 	return rows;
 }
 
-static json_t *observers(void)
+static json_t *validators(const struct fb_settings *settings)
 {
-	json_t *rows = json_array();
-
-	for (const struct kassay_observer_class *const *c = fb_observers; *c; c++)
-		json_array_append_new(rows, json_pack("{s:s, s:o, s:s}", "name", (*c)->name, "options",
-						      options_text((*c)->options), "help", (*c)->help));
-	return rows;
+	return classes(FB_HOOK_VALIDATOR, settings);
 }
 
-static json_t *actions(void)
+static json_t *observers(const struct fb_settings *settings)
+{
+	return classes(FB_HOOK_OBSERVER, settings);
+}
+
+static json_t *actions(const struct fb_settings *settings)
 {
 	json_t *rows = json_array();
 
+	(void)settings;
 #define X(sym, name, help) json_array_append_new(rows, json_pack("{s:s, s:s}", "name", name, "help", help));
 	FB_ACTIONS(X)
 #undef X
@@ -94,13 +104,21 @@ static int print_table(json_t *rows)
 
 int fb_list(const struct fb_settings *settings)
 {
-	static json_t *(*const makers[])(void) = {
+	static json_t *(*const makers[])(const struct fb_settings *) = {
 		[FB_LIST_APIS] = apis, [FB_LIST_VALIDATORS] = validators, [FB_LIST_OBSERVERS] = observers,
 		[FB_LIST_ACTIONS] = actions,
 	};
-	json_t *rows = makers[settings->list]();
 	int status = KT_EXIT_OK;
+	struct kt_err err = {0};
+	json_t *rows;
 
+	for (size_t i = 0; i < settings->plugins.n; i++) {
+		if (fb_plugin_check(settings->plugins.v[i], &err) == 0)
+			continue;
+		kt_complain("fakebroker", &err);
+		return KT_EXIT_USAGE;
+	}
+	rows = makers[settings->list](settings);
 	if (settings->json) {
 		json_dumpf(rows, stdout, JSON_INDENT(2));
 		putchar('\n');

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fakebroker/cluster/log_line.h"
@@ -18,7 +19,14 @@ static int exit_of(const struct kt_err *err)
 	return err->code == KT_ENOMEM || err->code == KT_ESYS ? KT_EXIT_ENGINE : KT_EXIT_USAGE;
 }
 
-/* Written beside the file and renamed, so that a reader sees all of it or nothing. */
+static bool is_special(const char *file)
+{
+	struct stat st;
+
+	return stat(file, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* Written beside the file and renamed, so that a reader sees all of it or nothing; a pipe or device is written to. */
 static int write_port_file(const char *file, const char *bootstrap, const char *controller, const char *control,
 			   struct kt_err *err)
 {
@@ -28,12 +36,15 @@ static int write_port_file(const char *file, const char *bootstrap, const char *
 	int code = 0;
 
 	errno = 0;
-	if (snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part)
+	if (is_special(file)) {
+		if (!json || json_dump_file(json, file, JSON_COMPACT) < 0)
+			code = kt_fail(err, KT_EFILE, "%s cannot be written: %s", file, errno ? strerror(errno) : "not UTF-8");
+	} else if (snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part) {
 		code = kt_fail(err, KT_EFILE, "--port-file: the name is too long");
-	else if (!json || json_dump_file(json, part, JSON_COMPACT) < 0 || rename(part, file) < 0)
+	} else if (!json || json_dump_file(json, part, JSON_COMPACT) < 0 || rename(part, file) < 0) {
 		code = kt_fail(err, KT_EFILE, "%s cannot be written: %s", file, errno ? strerror(errno) : "not UTF-8");
-	if (code)
 		unlink(part);
+	}
 	json_decref(json);
 	return code;
 }
@@ -129,5 +140,6 @@ int main(int argc, char **argv)
 	if (!fb_settings_read(&settings, argc, argv, &status))
 		return status;
 	fb_log_level((enum kassay_level)settings.log_level);
-	return settings.list != FB_LIST_NONE ? fb_list(&settings) : run(&settings);
+	status = settings.list != FB_LIST_NONE ? fb_list(&settings) : run(&settings);
+	return kt_finish_stdout("fakebroker", status);
 }

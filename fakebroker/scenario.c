@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/config/topicname.h"
 #include "fakebroker/config/user.h"
 #include "fakebroker/control/rules.h"
 
@@ -10,7 +11,6 @@ struct top {
 	struct kt_obj obj;
 	struct kt_arr nodes, configs, topics, rules;
 	struct kt_obj config;
-	const char *metadataVersion;
 };
 
 static void open_top(struct top *top, const struct kt_json *doc, struct kt_err *err)
@@ -250,7 +250,7 @@ static int make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_clust
 		      struct kw_arena *arena)
 {
 	static const char classes[] = "record.validator.classes";
-	const char *text = fb_topic_name_error(kw_str(topic->name), arena);
+	const char *text = fb_topic_name_fault(kw_str(topic->name), arena);
 	int brokers = (int)cluster->nnodes - 1;
 	struct fb_alter_result result;
 	struct fb_topic *made;

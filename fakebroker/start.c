@@ -113,8 +113,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 static int open_control(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	char url[330], address[300];
-	int code = fb_control_start(process->cluster, settings->host, settings->control_port, &process->control,
-				    &process->control_port, err);
+	int code = fb_control_new(process->cluster, settings->host, settings->control_port, &process->control,
+				  &process->control_port, err);
 
 	if (code)
 		return code;
@@ -188,7 +188,6 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 		process->plugins[i] = settings->plugins.v[i];
 	}
 	cluster->plugins = process->plugins;
-	cluster->seed = (uint64_t)settings->seed;
 	return 0;
 }
 
@@ -242,6 +241,8 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	struct fb_cluster *cluster = process->cluster;
 	int32_t node;
 
+	if (fb_cluster_format(cluster, err) < 0)
+		return err->code;
 	if (fb_cluster_join(cluster, err) < 0) {
 		blame_violation(process, err);
 		return err->code;
@@ -253,7 +254,7 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	if (settings->scenario && fb_scenario_populate(&process->scenario, cluster, err) < 0)
 		return err->code;
 	if (!settings->check)
-		return fb_cluster_observe(cluster, NULL, err);
+		return fb_cluster_observe(cluster, NULL, false, err);
 	if (fb_cluster_observe_check(cluster, NULL, &node, err) < 0)
 		blame_classes(process, node, "observer.class.name", err);
 	return err->code;
@@ -276,7 +277,9 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 
 int fb_serve(struct fb_broker_process *process, struct kt_err *err)
 {
-	return fb_server_start(process->server, err);
+	int code = fb_control_serve(process->control, err);
+
+	return code ? code : fb_server_start(process->server, err);
 }
 
 void fb_stop_serving(struct fb_broker_process *process)

@@ -5,6 +5,7 @@
 
 #include "loadgen/clock.h"
 #include "loadgen/dial.h"
+#include "loadgen/outcome.h"
 #include "loadgen/rdclient.h"
 
 #define CALL_MS 10000
@@ -26,7 +27,7 @@ int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *
 static int fail(const char *what, const char *topic, rd_kafka_resp_err_t code, const char *text, struct kt_err *err)
 {
 	return kt_fail(err, code < -1 ? KT_ENET : KT_EUNKNOWN, "%s %s: %s (%s)", what, topic,
-		       text && text[0] ? text : rd_kafka_err2str(code), rd_kafka_err2name(code));
+		       text && text[0] ? text : rd_kafka_err2str(code), lg_code_name(code));
 }
 
 int lg_cluster_partitions(rd_kafka_t *rk, const char *topic, int32_t *n, struct kt_err *err)

@@ -66,6 +66,8 @@ static enum lg_fate fate_of(const struct lg_load *load, const struct delivery *d
 	/* what a stopped run still had in its queues proves nothing */
 	*expected = lg_stopped() && (code == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
 				     code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT);
+	if (code == RD_KAFKA_RESP_ERR_INVALID_RECORD)
+		return LG_REFUSED;
 	return rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED ? LG_FAILED : LG_UNKNOWN;
 }
 

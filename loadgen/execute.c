@@ -43,7 +43,8 @@ static int write_result(const char *program, const struct lg_run *run, const cha
 
 int lg_execute(const char *program, const struct lg_plan *plan, const char *out, bool tell_steps)
 {
-	const struct lg_run_opts opts = {.out = out, .progress = isatty(STDERR_FILENO), .tell_steps = tell_steps};
+	const struct lg_run_opts opts = {.out = out, .progress = isatty(STDERR_FILENO), .tell_phases = true,
+					 .tell_steps = tell_steps};
 	struct kt_err err = {0};
 	struct lg_run run = {0};
 	int status;

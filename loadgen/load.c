@@ -58,6 +58,11 @@ void lg_load_settle(struct lg_load *load, int32_t partition, int64_t sequence, e
 		atomic_fetch_add_explicit(counters[fate], 1, memory_order_relaxed);
 }
 
+int64_t lg_load_end(const struct lg_load *load)
+{
+	return load->last_acked > load->last_sent ? load->last_acked : load->last_sent;
+}
+
 void lg_load_event(struct lg_load *load, const char *text)
 {
 	load->counters.events++;

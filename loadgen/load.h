@@ -56,6 +56,8 @@ void lg_load_fini(struct lg_load *load);
 int lg_load_stamp(struct lg_load *load, int32_t partition, int64_t intended, struct lg_stamp *stamp);
 /* Settles a record in ledger and counters. */
 void lg_load_settle(struct lg_load *load, int32_t partition, int64_t sequence, enum lg_fate fate);
+/* When the last thing happened: a record was sent or acknowledged. */
+int64_t lg_load_end(const struct lg_load *load);
 void lg_load_event(struct lg_load *load, const char *text);
 
 /* The engines: send the whole phase, wait for what is in flight, return. KT_ENET or KT_ETIMEOUT when no broker can be

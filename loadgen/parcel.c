@@ -205,6 +205,9 @@ static enum lg_fate fate_of(const struct lg_parcel *parcel, const struct lg_answ
 		return LG_ACKED;
 	if (parcel->illegal && answer->code == parcel->illegal->code)
 		return is_bad(parcel, index) ? LG_REFUSED : LG_REFUSED_WITH_BATCH;
+	/* no refusal was due, but it is one: nothing of the batch may be in the log */
+	if (answer->code == RD_KAFKA_RESP_ERR_INVALID_RECORD)
+		return LG_REFUSED;
 	return is_unsure(answer->code) ? LG_UNKNOWN : LG_FAILED;
 }
 

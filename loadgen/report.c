@@ -1,6 +1,7 @@
 #include "loadgen/report.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 
 #include "loadgen/clock.h"
 
@@ -61,10 +62,19 @@ static void report_counts(const struct lg_load *load, FILE *out)
 	if (load->records_per_request > 0)
 		fprintf(out, ", %.1f records per request", load->records_per_request);
 	fprintf(out, "\n  acked        %-10" PRId64 " %.1f records/s\n", (int64_t)counters->acked,
-		per_second(counters->acked, load->started, load->last_acked));
+		per_second(counters->acked, load->started, lg_load_end(load)));
 	fprintf(out, "  refused      %-10" PRId64 " refused with batch %" PRId64 ", failed %" PRId64
 		", unknown %" PRId64 "\n", (int64_t)counters->refused, (int64_t)counters->refused_with_batch,
 		(int64_t)counters->failed, (int64_t)counters->unknown);
+}
+
+/* "-" where nothing was measured. */
+static void put_ms(const struct kh_hist *hist, int64_t ns, FILE *out)
+{
+	if (hist->total > 0)
+		fprintf(out, "%10.3f", (double)ns / 1e6);
+	else
+		fprintf(out, "%10s", "-");
 }
 
 void lg_report_latencies(const struct lg_meter *meter, FILE *out)
@@ -77,8 +87,9 @@ void lg_report_latencies(const struct lg_meter *meter, FILE *out)
 
 		fprintf(out, "  %-16s", lg_latency_text((enum lg_latency)i));
 		for (size_t p = 0; p < sizeof percentiles / sizeof percentiles[0]; p++)
-			fprintf(out, "%10.3f", (double)kh_percentile(hist, percentiles[p]) / 1e6);
-		fprintf(out, "%10.3f\n", (double)kh_max(hist) / 1e6);
+			put_ms(hist, kh_percentile(hist, percentiles[p]), out);
+		put_ms(hist, kh_max(hist), out);
+		fputc('\n', out);
 	}
 }
 
@@ -189,13 +200,91 @@ static void report_steps(const struct lg_run *run, FILE *out)
 		fprintf(out, "\nsteps: %d of %d as expected\n", ok, run->plan->nsteps);
 }
 
+/* ---- violations, the first few ---- */
+
+struct listing {
+	FILE *out;
+	int left;                 /* lines that may still be printed */
+};
+
+static void __attribute__((format(printf, 2, 3))) list(struct listing *listing, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (listing->left-- <= 0)
+		return;
+	fputs("  ", listing->out);
+	va_start(ap, fmt);
+	vfprintf(listing->out, fmt, ap);
+	va_end(ap);
+	fputc('\n', listing->out);
+}
+
+static void list_answers(struct listing *listing, const struct lg_load *load)
+{
+	for (int i = 0; i < load->outcomes.n; i++) {
+		const struct lg_outcome *outcome = &load->outcomes.v[i];
+
+		if (!outcome->expected)
+			list(listing, "%s: %" PRId64 " %s %s%s: %s (%d)", load->phase->name, outcome->count,
+			     outcome->illegal ? outcome->illegal->name : "legal",
+			     load->phase->engine == LG_WIRE ? "batch" : "record",
+			     outcome->count == 1 ? "" : load->phase->engine == LG_WIRE ? "es" : "s",
+			     lg_code_name(outcome->code), outcome->code);
+	}
+}
+
+static void list_records(struct listing *listing, const struct lg_load *load, const struct lg_tally *tally)
+{
+	const struct {
+		const char *what;
+		int64_t n;
+		bool violation;
+	} kinds[] = {
+		{"lost", tally->lost, load->guarantee.kept},
+		{"duplicated", tally->duplicated, load->guarantee.once},
+		{"reordered", tally->reordered, load->guarantee.ordered},
+		{"corrupt", tally->corrupt, true},
+		{"refused but present", tally->refused_present, true},
+		{"never sent but present", tally->unsent_present, true},
+	};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].violation && kinds[i].n > 0)
+			list(listing, "%s: %" PRId64 " record%s %s", load->phase->name, kinds[i].n,
+			     kinds[i].n == 1 ? "" : "s", kinds[i].what);
+}
+
+static void report_violations(const struct lg_run *run, FILE *out)
+{
+	enum { SHOWN = 8 };
+	struct listing listing = {out, SHOWN};
+
+	for (int i = 0; i < run->plan->nphases; i++) {
+		struct lg_tally tally;
+
+		lg_run_tally(run, i, -1, &tally);
+		list_answers(&listing, &run->phases[i].load);
+		list_records(&listing, &run->phases[i].load, &tally);
+	}
+	for (int i = 0; run->steps && i < run->plan->nsteps; i++) {
+		const struct lg_step_result *result = lg_steps_result(run->steps, i);
+
+		if (!result->ok && (result->done || !run->stopped))
+			list(&listing, "step %d: %s", i + 1, result->why);
+	}
+	if (listing.left < 0)
+		fprintf(out, "  and %d more kinds\n", -listing.left);
+}
+
 static void report_verdict(const struct lg_run *run, FILE *out)
 {
 	int64_t violations = lg_run_violations(run);
 
-	if (violations > 0)
+	if (violations > 0) {
 		fprintf(out, "\nFAILED: %" PRId64 " violation%s\n", violations, violations == 1 ? "" : "s");
-	else if (!run->doubt[0])
+		report_violations(run, out);
+	} else if (!run->doubt[0])
 		fprintf(out, "\nok\n");
 	if (run->doubt[0])
 		fprintf(out, "%sinconclusive: %s\n", violations > 0 ? "also " : "\n", run->doubt);

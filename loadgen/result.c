@@ -174,7 +174,7 @@ static json_t *rates_json(const struct lg_load *load)
 	put_real(object, "askedFrom", load->phase->rate.from);
 	put_real(object, "askedTo", load->phase->rate.to);
 	put_real(object, "sent", rate(load->counters.sent, load->started, load->last_sent));
-	put_real(object, "acked", rate(load->counters.acked, load->started, load->last_acked));
+	put_real(object, "acked", rate(load->counters.acked, load->started, lg_load_end(load)));
 	put_real(object, "recordsPerRequest", load->records_per_request);
 	return object;
 }

@@ -42,10 +42,21 @@ static void list_topics(struct lg_run *run)
 	}
 }
 
+/* What a user whose topic is missing can do. */
+static void add_hint(struct kt_err *err)
+{
+	size_t n = strlen(err->text);
+
+	snprintf(err->text + n, sizeof err->text - n, "; to create it give --partitions N, or name it under \"topics\" in the "
+		 "scenario");
+}
+
 static int look_at_topic(struct lg_run_topic *topic, rd_kafka_t *rk, struct kt_err *err)
 {
 	int rc = lg_cluster_partitions(rk, topic->name, &topic->npartitions, err);
 
+	if (rc == KT_EUNKNOWN)
+		add_hint(err);
 	if (rc)
 		return rc;
 	topic->before = calloc((size_t)topic->npartitions, sizeof *topic->before);
@@ -192,6 +203,23 @@ static void finish_reader(struct lg_run *run, rd_kafka_t *rk)
 
 /* ---- phases ---- */
 
+/* Where no line is drawn again and again, one for each phase has to do. */
+static void tell_begin(const struct lg_run *run)
+{
+	fprintf(stderr, "loadgen: %d phase%s against %s\n", run->plan->nphases, run->plan->nphases == 1 ? "" : "s",
+		run->plan->bootstrap);
+}
+
+static void tell_end(const struct lg_run *run, int i)
+{
+	const struct lg_load *load = &run->phases[i].load;
+	const struct lg_counters *counters = &load->counters;
+
+	fprintf(stderr, "loadgen: phase %s ended at %.1f s: sent %lld, acked %lld, refused %lld, failed %lld\n", load->phase->name,
+		(double)(lg_now() - run->start) / 1e9, (long long)counters->sent, (long long)counters->acked,
+		(long long)(counters->refused + counters->refused_with_batch), (long long)counters->failed);
+}
+
 static void run_phase(struct lg_run *run, int i, const struct lg_run_opts *opts)
 {
 	struct lg_run_phase *phase = &run->phases[i];
@@ -204,6 +232,8 @@ static void run_phase(struct lg_run *run, int i, const struct lg_run_opts *opts)
 	else
 		lg_rdkafka_run(&phase->load, &phase->err);
 	lg_ticker_stop(ticker, &phase->err);
+	if (!opts->progress && opts->tell_phases)
+		tell_end(run, i);
 	if (phase->load.phase->show_rdkafka_view && phase->err.code == 0 && !lg_stopped()) {
 		phase->nviews = phase->load.phase->illegal.n;
 		lg_rdkafka_view(&phase->load, phase->views, &phase->err);
@@ -220,6 +250,8 @@ static int run_phases(struct lg_run *run, const struct lg_run_opts *opts, struct
 	rc = lg_steps_start(run->plan, run->start, opts->tell_steps ? stdout : NULL, &run->steps, err);
 	if (rc)
 		return rc;
+	if (!opts->progress && opts->tell_phases)
+		tell_begin(run);
 	for (int i = 0; i < run->plan->nphases && !lg_stopped(); i++)
 		run_phase(run, i, opts);
 	lg_steps_join(run->steps);

@@ -42,6 +42,7 @@ struct lg_run {
 struct lg_run_opts {
 	const char *out;             /* directory for the histogram logs; NULL: none */
 	bool progress;               /* a line per second on stderr */
+	bool tell_phases;            /* without progress: a line at the start and one per phase on stderr */
 	bool tell_steps;             /* each step on stdout as it happens */
 };
 

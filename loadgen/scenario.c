@@ -230,6 +230,9 @@ static int read_phase(struct lg_plan *plan, struct kt_obj *obj, struct lg_phase 
 	read_illegal(obj, &phase->illegal);
 	kt_obj_bool(obj, "showRdkafkaView", &phase->show_rdkafka_view);
 	read_client_properties(plan, obj, &phase->properties);
+	if (json_object_get(obj->json, "partitions"))
+		kt_obj_fail(obj, "partitions", KT_EUNKNOWN, "unknown member \"partitions\"; a topic that the scenario creates "
+			    "is described in its member \"topics\"");
 	if (kt_obj_done(obj) == 0 && lg_phase_check(phase, &member, &wrong))
 		kt_obj_fail(obj, json_object_get(obj->json, member) ? member : NULL, wrong.code, "%s", wrong.text);
 	return obj->err->code;

@@ -145,16 +145,76 @@ static void put_target(FILE *out, json_t *result)
 	fputs("</section>", out);
 }
 
-static void put_filters(FILE *out)
+/* ---- what to look at first ---- */
+
+static void put_finding(FILE *out, size_t r, size_t c, json_t *row)
 {
+	const char *verdict = cf_text(row, "verdict");
+
+	fprintf(out, "<li><button type=\"button\" aria-haspopup=\"dialog\" class=\"v %s\" data-r=\"%zu\" data-c=\"%zu\">%s"
+		"</button> ", verdict, r, c, verdict);
+	put(out, "<code>", cf_text(row, "id"), "</code> ");
+	put(out, "", cf_text(row, "title"), "");
+	put(out, "<span class=\"why\">", cf_text(row, "reason"), "</span></li>\n");
+}
+
+static void put_findings(FILE *out, const struct matrix *m)
+{
+	for (size_t r = 0; r < m->n; r++) {
+		json_t *row;
+		size_t c;
+
+		if (!cf_result_red(m->results[r]))
+			continue;
+		put(out, "<section class=\"findings\"><h2>Not as expected on ",
+		    cf_text(json_object_get(m->results[r], "target"), "name"), "</h2><ul>\n");
+		json_array_foreach(json_object_get(m->results[r], "cases"), c, row)
+			if (cf_row_red(row))
+				put_finding(out, r, c, row);
+		fputs("</ul></section>\n", out);
+	}
+}
+
+static void put_legend(FILE *out)
+{
+	fputs("<details class=\"legend\"><summary>How to read this page</summary><dl>"
+	      "<dt>verdicts</dt><dd>", out);
+	for (int v = 0; v < CF_NVERDICTS; v++)
+		fprintf(out, "<span class=\"v %s\">%s</span> %s<br>", cf_verdict_word((enum cf_verdict)v),
+			cf_verdict_word((enum cf_verdict)v), cf_verdict_meaning((enum cf_verdict)v));
+	fputs("</dd><dt>connection</dt><dd><b>kept</b>: a request behind the one in question was answered on the same connection. "
+	      "<b>closed</b>: the broker closed it. <b>silent</b>: it is open, but nothing is answered any more.</dd>"
+	      "<dt>level</dt><dd>What a requirement weighs. <b class=\"level\">must</b>: otherwise the case fails. "
+	      "<b class=\"level\">should</b>: otherwise it passes leniently. <b class=\"level\">may</b> and "
+	      "<b class=\"level\">observe</b>: recorded only.</dd>"
+	      "<dt>origin</dt><dd>Who says so. <b class=\"origin\">kafka</b>: what Apache Kafka does. "
+	      "<b class=\"origin\">proposal</b>: the words of a proposal (KIP). <b class=\"origin\">kit</b>: a decision of "
+	      "kassay where a proposal is silent.</dd></dl></details>\n", out);
+}
+
+static void put_filters(FILE *out, const struct matrix *m)
+{
+	int counts[CF_NVERDICTS], sums[CF_NVERDICTS] = {0};
+
+	for (size_t r = 0; r < m->n; r++) {
+		cf_result_count(m->results[r], counts);
+		for (int v = 0; v < CF_NVERDICTS; v++)
+			sums[v] += counts[v];
+	}
 	fputs("<form id=\"filter\" role=\"search\"><label>Find <input type=\"search\" id=\"find\" placeholder=\"case, title, "
 	      "requirement\" autocomplete=\"off\"></label><fieldset><legend>Show</legend>", out);
-	for (int v = 0; v < CF_NVERDICTS; v++)
+	for (int v = 0; v < CF_NVERDICTS; v++) {
+		if (sums[v] == 0)
+			continue;
 		fprintf(out, "<label title=\"%s\"><input type=\"checkbox\" name=\"v\" value=\"%s\" checked> "
-			"<span class=\"v %s\">%s</span></label>", cf_verdict_meaning((enum cf_verdict)v),
+			"<span class=\"v %s\">%s</span> %d</label>", cf_verdict_meaning((enum cf_verdict)v),
 			cf_verdict_word((enum cf_verdict)v), cf_verdict_word((enum cf_verdict)v),
-			cf_verdict_word((enum cf_verdict)v));
-	fputs("</fieldset><output id=\"shown\" aria-live=\"polite\"></output></form>", out);
+			cf_verdict_word((enum cf_verdict)v), sums[v]);
+	}
+	fputs("</fieldset>", out);
+	if (m->n > 1)
+		fputs("<label><input type=\"checkbox\" id=\"differ\"> only rows that differ</label>", out);
+	fputs("<output id=\"shown\" aria-live=\"polite\"></output></form>", out);
 }
 
 /* ---- matrix ---- */
@@ -177,6 +237,15 @@ static const char *connection_of(json_t *row)
 	return found;
 }
 
+/* A narrow page has no head of the table, and shows the target's name in the cell. */
+static void put_cell_start(FILE *out, const struct matrix *m, size_t r, const char *class)
+{
+	fprintf(out, "<td class=\"%s\"", class);
+	if (m->n > 1)
+		put(out, " data-target=\"", cf_text(json_object_get(m->results[r], "target"), "name"), "\"");
+	fputc('>', out);
+}
+
 static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id)
 {
 	size_t i = find_row(m->results[r], id);
@@ -184,10 +253,12 @@ static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id
 	const char *verdict = cf_text(row, "verdict");
 
 	if (!row) {
-		fputs("<td class=\"none\">not run</td>", out);
+		put_cell_start(out, m, r, "none");
+		fputs("not run</td>", out);
 		return;
 	}
-	fprintf(out, "<td><button type=\"button\" aria-haspopup=\"dialog\" class=\"v %s\" data-r=\"%zu\" "
+	put_cell_start(out, m, r, "");
+	fprintf(out, "<button type=\"button\" aria-haspopup=\"dialog\" class=\"v %s\" data-r=\"%zu\" "
 		"data-c=\"%zu\" data-v=\"%s\">%s", verdict, r, i, verdict, verdict);
 	if (*connection_of(row))
 		fprintf(out, "<small>%s</small>", connection_of(row));
@@ -283,10 +354,11 @@ static int put_script_json(const char *buffer, size_t size, void *data)
 
 static json_t *script_result(json_t *result)
 {
-	json_t *seed = json_object_get(result, "seed");
+	json_t *seed = json_object_get(result, "seed"), *program = json_object_get(result, "program");
 
-	return json_pack("{s:O, s:O, s:O}", "target", json_object_get(result, "target"), "cases",
-			 json_object_get(result, "cases"), "seed", seed ? seed : json_null());
+	return json_pack("{s:O, s:O, s:O, s:O}", "target", json_object_get(result, "target"), "cases",
+			 json_object_get(result, "cases"), "seed", seed ? seed : json_null(), "program",
+			 program ? program : json_null());
 }
 
 /* Error number, as text, to its name. */
@@ -329,8 +401,10 @@ bool cf_write_html_matrix(FILE *out, json_t *const *results, size_t n)
 	fputs("</style></head>\n<body><header><h1>Kafka broker conformance</h1><div class=\"targets\">", out);
 	for (size_t r = 0; r < n; r++)
 		put_target(out, results[r]);
-	fputs("</div>", out);
-	put_filters(out);
+	fputs("</div>\n", out);
+	put_findings(out, &m);
+	put_legend(out);
+	put_filters(out, &m);
 	fputs("</header>\n<main>", out);
 	put_families(out, &m);
 	fputs("</main>\n<dialog id=\"evidence\" aria-labelledby=\"evidence-title\">"

@@ -67,6 +67,12 @@
       element("span", "source", element("code", "", id), " ", element("b", "origin", row.origin), " ", row.source));
   }
 
+  const red = new Set(["fail", "xpass", "inconclusive", "error"]);
+
+  function quoted(text) {
+    return /^[\w/.:@%+=,-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'";
+  }
+
   function show(r, c) {
     const result = data.results[r];
     const row = result.cases[c];
@@ -76,12 +82,12 @@
     close.type = "button";
     close.addEventListener("click", () => dialog.close());
     body.replaceChildren(element("div", "top", element("div", "", title, element("div", "", row.title)), close));
-    if (row.reason) body.append(element("p", "note", row.reason));
+    if (row.reason) body.append(element("p", red.has(row.verdict) ? "note" : "why", row.reason));
     if (row.note) body.append(element("p", "", row.note));
     for (const id of row.requirements || []) body.append(requirementOf(id) || "");
     (row.steps || []).forEach((step, i) => body.append(stepOf(step, i + 1)));
     if (row.leftBehind) body.append(element("p", "note", "left behind: " + row.leftBehind));
-    body.append(block("run it again", "conformance run --bootstrap-server " + result.target.bootstrap +
+    body.append(block("run it again", quoted(result.program || "conformance") + " run --bootstrap-server " + result.target.bootstrap +
       " --only '" + row.id.replace(/@end$/, "") + "'" + (result.seed ? " --seed " + result.seed : "")));
     history.replaceState(null, "", "#" + row.id);
     dialog.showModal();
@@ -97,7 +103,7 @@
   document.addEventListener("keydown", event => {
     const cell = event.target.closest ? event.target.closest("button[data-c]") : null;
     const step = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 0, ArrowLeft: 0 }[event.key];
-    if (!cell || step === undefined || dialog.open) return;
+    if (!cell || !cell.closest("tr") || step === undefined || dialog.open) return;
     const r = +cell.dataset.r + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] || 0);
     const rows = [...document.querySelectorAll("tr.case:not([hidden])")];
     const row = rows[rows.indexOf(cell.closest("tr")) + step];
@@ -106,6 +112,7 @@
   });
 
   const find = document.getElementById("find");
+  const differ = document.getElementById("differ");
   const boxes = [...document.querySelectorAll("input[name=v]")];
   function filter() {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -118,7 +125,8 @@
       for (const row of group.querySelectorAll("tr.case")) {
         const own = text + " " + row.textContent.toLowerCase();
         const verdicts = [...row.querySelectorAll("button[data-v]")].map(cell => cell.dataset.v);
-        row.hidden = !words.every(word => own.includes(word)) || !verdicts.some(verdict => wanted.has(verdict));
+        row.hidden = !words.every(word => own.includes(word)) || !verdicts.some(verdict => wanted.has(verdict)) ||
+          (differ !== null && differ.checked && verdicts.length === data.results.length && new Set(verdicts).size === 1);
         if (!row.hidden) { any = true; shown++; }
       }
       group.hidden = !any;
@@ -128,12 +136,15 @@
     document.getElementById("shown").textContent = shown + (shown === 1 ? " case shown" : " cases shown");
   }
   find.addEventListener("input", filter);
+  if (differ) differ.addEventListener("change", filter);
   boxes.forEach(box => box.addEventListener("change", filter));
   document.getElementById("filter").addEventListener("submit", event => event.preventDefault());
   filter();
 
-  /* A link to "#case" opens its evidence. */
+  /* A link to "#case" opens its evidence: of the first target on which it did not pass, else of the first. */
   const wanted = decodeURIComponent(location.hash.slice(1));
-  const linked = wanted && data.results.length ? data.results[0].cases.findIndex(row => row.id === wanted) : -1;
-  if (linked >= 0) show(0, linked);
+  const linked = data.results.map((result, r) => [r, result.cases.findIndex(row => row.id === wanted)])
+    .filter(([, c]) => c >= 0);
+  const first = linked.find(([r, c]) => data.results[r].cases[c].verdict !== "pass") || linked[0];
+  if (wanted && first) show(...first);
 })();

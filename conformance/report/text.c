@@ -7,12 +7,6 @@ static const char *const colors[CF_NVERDICTS] = {
 	[CF_UNSUPPORTED] = "2", [CF_DISABLED] = "2", [CF_INCONCLUSIVE] = "1;33", [CF_ERROR] = "1;31",
 };
 
-/* Is this what nobody wants to see? */
-static bool is_red(enum cf_verdict verdict)
-{
-	return verdict == CF_FAIL || verdict == CF_XPASS || verdict == CF_INCONCLUSIVE || verdict == CF_ERROR;
-}
-
 void cf_text_row(FILE *out, json_t *row, bool color)
 {
 	enum cf_verdict verdict = cf_row_verdict(row);
@@ -85,10 +79,10 @@ void cf_text_summary(FILE *out, json_t *result, bool color)
 		(double)json_integer_value(json_object_get(result, "ms")) / 1000, cf_text(result, "seed"));
 	print_unsupported(out, rows);
 	json_array_foreach(rows, i, row)
-		if (is_red(cf_row_verdict(row)) && red++ == 0)
+		if (cf_row_red(row) && red++ == 0)
 			fprintf(out, "\nnot as expected:\n");
 	json_array_foreach(rows, i, row)
-		if (is_red(cf_row_verdict(row)))
+		if (cf_row_red(row))
 			cf_text_row(out, row, color);
 	json_array_foreach(rows, i, row)
 		if (*cf_text(row, "leftBehind"))

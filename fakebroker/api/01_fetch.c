@@ -21,7 +21,8 @@ struct fetch {
 	const struct kw_FetchRequest *body;
 	struct want *wants;        /* in the order of the request */
 	int32_t nwants;
-	int64_t left;              /* of maxBytes */
+	int64_t min_bytes;         /* minBytes, at most what may be sent */
+	int64_t left;              /* of maxBytes and fetch.max.bytes */
 	bool first;                /* nothing was put yet: the first batch comes whatever its size */
 };
 
@@ -139,10 +140,10 @@ static int64_t available(const struct fetch *f, const struct want *want)
 	if (judge_offset(f, partition, want))
 		bytes = -1;
 	for (size_t i = bytes < 0 ? log->n : fb_log_find(log, want->data->fetchOffset);
-	     i < log->n && bytes < f->body->minBytes; i++)
+	     i < log->n && bytes < f->min_bytes; i++)
 		bytes += log->entries[i].size;
 	pthread_mutex_unlock(&partition->lock);
-	return bytes;
+	return bytes > want->data->partitionMaxBytes ? want->data->partitionMaxBytes : bytes;
 }
 
 static bool enough(const struct fetch *f)
@@ -156,7 +157,7 @@ static bool enough(const struct fetch *f)
 			return true;
 		sum += bytes;
 	}
-	return sum >= f->body->minBytes || f->nwants == 0;
+	return sum >= f->min_bytes || f->nwants == 0;
 }
 
 /* ---- the answer ---- */
@@ -293,13 +294,22 @@ static bool must_wait(struct fetch *f)
 	return !enough(f);
 }
 
+/* KafkaApis.handleFetchRequest: never more than fetch.max.bytes, and no waiting for more than may be sent. */
+static void set_bounds(struct fetch *f)
+{
+	int64_t most = fb_configs_long(f->req->cluster->configs, FB_BROKER, KW_NULL_STR, f->req->node->id, "fetch.max.bytes",
+				       57671680);
+
+	f->left = f->body->maxBytes < most ? f->body->maxBytes : most;
+	f->min_bytes = f->body->minBytes < f->left ? f->body->minBytes : f->left;
+}
+
 enum fb_outcome fb_fetch(struct fb_request *req)
 {
 	struct fetch f = {.req = req, .body = req->body, .first = true};
 	struct kw_FetchResponse *response = req->response;
 	bool ok;
 
-	f.left = f.body->maxBytes;
 	if (f.body->sessionEpoch > 0 && !req->forced) {
 		response->errorCode = FETCH_SESSION_ID_NOT_FOUND;   /* we never gave one */
 		return FB_REPLY;
@@ -309,6 +319,7 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	if (!collect(&f))
 		return FB_CLOSE;
 	pthread_rwlock_rdlock(&req->cluster->lock);
+	set_bounds(&f);
 	if (must_wait(&f)) {
 		pthread_rwlock_unlock(&req->cluster->lock);
 		return FB_WAIT;

@@ -1,4 +1,6 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
 
@@ -135,7 +137,7 @@ static bool answer_topic(struct fb_request *req, const wanted *want, bool by_id,
 	if (!req->forced && by_id)
 		out->errorCode = UNKNOWN_TOPIC_ID;
 	else if (!req->forced)
-		out->errorCode = fb_topic_name_error(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
+		out->errorCode = fb_topic_name_fault(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
 	return true;
 }
 
@@ -184,18 +186,26 @@ static int32_t setting(const struct fb_request *req, const char *name, int64_t m
 	return (int32_t)(v < 1 ? 1 : v < most ? v : most);
 }
 
+/* No more partitions at once than CreateTopics may make. */
 static void create_missing(struct fb_request *req, const struct kw_MetadataRequest *body)
 {
 	struct fb_cluster *cluster = req->cluster;
-	int32_t n = setting(req, "num.partitions", FB_MAX_PARTITIONS);
+	int32_t made = 0, n = setting(req, "num.partitions", FB_MAX_PARTITIONS);
 	int32_t rf = setting(req, "default.replication.factor", (int64_t)cluster->nnodes - 1);
 
 	for (int32_t i = 0; i < body->topics.n; i++) {
 		struct kw_str name = body->topics.v[i].name;
+		struct kt_err err = {0};
 		struct fb_topic *topic;
 
-		if (!fb_topic_find(cluster, name) && !fb_topic_name_error(name, &req->arena))
-			fb_topic_create(cluster, name, n, rf, NULL, &topic, NULL);
+		if (made + n > FB_MAX_PARTITIONS)
+			return;
+		if (fb_topic_find(cluster, name) || fb_topic_name_fault(name, &req->arena))
+			continue;
+		if (fb_topic_create(cluster, name, n, rf, NULL, &topic, &err) < 0)
+			fb_log_line(KASSAY_WARN, "topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
+		else
+			made += n;
 	}
 }
 

@@ -1,6 +1,7 @@
 /* CreateTopics (19): names, configurations, assignments, in the order of ReplicationControlManager.createTopics. */
 #include <stdlib.h>
 
+#include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
 
@@ -27,7 +28,7 @@ static bool judge_name(struct fb_request *req, const creatable *topic, result *o
 
 	if (req->forced)
 		return fail(out, req->forced, NULL);
-	text = fb_topic_name_error(topic->name, &req->arena);
+	text = fb_topic_name_fault(topic->name, &req->arena);
 	if (text)
 		return fail(out, INVALID_TOPIC, text);
 	if (fb_topic_find(req->cluster, topic->name))
@@ -221,7 +222,7 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 	out->numPartitions = layout->npartitions;
 	out->replicationFactor = (int16_t)layout->rf;
 	ok = describe(req, topic->name, out);
-	if (!keep) {
+	if (!keep || !ok) {
 		fb_topic_delete(cluster, made);
 		cluster->metadata_offset = offset;
 	}

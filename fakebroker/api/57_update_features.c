@@ -35,8 +35,11 @@ static bool results(struct fb_request *req, const struct fb_upgrade_answer *answ
 	return true;
 }
 
-static int apply(struct fb_cluster *cluster, const struct fb_upgrade_answer *answer, struct kt_err *err)
+static int apply(struct fb_cluster *cluster, const struct fb_cluster_view *view, const struct fb_upgrade_answer *answer,
+		 struct kt_err *err)
 {
+	bool knew = fb_level_keeps_statics(view, cluster->levels.v[FB_METADATA_VERSION]);
+	bool knows = fb_level_keeps_statics(view, answer->levels.v[FB_METADATA_VERSION]);
 	int code = fb_cluster_configure(cluster, answer->changes, answer->nchanges, err);
 
 	if (code)
@@ -44,7 +47,7 @@ static int apply(struct fb_cluster *cluster, const struct fb_upgrade_answer *ans
 	if (memcmp(&cluster->levels, &answer->levels, sizeof cluster->levels) != 0)
 		cluster->features_epoch = ++cluster->metadata_offset;
 	cluster->levels = answer->levels;
-	return 0;
+	return knows && !knew ? fb_cluster_join(cluster, err) : 0;
 }
 
 enum fb_outcome fb_update_features(struct fb_request *req)
@@ -62,7 +65,7 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 	view = fb_cluster_view(req->cluster, &req->arena);
 	if (!req->forced && (!view || fb_upgrade_check(view, updates, (size_t)body->featureUpdates.n, &req->arena, &answer) < 0))
 		answer.errorCode = -1;
-	if (!answer.errorCode && !body->validateOnly && apply(req->cluster, &answer, &err) < 0)
+	if (!answer.errorCode && !body->validateOnly && apply(req->cluster, view, &answer, &err) < 0)
 		answer.errorCode = -1;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;

@@ -2,26 +2,13 @@
 
 enum { INVALID_CONFIG = 40, INVALID_REQUEST = 42 };
 
-static const struct fb_change *observer_change(const struct fb_alter_result *result)
+static void refuse(struct fb_request *req, struct fb_alter_result *result, const struct kt_err *err)
 {
-	for (size_t i = 0; !result->errorCode && i < result->nchanges; i++)
-		if (result->changes[i].resourceType == FB_BROKER && kw_str_is(result->changes[i].name, "observer.class.name"))
-			return &result->changes[i];
-	return NULL;
+	result->errorCode = INVALID_CONFIG;
+	result->errorMessage = kw_sprintf(&req->arena, "%s", err->text);
 }
 
-/* A value can be legal by itself and still not work: a class that does not load. */
-static int judge_classes(struct fb_request *req, const struct fb_alter_result *result, struct kt_err *err)
-{
-	const struct fb_change *change = observer_change(result);
-	int32_t node;
-
-	if (!change || change->value.n < 0)
-		return 0;
-	return fb_cluster_observe_check(req->cluster, kw_strndup(&req->arena, change->value.s, (size_t)change->value.n), &node,
-					err);
-}
-
+/* A value can be legal by itself and still not work: a validator's class that does not load. */
 static void apply(struct fb_request *req, struct fb_alter_result *result, bool validateOnly)
 {
 	struct fb_cluster *cluster = req->cluster;
@@ -30,13 +17,64 @@ static void apply(struct fb_request *req, struct fb_alter_result *result, bool v
 
 	if (result->errorCode)
 		return;
-	code = judge_classes(req, result, &err);
-	if (!code)
-		code = validateOnly ? fb_cluster_configure_check(cluster, result->changes, result->nchanges, &err)
-				    : fb_cluster_configure(cluster, result->changes, result->nchanges, &err);
-	if (code) {
-		result->errorCode = INVALID_CONFIG;
-		result->errorMessage = kw_sprintf(&req->arena, "%s", err.text);
+	code = validateOnly ? fb_cluster_configure_check(cluster, result->changes, result->nchanges, &err)
+			    : fb_cluster_configure(cluster, result->changes, result->nchanges, &err);
+	if (code)
+		refuse(req, result, &err);
+}
+
+/* ---- observers: made and closed under no lock, so after the rest, which is undone if they cannot be had ---- */
+
+static struct fb_change *observer_change(const struct fb_alter_result *result)
+{
+	for (size_t i = 0; !result->errorCode && i < result->nchanges; i++)
+		if (result->changes[i].resourceType == FB_BROKER && kw_str_is(result->changes[i].name, "observer.class.name"))
+			return &result->changes[i];
+	return NULL;
+}
+
+/* Strings of changes may lie in what the changes change. */
+static struct kw_str keep(struct fb_request *req, struct kw_str s)
+{
+	return s.n < 0 ? s : (struct kw_str){kw_strndup(&req->arena, s.s, (size_t)s.n), s.n};
+}
+
+/* The change that would bring back what is set now; name NULL without one. */
+static struct fb_change opposite(struct fb_request *req, const struct fb_change *change)
+{
+	struct fb_change back = {0};
+	struct kw_str v;
+
+	if (!change)
+		return back;
+	v = fb_configs_dynamic(req->cluster->configs, FB_BROKER, change->resourceName, change->name);
+	back = (struct fb_change){change->resourceType, keep(req, change->resourceName), keep(req, change->name), keep(req, v)};
+	return back;
+}
+
+static void exchange(struct fb_request *req, struct fb_alter_answer *answer, const struct fb_change *back, bool validateOnly)
+{
+	for (size_t i = 0; i < answer->nresults; i++) {
+		struct fb_alter_result *result = &answer->results[i];
+		const struct fb_change *change = observer_change(result);
+		struct kt_err err = {0};
+		int32_t node;
+
+		if (!change || (validateOnly && change->value.n < 0))
+			continue;
+		if (validateOnly) {
+			const char *classes = kw_strndup(&req->arena, change->value.s, (size_t)change->value.n);
+
+			if (classes && fb_cluster_observe_check(req->cluster, classes, &node, &err) < 0)
+				refuse(req, result, &err);
+			continue;
+		}
+		if (fb_cluster_observe(req->cluster, NULL, true, &err) == 0)
+			continue;
+		pthread_rwlock_wrlock(&req->cluster->lock);
+		fb_configs_apply(req->cluster->configs, &back[i], 1);
+		pthread_rwlock_unlock(&req->cluster->lock);
+		refuse(req, result, &err);
 	}
 }
 
@@ -59,7 +97,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	     struct fb_alter_answer *answer)
 {
 	struct fb_config_facts facts;
-	bool observers = false;
+	struct fb_change *back = NULL;
 	int code;
 
 	if (req->forced)
@@ -67,14 +105,19 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	facts = fb_cluster_facts(req->cluster, req->node);
 	code = fb_alter_check(req->cluster->configs, &facts, alter, &req->arena, answer);
+	if (!code) {
+		back = kw_alloc(&req->arena, answer->nresults * sizeof *back);
+		code = back ? 0 : KT_ENOMEM;
+	}
 	for (size_t i = 0; !code && i < answer->nresults; i++) {
+		back[i] = opposite(req, observer_change(&answer->results[i]));
 		apply(req, &answer->results[i], validateOnly);
-		observers |= !validateOnly && observer_change(&answer->results[i]);
 	}
 	pthread_rwlock_unlock(&req->cluster->lock);
-	if (!code && answer->mute)   /* Kafka's controller fails to answer here; the incremental call says this */
+	if (code)
+		return code;
+	if (answer->mute)   /* Kafka's controller fails to answer here; the incremental call says this */
 		return answer_all(req, alter, INVALID_REQUEST, "Each resource must appear at most once.", answer);
-	if (observers)
-		code = fb_cluster_observe(req->cluster, NULL, NULL);
-	return code;
+	exchange(req, answer, back, validateOnly);
+	return 0;
 }

@@ -71,6 +71,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	while (cluster->ntopics)
 		fb_topic_unref(cluster->topics[--cluster->ntopics]);
 	free(cluster->topics);
+	free(cluster->topics_by_id);
 	while (cluster->nbrokers)
 		broker_free(cluster->brokers[--cluster->nbrokers]);
 	free(cluster->brokers);
@@ -144,6 +145,18 @@ bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *
 	return broker->fenced || !in_session(cluster, broker);
 }
 
+/* What one of our brokers will say of its static configurations. */
+static bool foretell(const struct fb_cluster *cluster, struct fb_broker_view *view, struct kw_arena *arena)
+{
+	struct fb_static_config *statics = NULL;
+	int n = fb_configs_report(cluster->configs, view->id, arena, &statics);
+
+	view->foretold = true;
+	view->statics = statics;
+	view->nstatics = n < 0 ? 0 : (size_t)n;
+	return n >= 0;
+}
+
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena)
 {
 	struct fb_cluster_view *view = kw_alloc(arena, sizeof *view);
@@ -157,6 +170,8 @@ struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_ar
 
 		brokers[i] = broker->view;
 		brokers[i].live = in_session(cluster, broker);
+		if (broker->own && !broker->view.reported && !foretell(cluster, &brokers[i], arena))
+			return NULL;
 	}
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		topics[i] = kw_str(cluster->topics[i]->name);
@@ -254,6 +269,16 @@ static int insert_broker(struct fb_cluster *cluster, struct fb_broker *broker)
 	return 0;
 }
 
+static void replace_broker(struct fb_cluster *cluster, struct fb_broker *old, struct fb_broker *broker)
+{
+	size_t i = 0;
+
+	while (cluster->brokers[i] != old)
+		i++;
+	cluster->brokers[i] = broker;
+	broker_free(old);
+}
+
 int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
 			bool amends, int64_t *epoch)
 {
@@ -263,20 +288,16 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 	if (!broker)
 		return KT_ENOMEM;
 	kw_arena_init(&broker->arena, 0);
-	if (fill_broker(broker, request, keep_statics) < 0)
-		goto nomem;
+	if (fill_broker(broker, request, keep_statics) < 0 || (!old && insert_broker(cluster, broker) < 0)) {
+		broker_free(broker);
+		return KT_ENOMEM;
+	}
 	broker->epoch = amends && old ? old->epoch : ++cluster->metadata_offset;
 	broker->fenced = amends && old ? old->fenced : true;
 	broker->heartbeat_ms = amends && old ? old->heartbeat_ms : 0;
+	broker->own = old && old->own;
 	*epoch = broker->epoch;
-	if (old) {
-		broker->own = old->own;
-		fb_cluster_unregister(cluster, request->brokerId);
-	}
-	if (insert_broker(cluster, broker) < 0)
-		goto nomem;
+	if (old)
+		replace_broker(cluster, old, broker);
 	return 0;
-nomem:
-	broker_free(broker);
-	return KT_ENOMEM;
 }

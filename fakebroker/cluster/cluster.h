@@ -71,7 +71,6 @@ struct fb_topic {
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct fb_append_conf conf;
-	int32_t minInsyncReplicas;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
 };
@@ -85,6 +84,7 @@ struct fb_cluster {
 	struct fb_broker **brokers;  /* registered, by id */
 	size_t nbrokers;
 	struct fb_topic **topics;    /* by name */
+	struct fb_topic **topics_by_id;
 	size_t ntopics;
 	struct fb_configdefs *defs;
 	struct fb_configs *configs;
@@ -99,8 +99,6 @@ struct fb_cluster {
 	struct fb_recorder *recorder; /* or NULL */
 	const char *const *plugins;  /* --plugin files, NULL-terminated, or NULL */
 	char *control_url;           /* or NULL */
-	uint64_t seed;
-	bool auto_create;            /* auto.create.topics.enable */
 };
 
 /* ---- life ---- */
@@ -109,8 +107,11 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Registers our own brokers. Fails when a static value is illegal at the current level, with node, configuration, value
- * and level in err. */
+/* Sets what a cluster of its features begins with; static values are set before. 0 or KT_ENOMEM. */
+int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
+/* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
+ * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in
+ * err. */
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
 /* The static or default value of one of our brokers that is illegal at the current level, *node being its id: the first,
  * or the only one of a cluster that could not join. Lives in arena. NULL if there is none or no memory. */
@@ -119,12 +120,13 @@ const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int3
  * log. */
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err);
-/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes the one that
- * it had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
- * NoOpObserver with an error in the log, as in the implementations of KIP-388. Under no lock. 0 or KT_ENOMEM. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err);
-/* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. For those
- * who ask and are told. Under the lock, for reading at least. */
+/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes those that
+ * they had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
+ * NoOpObserver with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
+ * exchanged. Under no lock: create() and close() of a plugin may take their time. */
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool strict, struct kt_err *err);
+/* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
+ * lock. */
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);
 void fb_cluster_close_observers(struct fb_cluster *cluster);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
@@ -160,8 +162,6 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic);
 /* Kafka's Topic.isInternal. */
 bool fb_topic_is_internal(struct kw_str name);
-/* Kafka's Topic.validate: NULL if the name is good, else its message in arena. */
-const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena);
 
 /* Applies changes of configuration and all that follows: topics' values and chains, observers. On an error (a validator
  * that cannot be made) nothing is changed. */

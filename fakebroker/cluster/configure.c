@@ -81,14 +81,25 @@ struct key {
 	struct kw_str topic;
 };
 
+static bool is_of_validators(struct kw_str name)
+{
+	return name.n >= (int32_t)strlen(FB_VALIDATOR_PREFIX) &&
+	       memcmp(name.s, FB_VALIDATOR_PREFIX, strlen(FB_VALIDATOR_PREFIX)) == 0;
+}
+
+/* An option that the chain of a topic, null for any, might have. */
+static bool is_option(const struct fb_change *v, struct kw_str topic)
+{
+	bool ours = v->resourceType == FB_BROKER || (v->resourceType == FB_TOPIC && kw_str_eq(v->resourceName, topic));
+
+	return ours && is_of_validators(v->name) && !kw_str_is(v->name, classes_name);
+}
+
 static bool add_option(void *arg, const struct fb_change *v)
 {
 	struct key *key = arg;
-	size_t n = strlen(FB_VALIDATOR_PREFIX);
-	bool ours = v->resourceType == FB_BROKER || (v->resourceType == FB_TOPIC && kw_str_eq(v->resourceName, key->topic));
 
-	if (!ours || v->name.n < (int32_t)n || memcmp(v->name.s, FB_VALIDATOR_PREFIX, n) != 0 ||
-	    kw_str_is(v->name, classes_name))
+	if (!is_option(v, key->topic))
 		return true;
 	kw_put_u8(&key->text, (uint8_t)v->resourceType);
 	kw_put(&key->text, v->resourceName.s, (size_t)v->resourceName.n);
@@ -117,11 +128,42 @@ static char *chain_key(const struct lookup *lookup, const char *classes)
 	return text;
 }
 
+struct option_check {
+	const struct lookup *lookup;
+	const struct fb_chain *chain;
+	struct kt_err *err;
+	int code;
+};
+
+static bool check_option(void *arg, const struct fb_change *v)
+{
+	struct option_check *check = arg;
+	char *name;
+
+	if (!is_option(v, check->lookup->topic))
+		return true;
+	name = strndup(v->name.s, (size_t)v->name.n);
+	if (name)
+		check->code = fb_chain_check_option(check->chain, check->lookup->cluster->plugins, name, check->err);
+	else
+		check->code = kt_fail(check->err, KT_ENOMEM, "out of memory");
+	free(name);
+	return !check->code;
+}
+
+/* Static options were looked at when they were set. */
+static int check_options(const struct lookup *lookup, const struct fb_chain *chain, struct kt_err *err)
+{
+	struct option_check check = {lookup, chain, err, 0};
+
+	fb_configs_each(lookup->cluster->configs, check_option, &check);
+	return check.code;
+}
+
 /* What a topic's configuration comes to, before the topic has it. */
 struct outcome {
 	struct fb_topic *topic;
 	struct fb_append_conf conf;
-	int32_t minInsyncReplicas;
 	struct fb_chain *chain;
 	char *key;                 /* NULL: the topic has that chain already, and keeps it */
 };
@@ -137,7 +179,6 @@ static void install(struct outcome *outcome)
 	struct fb_topic *topic = outcome->topic;
 
 	topic->conf = outcome->conf;
-	topic->minInsyncReplicas = outcome->minInsyncReplicas;
 	if (!outcome->key)
 		return;
 	fb_chain_unref(topic->chain);
@@ -156,8 +197,15 @@ static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_
 	outcome->key = chain_key(lookup, classes ? classes : "");
 	if (!outcome->key)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	if (!present || strcmp(outcome->key, present) != 0)
+	if (!present || strcmp(outcome->key, present) != 0) {
 		code = fb_chain_new(classes ? classes : "", &env, &outcome->chain, err);
+		if (!code)
+			code = check_options(lookup, outcome->chain, err);
+	}
+	if (code) {
+		fb_chain_unref(outcome->chain);
+		outcome->chain = NULL;
+	}
 	if (code || (present && strcmp(outcome->key, present) == 0)) {
 		free(outcome->key);
 		outcome->key = NULL;
@@ -174,7 +222,6 @@ static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct o
 	*outcome = (struct outcome){.topic = topic};
 	lookup_init(&lookup, cluster, kw_str(topic->name), topic->replicas[0]);
 	read_conf(&lookup, &outcome->conf);
-	outcome->minInsyncReplicas = (int32_t)number(&lookup, "min.insync.replicas", 1);
 	code = make_chain(&lookup, outcome, err);
 	kw_arena_fini(&lookup.arena);
 	return code;
@@ -202,6 +249,8 @@ static int check_validators(struct fb_cluster *cluster, int32_t node, struct kt_
 	env.arg = &lookup;
 	classes = config(&lookup, classes_name);
 	code = fb_chain_new(classes ? classes : "", &env, &chain, err);
+	if (!code)
+		code = check_options(&lookup, chain, err);
 	fb_chain_unref(chain);
 	kw_arena_fini(&lookup.arena);
 	return code;
@@ -229,7 +278,22 @@ static bool touches(const struct fb_change *changes, size_t n, const struct fb_t
 	return false;
 }
 
-/* The values that changes would overwrite. NULL without memory. */
+/* Do the changes concern the validators of topics that have none of their own? */
+static bool touches_all(const struct fb_change *changes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (changes[i].resourceType == FB_BROKER && is_of_validators(changes[i].name))
+			return true;
+	return false;
+}
+
+static struct kw_str keep_str(struct kw_arena *arena, struct kw_str s)
+{
+	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
+}
+
+/* The values that changes would overwrite. Names are copied, too: those of a replacing request lie in the very values that
+ * it deletes. NULL without memory. */
 static struct fb_change *present(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,
 				 struct kw_arena *arena)
 {
@@ -239,8 +303,8 @@ static struct fb_change *present(struct fb_cluster *cluster, const struct fb_cha
 		struct kw_str v = fb_configs_dynamic(cluster->configs, (enum fb_scope)changes[i].resourceType,
 						     changes[i].resourceName, changes[i].name);
 
-		old[i] = changes[i];
-		old[i].value = v.n < 0 ? v : (struct kw_str){kw_strndup(arena, v.s, (size_t)v.n), v.n};
+		old[i] = (struct fb_change){changes[i].resourceType, keep_str(arena, changes[i].resourceName),
+					    keep_str(arena, changes[i].name), keep_str(arena, v)};
 	}
 	return old;
 }
@@ -251,8 +315,11 @@ static int reconfigure(struct fb_cluster *cluster, const struct fb_change *chang
 {
 	struct outcome *outcomes = calloc(cluster->ntopics + 1, sizeof *outcomes);
 	size_t done = 0;
+	int32_t node;
 	int code = outcomes ? 0 : kt_fail(err, KT_ENOMEM, "out of memory");
 
+	if (!code && touches_all(changes, n))
+		code = fb_cluster_validators_check(cluster, &node, err);
 	for (size_t i = 0; i < cluster->ntopics && !code; i++) {
 		if (!touches(changes, n, cluster->topics[i]))
 			continue;
@@ -282,7 +349,7 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 	if (code)
 		kt_fail(err, code, "out of memory");
 	else
-		code = reconfigure(cluster, changes, n, keep, err);
+		code = reconfigure(cluster, old, n, keep, err);
 	if (old && (code || !keep))
 		fb_configs_apply(cluster->configs, old, n);
 	else if (!code)

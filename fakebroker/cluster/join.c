@@ -14,6 +14,21 @@ static size_t own_features(const struct fb_release *release, struct fb_feature_r
 	return n;
 }
 
+/* The controller is not told what is sensitive, so the broker looks at it itself. */
+static int check_sensitive(const struct fb_cluster_view *view, int32_t node, struct kw_arena *arena, struct kt_err *err)
+{
+	int16_t level = view->levels.v[FB_METADATA_VERSION];
+	struct fb_violation *found;
+	int n = fb_sensitive_violations(view, node, level, arena, &found);
+
+	if (n < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	if (n == 0)
+		return 0;
+	return kt_fail(err, KT_ERANGE, "broker %d cannot start: metadata.version %d makes this configuration illegal: %.*s: %s",
+		       node, level, found->name.n, found->name.s, found->message);
+}
+
 static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_arena *arena, struct kt_err *err)
 {
 	struct fb_feature_range features[FB_NFEATURES];
@@ -32,6 +47,8 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 
 	if (!view)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
+	if (check_sensitive(view, node->id, arena, err) < 0)
+		return err->code;
 	nstatics = fb_configs_report(cluster->configs, node->id, arena, &statics);
 	if (nstatics < 0)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
@@ -41,7 +58,7 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	if (answer.errorCode)
 		return kt_fail(err, KT_ERANGE, "broker %d cannot join: %s", node->id, answer.reason);
-	if (fb_cluster_register(cluster, &request, answer.keepsStatics, false, &epoch) < 0)
+	if (fb_cluster_register(cluster, &request, answer.keepsStatics, answer.amends, &epoch) < 0)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	broker = fb_cluster_broker(cluster, node->id);
 	broker->own = true;
@@ -65,4 +82,23 @@ int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
 	}
 	kw_arena_fini(&arena);
 	return code;
+}
+
+/* As Kafka's formatter does, which writes the records of features that bring some. */
+int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err)
+{
+	struct fb_change *changes = NULL;
+	struct fb_cluster_view *view;
+	struct kw_arena arena;
+	int n = 0;
+
+	if (cluster->levels.v[FB_ELR_VERSION] == 0)
+		return 0;
+	kw_arena_init(&arena, 0);
+	view = fb_cluster_view(cluster, &arena);
+	n = view ? fb_elr_changes(view, &arena, &changes) : KT_ENOMEM;
+	if (n > 0)
+		n = fb_configs_apply(cluster->configs, changes, (size_t)n);
+	kw_arena_fini(&arena);
+	return n < 0 ? kt_fail(err, KT_ENOMEM, "out of memory") : 0;
 }

@@ -2,7 +2,8 @@
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
 
-/* Configuration as the observer of a node sees it. */
+/* Configuration as the observer of a node sees it. The lock is taken for each question, so that create() of a plugin
+ * may take its time. */
 struct lookup {
 	struct fb_cluster *cluster;
 	int32_t node;
@@ -12,12 +13,16 @@ struct lookup {
 static const char *config(void *arg, const char *name)
 {
 	struct lookup *lookup = arg;
-	struct kw_str v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name,
-					 &lookup->arena, NULL);
+	const char *copy;
+	struct kw_str v;
 
+	pthread_rwlock_rdlock(&lookup->cluster->lock);
+	v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name, &lookup->arena, NULL);
 	if (v.n < 0)   /* an option of a plugin is no known configuration */
 		v = fb_configs_static(lookup->cluster->configs, lookup->node, kw_str(name));
-	return v.n < 0 ? NULL : kw_strndup(&lookup->arena, v.s, (size_t)v.n);
+	copy = v.n < 0 ? NULL : kw_strndup(&lookup->arena, v.s, (size_t)v.n);
+	pthread_rwlock_unlock(&lookup->cluster->lock);
+	return copy;
 }
 
 /* classes NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what they ask
@@ -73,35 +78,6 @@ static void close_observer(struct fb_observer *observer, int64_t timeout)
 	fb_observer_unref(observer);
 }
 
-/* An observer may take its time to begin and to end: requests pass meanwhile. */
-static int exchange(struct fb_cluster *cluster, struct fb_node *node, const char *classes)
-{
-	struct fb_observer *made, *old;
-	int64_t timeout;
-	int code;
-
-	pthread_rwlock_rdlock(&cluster->lock);
-	code = make(cluster, node->id, classes, node->observer, &made, NULL);
-	timeout = shutdown_timeout(cluster, node);
-	pthread_rwlock_unlock(&cluster->lock);
-	if (!made)
-		return code;
-	pthread_rwlock_wrlock(&cluster->lock);
-	old = node->observer;
-	node->observer = made;
-	pthread_rwlock_unlock(&cluster->lock);
-	close_observer(old, timeout);
-	return 0;
-}
-
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, struct kt_err *err)
-{
-	for (size_t i = 0; i + 1 < cluster->nnodes; i++)
-		if (exchange(cluster, &cluster->nodes[i], classes) < 0)
-			return kt_fail(err, KT_ENOMEM, "out of memory");
-	return 0;
-}
-
 struct closing {
 	pthread_t thread;
 	struct fb_observer *observer;
@@ -117,23 +93,68 @@ static void *close_one(void *arg)
 }
 
 /* All at once, so that the time-outs of several brokers do not add up. */
-void fb_cluster_close_observers(struct fb_cluster *cluster)
+static void close_all(struct fb_cluster *cluster, struct fb_observer *const *observers, size_t n)
 {
 	struct closing closing[FB_MAX_NODES];
-	size_t n = 0;
+	size_t started = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t timeout;
+
+		if (!observers[i])
+			continue;
+		pthread_rwlock_rdlock(&cluster->lock);
+		timeout = shutdown_timeout(cluster, &cluster->nodes[i]);
+		pthread_rwlock_unlock(&cluster->lock);
+		closing[started] = (struct closing){.observer = observers[i], .timeout = timeout};
+		if (pthread_create(&closing[started].thread, NULL, close_one, &closing[started]) == 0)
+			started++;
+		else
+			close_one(&closing[started]);
+	}
+	while (started)
+		pthread_join(closing[--started].thread, NULL);
+}
+
+/* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool strict, struct kt_err *err)
+{
+	struct fb_observer *observers[FB_MAX_NODES] = {NULL};
+	size_t n = cluster->nnodes - 1;
+	struct kt_err why = {0};
+	int code = 0;
+
+	for (size_t i = 0; i < n && !code; i++) {
+		struct fb_observer *present = fb_node_observer(cluster, &cluster->nodes[i]);
+
+		code = make(cluster, cluster->nodes[i].id, classes, present, &observers[i], strict ? &why : NULL);
+		if (!code)
+			code = why.code;
+		fb_observer_unref(present);
+	}
+	pthread_rwlock_wrlock(&cluster->lock);
+	for (size_t i = 0; i < n && !code; i++) {
+		struct fb_observer *old = cluster->nodes[i].observer;
+
+		if (observers[i]) {
+			cluster->nodes[i].observer = observers[i];
+			observers[i] = old;
+		}
+	}
+	pthread_rwlock_unlock(&cluster->lock);
+	close_all(cluster, observers, n);   /* the old ones, or those made in vain */
+	return code ? kt_fail(err, code, "%s", why.code ? why.text : "out of memory") : 0;
+}
+
+void fb_cluster_close_observers(struct fb_cluster *cluster)
+{
+	struct fb_observer *observers[FB_MAX_NODES];
 
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
-		struct fb_node *node = &cluster->nodes[i];
-
-		closing[n] = (struct closing){.observer = node->observer, .timeout = shutdown_timeout(cluster, node)};
-		node->observer = NULL;
-		if (pthread_create(&closing[n].thread, NULL, close_one, &closing[n]) == 0)
-			n++;
-		else
-			close_one(&closing[n]);
+		observers[i] = cluster->nodes[i].observer;
+		cluster->nodes[i].observer = NULL;
 	}
-	while (n)
-		pthread_join(closing[--n].thread, NULL);
+	close_all(cluster, observers, cluster->nnodes - 1);
 }
 
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node)

@@ -3,8 +3,6 @@
 
 #include "fakebroker/cluster/cluster.h"
 
-enum { MAX_NAME = 249 };
-
 static int compare(const struct fb_topic *topic, struct kw_str name)
 {
 	size_t n = strlen(topic->name);
@@ -40,12 +38,27 @@ struct fb_topic *fb_topic_find(struct fb_cluster *cluster, struct kw_str name)
 	return i < cluster->ntopics && compare(cluster->topics[i], name) == 0 ? cluster->topics[i] : NULL;
 }
 
+/* Where the id is or belongs, in topics_by_id. */
+static size_t place_id(const struct fb_cluster *cluster, struct kw_uuid id)
+{
+	size_t lo = 0, hi = cluster->ntopics;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (memcmp(&cluster->topics_by_id[mid]->id, &id, sizeof id) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 struct fb_topic *fb_topic_find_id(struct fb_cluster *cluster, struct kw_uuid id)
 {
-	for (size_t i = 0; i < cluster->ntopics; i++)
-		if (kw_uuid_eq(cluster->topics[i]->id, id))
-			return cluster->topics[i];
-	return NULL;
+	size_t i = place_id(cluster, id);
+
+	return i < cluster->ntopics && kw_uuid_eq(cluster->topics_by_id[i]->id, id) ? cluster->topics_by_id[i] : NULL;
 }
 
 struct fb_topic *fb_topic_ref(struct fb_topic *topic)
@@ -118,12 +131,19 @@ static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32
 static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
 {
 	size_t i = place(cluster, kw_str(topic->name));
-	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v);
+	size_t k = place_id(cluster, topic->id);
+	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v), **ids;
 
 	if (!v)
 		return KT_ENOMEM;
 	cluster->topics = v;
+	ids = realloc(cluster->topics_by_id, (cluster->ntopics + 1) * sizeof *ids);
+	if (!ids)
+		return KT_ENOMEM;
+	cluster->topics_by_id = ids;
 	memmove(&v[i + 1], &v[i], (cluster->ntopics - i) * sizeof *v);
+	memmove(&ids[k + 1], &ids[k], (cluster->ntopics - k) * sizeof *ids);
+	ids[k] = topic;
 	v[i] = topic;
 	cluster->ntopics++;
 	cluster->metadata_offset++;
@@ -158,9 +178,11 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 
 void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
 {
-	size_t i = place(cluster, kw_str(topic->name));
+	size_t i = place(cluster, kw_str(topic->name)), k = place_id(cluster, topic->id);
 
 	cluster->ntopics--;
+	memmove(&cluster->topics_by_id[k], &cluster->topics_by_id[k + 1],
+		(cluster->ntopics - k) * sizeof *cluster->topics_by_id);
 	memmove(&cluster->topics[i], &cluster->topics[i + 1], (cluster->ntopics - i) * sizeof *cluster->topics);
 	fb_configs_forget(cluster->configs, FB_TOPIC, kw_str(topic->name));
 	cluster->metadata_offset++;
@@ -171,20 +193,4 @@ bool fb_topic_is_internal(struct kw_str name)
 {
 	return kw_str_is(name, "__consumer_offsets") || kw_str_is(name, "__transaction_state") ||
 	       kw_str_is(name, "__share_group_state");
-}
-
-const char *fb_topic_name_error(struct kw_str name, struct kw_arena *arena)
-{
-	if (name.n <= 0)
-		return "Topic name is invalid: the empty string is not allowed";
-	if (kw_str_is(name, ".") || kw_str_is(name, ".."))
-		return kw_sprintf(arena, "Topic name is invalid: '%.*s' is not allowed", name.n, name.s);
-	if (name.n > MAX_NAME)
-		return kw_sprintf(arena, "Topic name is invalid: the length of '%.*s' is longer than the max allowed "
-				  "length %d", name.n, name.s, MAX_NAME);
-	for (int32_t i = 0; i < name.n; i++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", name.s[i]) || !name.s[i])
-			return kw_sprintf(arena, "Topic name is invalid: '%.*s' contains one or more characters other than "
-					  "ASCII alphanumerics, '.', '_' and '-'", name.n, name.s);
-	return NULL;
 }

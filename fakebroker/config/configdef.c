@@ -305,10 +305,3 @@ int64_t fb_config_long(const struct fb_configdef *def, struct kw_str text, int64
 		return fallback;
 	return value.l;
 }
-
-double fb_config_double(const struct fb_configdef *def, struct kw_str text, double fallback)
-{
-	struct fb_value value;
-
-	return def && def->type == FB_DOUBLE && parse_scalar(def, text, &value) ? value.d : fallback;
-}

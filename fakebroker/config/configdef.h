@@ -126,9 +126,8 @@ bool fb_config_parse_check(const struct fb_configdef *def, struct kw_str value, 
 			   const char **message);
 
 /* The number that a value of type INT, SHORT, LONG or BOOLEAN (0, 1) means; fallback if it has another type or does not
- * parse. DOUBLE likewise. */
+ * parse. */
 int64_t fb_config_long(const struct fb_configdef *def, struct kw_str value, int64_t fallback);
-double fb_config_double(const struct fb_configdef *def, struct kw_str value, double fallback);
 
 const char *fb_config_type_name(enum fb_config_type type);
 

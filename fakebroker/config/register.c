@@ -240,13 +240,11 @@ static bool check_statics(struct registration *r)
 	int16_t level = cluster->levels.v[FB_METADATA_VERSION];
 	struct fb_broker_view broker = {.id = r->request->brokerId, .reported = true, .statics = r->request->statics,
 					.nstatics = r->request->nstatics};
-	int64_t from = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->controllerId,
-				       "kit.static.configs.level", 1);
 	struct fb_violation *found;
 	const char *reason = NULL;
 	int n;
 
-	r->answer->keepsStatics = r->request->version >= FB_STATICS_VERSION && level >= from;
+	r->answer->keepsStatics = r->request->version >= FB_STATICS_VERSION && fb_level_keeps_statics(cluster, level);
 	if (!r->answer->keepsStatics)
 		return true;
 	n = fb_static_violations(cluster, &broker, level, r->arena, &found);
@@ -277,15 +275,4 @@ int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_reg
 		break;
 	}
 	return r.nomem ? KT_ENOMEM : 0;
-}
-
-int16_t fb_register_record_version(int16_t level, bool reported, int64_t staticLevel)
-{
-	if (reported && level >= staticLevel)
-		return 5;
-	if (level >= FB_LEVEL_CORDONED)
-		return 4;
-	if (level >= FB_LEVEL_DIRECTORIES)
-		return 3;
-	return level >= 8 ? 2 : 1;
 }

@@ -45,8 +45,4 @@ struct fb_register_answer {
 int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
 		      struct kw_arena *arena, struct fb_register_answer *answer);
 
-/* The version of the RegisterBrokerRecord that the controller writes at a level: Kafka's 1 to 4, or 5 when the broker
- * reported static configurations and the level knows them. staticLevel is kit.static.configs.level. */
-int16_t fb_register_record_version(int16_t level, bool reported, int64_t staticLevel);
-
 #endif

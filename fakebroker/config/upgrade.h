@@ -74,6 +74,7 @@ struct fb_broker_view {
 	const struct kw_uuid *logDirs;
 	size_t nlogDirs;
 	bool reported;               /* it told its static configurations, perhaps none */
+	bool foretold;               /* not yet, but these are what it will tell at kit.static.configs.level: it is ours */
 	const struct fb_static_config *statics;
 	size_t nstatics;
 };
@@ -127,6 +128,9 @@ int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feat
  * KT_ENOMEM. */
 int fb_elr_changes(const struct fb_cluster_view *cluster, struct kw_arena *arena, struct fb_change **changes);
 
+/* Does a cluster at this metadata.version know the static configurations of brokers (kit.static.configs.level)? */
+bool fb_level_keeps_statics(const struct fb_cluster_view *cluster, int16_t level);
+
 /* One configuration that is illegal at a level. */
 struct fb_violation {
 	const char *where;           /* "broker 2 static", "broker 2 dynamic", "cluster default", "topic t", ... */
@@ -135,14 +139,18 @@ struct fb_violation {
 	const char *message;         /* "Invalid value 16 for configuration ..." */
 };
 
-/* All configurations of the cluster that are illegal at level: static values that brokers reported, and the defaults of
- * what they did not report; dynamic values of brokers, of all brokers, topics, groups and client metrics subscriptions,
- * also where others mask them; what topics inherit. Not the sensitive ones. The array lives in arena. Returns the
- * number, or KT_ENOMEM. */
+/* All configurations of the cluster that are illegal at level: static values that brokers reported, or will have reported
+ * at that level, and the defaults of what they did not report; dynamic values of brokers, of all brokers, topics, groups
+ * and client metrics subscriptions, also where others mask them; what topics inherit. Not the sensitive ones. The array
+ * lives in arena. Returns the number, or KT_ENOMEM. */
 int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct kw_arena *arena,
 		  struct fb_violation **violations);
 /* Only the static ones of one broker, which need not be registered. */
 int fb_static_violations(const struct fb_cluster_view *cluster, const struct fb_broker_view *broker, int16_t level,
 			 struct kw_arena *arena, struct fb_violation **violations);
+/* The sensitive ones of one of our nodes, which it does not report: it has to look at them itself. Neither where nor
+ * message shows the value. */
+int fb_sensitive_violations(const struct fb_cluster_view *cluster, int32_t node, int16_t level, struct kw_arena *arena,
+			    struct fb_violation **violations);
 
 #endif

@@ -30,17 +30,25 @@ static bool room(struct sweep *sweep)
 }
 
 /* Holds one value against the rules of its key. */
-static void check(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, const char *where,
+static void check_any(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, const char *where,
 		  bool isDefault)
 {
 	const char *message;
 
-	if (sweep->failed || !def->nmv || def->sensitive || value.n < 0 ||
+	if (sweep->failed || !def->nmv || value.n < 0 ||
 	    fb_mv_check(def, sweep->level, value, sweep->arena, &message))
 		return;
 	sweep->failed = !where || !message || !room(sweep);
 	if (!sweep->failed)
 		sweep->found[sweep->n++] = (struct fb_violation){where, kw_str(def->name), value, isDefault, message};
+}
+
+/* The controller is not told the sensitive ones. */
+static void check(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, const char *where,
+		  bool isDefault)
+{
+	if (!def->sensitive)
+		check_any(sweep, def, value, where, isDefault);
 }
 
 static const struct fb_configdefs *defs_of(const struct sweep *sweep)
@@ -106,6 +114,12 @@ static void check_inherited(struct sweep *sweep, const struct fb_configdef *def)
 	}
 }
 
+bool fb_level_keeps_statics(const struct fb_cluster_view *cluster, int16_t level)
+{
+	return level >= fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->controllerId,
+					"kit.static.configs.level", 1);
+}
+
 static int finish(const struct sweep *sweep, struct fb_violation **violations)
 {
 	*violations = sweep->found;
@@ -119,8 +133,10 @@ int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct k
 	const struct fb_configdef *def = NULL;
 
 	for (size_t i = 0; i < cluster->nbrokers; i++) {
-		if (cluster->brokers[i].reported)
-			check_statics(&sweep, &cluster->brokers[i]);
+		const struct fb_broker_view *broker = &cluster->brokers[i];
+
+		if (broker->reported || (broker->foretold && fb_level_keeps_statics(cluster, level)))
+			check_statics(&sweep, broker);
 	}
 	fb_configs_each(cluster->configs, check_dynamic, &sweep);
 	while ((def = fb_configdef_next(defs_of(&sweep), FB_TOPIC, def))) {
@@ -136,5 +152,19 @@ int fb_static_violations(const struct fb_cluster_view *cluster, const struct fb_
 	struct sweep sweep = {.cluster = cluster, .level = level, .arena = arena};
 
 	check_statics(&sweep, broker);
+	return finish(&sweep, violations);
+}
+
+int fb_sensitive_violations(const struct fb_cluster_view *cluster, int32_t node, int16_t level, struct kw_arena *arena,
+			    struct fb_violation **violations)
+{
+	struct sweep sweep = {.cluster = cluster, .level = level, .arena = arena};
+	const struct fb_configdef *def = NULL;
+
+	while ((def = fb_configdef_next(defs_of(&sweep), FB_BROKER, def))) {
+		if (def->sensitive)
+			check_any(&sweep, def, fb_configs_static(cluster->configs, node, kw_str(def->name)),
+				  kw_sprintf(arena, "broker %d static", node), false);
+	}
 	return finish(&sweep, violations);
 }

@@ -255,8 +255,8 @@ static int port_of(struct evhttp_bound_socket *bound)
 	return ntohs(((struct sockaddr_in *)(void *)&ss)->sin_port);
 }
 
-int fb_control_start(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
-		     struct kt_err *err)
+int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
+		   struct kt_err *err)
 {
 	struct fb_control *control = calloc(1, sizeof *control);
 	struct evhttp_bound_socket *socket = NULL;
@@ -279,8 +279,15 @@ int fb_control_start(struct fb_cluster *cluster, const char *host, int port, str
 	evhttp_set_gencb(control->http, on_request, control);
 	socket = evhttp_bind_socket_with_handle(control->http, host, (uint16_t)port);
 	if (!socket)
-		return kt_fail(err, KT_ENET, "cannot listen on %s:%d for the control API: %s", host, port, strerror(errno));
+		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d for the control API: %s"
+							       : "cannot listen on %s:%d for the control API: %s",
+			       host, port, strerror(errno));
 	*bound = port_of(socket);
+	return 0;
+}
+
+int fb_control_serve(struct fb_control *control, struct kt_err *err)
+{
 	if (pthread_create(&control->thread, NULL, run, control) != 0)
 		return kt_fail(err, KT_ESYS, "cannot start the thread of the control API");
 	control->running = true;

@@ -10,9 +10,12 @@
 
 struct fb_control;
 
-/* Listens on host and port (0 = any); *bound gets the port. KT_ENET names address and reason. */
-int fb_control_start(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
-		     struct kt_err *err);
+/* Listens on host and port (0 = any); *bound gets the port. KT_ENET names address and reason. Nobody is answered yet: who
+ * connects waits. */
+int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
+		   struct kt_err *err);
+/* Starts to answer, in a thread of its own, once the cluster is what it should be. */
+int fb_control_serve(struct fb_control *control, struct kt_err *err);
 /* Ends the thread; NULL is allowed. */
 void fb_control_stop(struct fb_control *control);
 

@@ -75,6 +75,8 @@ static void get_requests(const struct fb_ask *ask, const char *rest, struct fb_a
 {
 	struct fb_record_filter filter = {.api = -1, .node = -1};
 	int64_t after = 0, limit = DEFAULT_LIMIT, node = -1, bytes = 0;
+	const char *topic = evhttp_find_header(ask->params, "topic");
+	struct fb_wanted_topic want;
 
 	(void)rest;
 	if (!number(ask, "after", 0, INT64_MAX, &after, answer) || !number(ask, "limit", 1, FB_RECORDED_REQUESTS, &limit, answer) ||
@@ -85,7 +87,18 @@ static void get_requests(const struct fb_ask *ask, const char *rest, struct fb_a
 	filter.limit = (size_t)limit;
 	filter.node = (int)node;
 	filter.bytes = bytes != 0;
+	if (topic) {
+		want = fb_want_topic(ask->cluster, topic);
+		filter.topic = &want;
+	}
 	answer->json = fb_recorder_json(ask->cluster->recorder, &filter);
+}
+
+static void delete_requests(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	(void)rest;
+	fb_recorder_clear(ask->cluster->recorder);
+	answer->json = json_object();
 }
 
 static void post_wait(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -203,19 +216,13 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	const char *classes = NULL;
 	struct kt_err err = {0};
 	struct kt_obj obj;
-	int32_t node;
 
 	if (!open_body(ask, &obj, &err, answer))
 		return;
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
-	if (kt_obj_done(&obj) == 0) {
-		pthread_rwlock_rdlock(&ask->cluster->lock);
-		fb_cluster_observe_check(ask->cluster, classes, &node, &err);
-		pthread_rwlock_unlock(&ask->cluster->lock);
-	}
-	if (!err.code)
-		fb_cluster_observe(ask->cluster, classes, &err);
+	if (kt_obj_done(&obj) == 0)
+		fb_cluster_observe(ask->cluster, classes, true, &err);
 	if (err.code)
 		answer_err(answer, &err);
 	else
@@ -252,14 +259,15 @@ static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_an
 static const struct endpoint {
 	const char *method, *path;
 	void (*run)(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
-	const char *params[5];     /* what the query may have */
+	const char *params[6];     /* what the query may have */
 } endpoints[] = {
 	{"GET",    "/v1/status",      get_status,     {NULL}},
 	{"GET",    "/v1/rules",       get_rules,      {NULL}},
 	{"GET",    "/v1/rules/",      get_rules,      {NULL}},
 	{"PUT",    "/v1/rules/",      put_rule,       {NULL}},
 	{"DELETE", "/v1/rules/",      delete_rule,    {NULL}},
-	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "after", "limit", "bytes"}},
+	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}},
+	{"DELETE", "/v1/requests",    delete_requests, {NULL}},
 	{"POST",   "/v1/wait",        post_wait,      {NULL}},
 	{"GET",    "/v1/partitions/", get_partition,  {NULL}},
 	{"GET",    "/v1/observer",    get_observer,   {NULL}},

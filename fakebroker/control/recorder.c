@@ -191,10 +191,19 @@ json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_fi
 	struct fb_recorded r;
 
 	while (json_array_size(out) < filter->limit && next(recorder, &left, &r)) {
-		json_array_append_new(out, fb_recorded_json(&r, filter->bytes));
+		if (!filter->topic || fb_recorded_mentions(&r, filter->topic))
+			json_array_append_new(out, fb_recorded_json(&r, filter->bytes));
 		recorded_fini(&r);
 	}
 	return out;
+}
+
+void fb_recorder_clear(struct fb_recorder *recorder)
+{
+	pthread_mutex_lock(&recorder->lock);
+	while (recorder->n)
+		drop_oldest(recorder);
+	pthread_mutex_unlock(&recorder->lock);
 }
 
 size_t fb_recorder_count(struct fb_recorder *recorder, struct fb_record_filter *filter)

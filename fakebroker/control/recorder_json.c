@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/control/batches_json.h"
+
 static json_t *hex(const uint8_t *p, size_t n)
 {
 	char *text = malloc(n * 2 + 1);
@@ -31,12 +33,32 @@ static json_t *decode(const struct kw_msg *header, int header_version, const str
 	kw_arena_init(&arena, 0);
 	if (kw_decode(header, header_version, p, n, &arena, &out, &used, &err) == 0)
 		json_object_set_new(json, "header", kw_to_json(header, header_version, out, &err));
-	if (!err.code && kw_decode(msg, version, p + used, n - used, &arena, &out, NULL, &err) == 0)
+	if (!err.code && kw_decode(msg, version, p + used, n - used, &arena, &out, NULL, &err) == 0) {
 		json_object_set_new(json, "body", kw_to_json(msg, version, out, &err));
+		if (msg == &kw_msg_ProduceRequest)
+			fb_add_batches(json_object_get(json, "body"), out);
+	}
 	if (err.code)
 		json_object_set_new(json, "error", json_string(kt_err_line(&err, line, sizeof line)));
 	kw_arena_fini(&arena);
 	return json;
+}
+
+bool fb_recorded_mentions(const struct fb_recorded *r, const struct fb_wanted_topic *want)
+{
+	const struct kw_msg *msg = r->api < 0 ? NULL : kw_request(r->api);
+	struct kw_arena arena;
+	size_t used = 0;
+	bool found = false;
+	void *out;
+
+	kw_arena_init(&arena, 0);
+	if (msg && kw_decode(&kw_msg_RequestHeader, kw_request_header_version(r->api, r->version), r->frame->p, r->frame->n,
+			     &arena, &out, &used, NULL) == 0 &&
+	    kw_decode(msg, r->version, r->frame->p + used, r->frame->n - used, &arena, &out, NULL, NULL) == 0)
+		found = fb_mentions(msg->root, out, want);
+	kw_arena_fini(&arena);
+	return found;
 }
 
 json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes)

@@ -2,6 +2,7 @@
 #ifndef KASSAY_FAKEBROKER_CONTROL_RECORDER_JSON_H
 #define KASSAY_FAKEBROKER_CONTROL_RECORDER_JSON_H
 
+#include "fakebroker/control/mentions.h"
 #include "fakebroker/control/recorder.h"
 
 enum { FB_RECORDED_RESPONSE = 64 * 1024 };
@@ -27,12 +28,17 @@ struct fb_record_filter {
 	int api, node;             /* -1 = any */
 	size_t limit;
 	bool bytes;                /* hex beside the JSON */
+	const struct fb_wanted_topic *topic;   /* NULL = any; fb_recorder_count() does not look at it */
 };
 
+/* Does the request name the topic? */
+bool fb_recorded_mentions(const struct fb_recorded *r, const struct fb_wanted_topic *want);
 /* The request and its answer as JSON: decoded now, from the bytes. New reference. */
 json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes);
 /* Those that the filter lets through, oldest first. New reference. Requests go on being recorded meanwhile. */
 json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter);
+/* Forgets all that are kept; ids go on. */
+void fb_recorder_clear(struct fb_recorder *recorder);
 /* Number of requests kept that the filter lets through; its limit is not looked at. Moves filter->after up to the last
  * request recorded, so that the next call counts later ones. */
 size_t fb_recorder_count(struct fb_recorder *recorder, struct fb_record_filter *filter);

@@ -93,7 +93,9 @@ static bool read_error(struct kt_obj *action, struct fb_rule *rule)
 
 	if (!kt_obj_str(action, "error", &name))
 		return false;
-	if (kw_error_code(name, &code) < 0 || code == 0) {
+	if (strcmp(name, kw_error_name(0)) == 0) {
+		kt_obj_fail(action, "error", KT_ERANGE, "NONE is no error: a rule cannot ask for success");
+	} else if (kw_error_code(name, &code) < 0) {
 		kt_near_init(&near, name);
 		for (int i = -1; i < MAX_ERROR_CODE; i++)
 			if (i != 0 && kw_error_code(kw_error_name(i), &code) == 0)

@@ -1,6 +1,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include "fakebroker/control/mentions.h"
 #include "fakebroker/control/rule.h"
 
 struct fb_rules {
@@ -141,66 +142,14 @@ json_t *fb_rules_get(struct fb_rules *rules, const char *name)
 
 /* ---- matching ---- */
 
-static bool named(const char *field)
-{
-	return strcmp(field, "name") == 0 || strcmp(field, "topic") == 0 || strcmp(field, "topicName") == 0 ||
-	       strcmp(field, "topicNames") == 0;
-}
-
-struct wanted {
-	const char *name;
-	struct kw_uuid id;         /* zero if there is no such topic */
-};
-
-static bool value_is(const struct kw_field *field, const char *at, const struct wanted *want)
-{
-	static const struct kw_uuid none;
-
-	if (field->type == KW_STRING && named(field->name))
-		return kw_str_is(*(const struct kw_str *)(const void *)at, want->name);
-	return field->type == KW_UUID && strcmp(field->name, "topicId") == 0 && !kw_uuid_eq(want->id, none) &&
-	       kw_uuid_eq(*(const struct kw_uuid *)(const void *)at, want->id);
-}
-
-/* Does the body name the topic, in whatever field the API has for it? */
-static bool mentions(const struct kw_struct *st, const void *in, const struct wanted *want)
-{
-	for (uint32_t i = 0; i < st->nfields; i++) {
-		const struct kw_field *field = &st->fields[i];
-		const char *at = (const char *)in + field->offset;
-		const struct kw_arr *arr = (const struct kw_arr *)(const void *)at;
-		size_t size = field->type == KW_STRUCT ? field->sub->size : sizeof(struct kw_str);
-
-		if (!(field->flags & KW_F_ARRAY)) {
-			if (value_is(field, at, want))
-				return true;
-			continue;
-		}
-		if (field->type != KW_STRUCT && field->type != KW_STRING)
-			continue;
-		for (int32_t k = 0; k < arr->n; k++) {
-			const char *v = (const char *)arr->v + (size_t)k * size;
-
-			if (field->type == KW_STRUCT ? mentions(field->sub, v, want) : value_is(field, v, want))
-				return true;
-		}
-	}
-	return false;
-}
-
 static bool about_topic(const struct fb_request *req, const char *name)
 {
-	struct wanted want = {.name = name};
-	struct fb_topic *topic;
+	struct fb_wanted_topic want;
 
 	if (!req->body)
 		return false;
-	pthread_rwlock_rdlock(&req->cluster->lock);
-	topic = fb_topic_find(req->cluster, kw_str(name));
-	if (topic)
-		want.id = topic->id;
-	pthread_rwlock_unlock(&req->cluster->lock);
-	return mentions(kw_request(req->api->key)->root, req->body, &want);
+	want = fb_want_topic(req->cluster, name);
+	return fb_mentions(kw_request(req->api->key)->root, req->body, &want);
 }
 
 static bool client_matches(const struct fb_rule *rule, struct kw_str id)

@@ -133,7 +133,10 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 		fb_utf8_mend(why.text);
 		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, "
 			    "NoOpObserver takes its place: %s", entry, why.text);
-		kt_fail(err, rc, "observer '%s': %s", entry, why.text);
+		if (rc == KT_EUNKNOWN)   /* which names the entry itself */
+			kt_fail(err, rc, "%s", why.text);
+		else
+			kt_fail(err, rc, "observer '%s': %s", entry, why.text);
 		fb_class_release(&watcher->ref);
 		watcher->instance = NULL;
 		watcher->fallback = strdup(why.text);
@@ -164,7 +167,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 	const char *list = classes;
 	struct fb_observer *observer;
 	char entry[4096];
-		int rc = 0, more;
+	int rc = 0, more;
 
 	*out = NULL;
 	observer = calloc(1, sizeof *observer + fb_list_entries(classes) * sizeof observer->watchers[0]);
@@ -395,12 +398,9 @@ json_t *fb_observer_json(struct fb_observer *observer)
 	return json_pack("{s:s, s:o}", "classes", observer->classes, "observers", list);
 }
 
-int fb_observer_check_option(const struct fb_observer *observer, const char *config, struct kt_err *err)
+int fb_observer_check_option(const char *const *plugins, const char *config, struct kt_err *err)
 {
 	struct fb_option_search search = {.name = config + strlen(FB_OBSERVER_PREFIX)};
-	size_t i;
 
-	for (i = 0; i < observer->n; i++)
-		fb_option_offer(&search, observer->watchers[i].ref.class);
-	return fb_option_found(&search, FB_HOOK_OBSERVER, err);
+	return fb_option_found(&search, FB_HOOK_OBSERVER, plugins, err);
 }

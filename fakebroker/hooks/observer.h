@@ -81,9 +81,10 @@ json_t *fb_observer_json(struct fb_observer *observer);
  * prefix `kassay_`. New string, for free(); NULL if memory is short. */
 char *fb_observer_prometheus(struct fb_observer *const *observers, const int32_t *nodes, size_t n);
 
-/* Is `config` (a whole name that starts with FB_OBSERVER_PREFIX and is none of the broker's own) an option of a
- * built-in observer or of one of these? 0, or KT_EUNKNOWN with the nearest known name in err. */
-int fb_observer_check_option(const struct fb_observer *observer, const char *config, struct kt_err *err);
+/* Is `config`, a whole name that starts with FB_OBSERVER_PREFIX and is none of the broker's own, misspelt? KT_EUNKNOWN
+ * with the nearest name in err if a built-in class or one of the plugins (as in fb_hook_env) has that NAME and no such
+ * OPTION. */
+int fb_observer_check_option(const char *const *plugins, const char *config, struct kt_err *err);
 
 /* The built-in observers in the order of observers.def, NULL-terminated. */
 extern const struct kassay_observer_class *const fb_observers[];

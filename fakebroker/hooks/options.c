@@ -102,8 +102,9 @@ int fb_option_text(const struct kassay_host *host, const char *name, const char 
 
 /* ---- names ---- */
 
-void fb_option_offer(struct fb_option_search *search, const union fb_class *class)
+void fb_option_offer(void *arg, const union fb_class *class)
 {
+	struct fb_option_search *search = arg;
 	const struct kassay_option *option = class->head.options;
 	size_t n = strlen(class->head.name);
 	const char *word = search->name + n + 1;
@@ -122,28 +123,19 @@ void fb_option_offer(struct fb_option_search *search, const union fb_class *clas
 	}
 	if (search->common)
 		kt_near_offer(&near, search->common);
-	search->near = near.best;
+	if (near.best)
+		snprintf(search->near, sizeof search->near, "%s", near.best);
 }
 
-int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, struct kt_err *err)
+int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, const char *const *plugins,
+		    struct kt_err *err)
 {
-	const char *name = search->name, *dot = strchr(name, '.');
-	const union fb_class *class;
-	struct kt_near near;
-	char word[128];
-	size_t i;
-
-	snprintf(word, sizeof word, "%.*s", (int)(dot ? dot - name : (ptrdiff_t)strlen(name)), name);
-	kt_near_init(&near, word);
-	for (i = 0; (class = fb_class_builtin(kind, i)); i++) {
-		fb_option_offer(search, class);
-		kt_near_offer(&near, class->head.name);
-	}
-	if (search->found)
+	fb_class_each(kind, NULL, fb_option_offer, search);
+	for (; plugins && *plugins; plugins++)
+		fb_class_each(kind, *plugins, fb_option_offer, search);
+	if (search->found || !search->class_found)
 		return 0;
-	if (search->class_found && search->near)
-		return kt_fail(err, KT_EUNKNOWN, "'%s' is no option, did you mean '%s'", name, search->near);
-	if (!search->class_found && near.best)
-		return kt_fail(err, KT_EUNKNOWN, "'%s' is no option, did you mean class '%s'", name, near.best);
-	return kt_fail(err, KT_EUNKNOWN, "'%s' is no option", name);
+	if (search->near[0])
+		return kt_fail(err, KT_EUNKNOWN, "'%s' is no option, did you mean '%s'", search->name, search->near);
+	return kt_fail(err, KT_EUNKNOWN, "'%s' is no option", search->name);
 }

@@ -32,12 +32,15 @@ struct fb_option_search {
 	const char *name;         /* CLASS "." OPTION: a config's name without its prefix */
 	const char *common;       /* an option that every class has; NULL: none */
 	bool found, class_found;
-	const char *near;         /* option of the class that was found */
+	char near[128];           /* option of the class that was found; empty: none */
 };
 
-void fb_option_offer(struct fb_option_search *search, const union fb_class *class);
-/* Offers the built-in classes as well. 0 if some class has the option; otherwise KT_EUNKNOWN with the nearest known
- * name in err. A class whose list of options is NULL has every one. */
-int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, struct kt_err *err);
+/* arg: struct fb_option_search. */
+void fb_option_offer(void *arg, const union fb_class *class);
+/* Offers the built-in classes and those of plugins as well (see fb_class_each). KT_EUNKNOWN with the nearest name in err
+ * if the class has no such option. A class whose list of options is NULL has every one, and so has a class that nobody
+ * knows. */
+int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, const char *const *plugins,
+		    struct kt_err *err);
 
 #endif

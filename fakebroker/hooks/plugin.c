@@ -36,11 +36,6 @@ static const union fb_class *class_at(enum fb_hook_kind kind, const union table 
 	return (const union fb_class *)(table ? table->observer.classes : fb_observers)[i];
 }
 
-const union fb_class *fb_class_builtin(enum fb_hook_kind kind, size_t i)
-{
-	return class_at(kind, NULL, i);
-}
-
 static const union fb_class *class_named(enum fb_hook_kind kind, const union table *table, const char *name,
 					 struct kt_near *near)
 {
@@ -199,6 +194,25 @@ int fb_plugin_check(const char *file, struct kt_err *err)
 			     kinds[FB_HOOK_VALIDATOR].symbol, kinds[FB_HOOK_OBSERVER].symbol);
 	dlclose(handle);
 	return rc;
+}
+
+void fb_class_each(enum fb_hook_kind kind, const char *file, void (*each)(void *arg, const union fb_class *class),
+		   void *arg)
+{
+	const union table *table = NULL;
+	const union fb_class *class;
+	void *handle = NULL;
+	size_t i;
+
+	if (file && open_file(file, &handle, NULL) < 0)
+		return;
+	if (file)
+		table = dlsym(handle, kinds[kind].symbol);
+	if (!file || (table && check_table(kind, file, table, NULL) == 0))
+		for (i = 0; (class = class_at(kind, table, i)); i++)
+			each(arg, class);
+	if (file)
+		dlclose(handle);
 }
 
 void fb_class_release(struct fb_class_ref *ref)

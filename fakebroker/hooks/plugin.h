@@ -30,8 +30,10 @@ struct fb_class_ref {
  * classes of this kind; KT_EPLUGIN: the file cannot be used. */
 int fb_class_find(enum fb_hook_kind kind, const char *entry, const struct fb_hook_env *env, struct fb_class_ref *out,
 		  struct kt_err *err);
-/* Built-in class i, NULL behind the last. */
-const union fb_class *fb_class_builtin(enum fb_hook_kind kind, size_t i);
+/* Calls each() for every class of a plugin file, which is loaded only for the call, or with NULL for the built-in ones.
+ * A file that cannot be used has none. */
+void fb_class_each(enum fb_hook_kind kind, const char *file, void (*each)(void *arg, const union fb_class *class),
+		   void *arg);
 /* Unloads the file that a class came from, unless others use it. Nothing of the class may be used then. */
 void fb_class_release(struct fb_class_ref *ref);
 

@@ -302,12 +302,13 @@ json_t *fb_chain_json(const struct fb_chain *chain)
 	return list;
 }
 
-int fb_chain_check_option(const struct fb_chain *chain, const char *config, struct kt_err *err)
+int fb_chain_check_option(const struct fb_chain *chain, const char *const *plugins, const char *config,
+			  struct kt_err *err)
 {
 	struct fb_option_search search = {.name = config + strlen(FB_VALIDATOR_PREFIX), .common = OPTION_TOPICS};
 	size_t i;
 
 	for (i = 0; i < fb_chain_size(chain); i++)
 		fb_option_offer(&search, chain->links[i].ref.class);
-	return fb_option_found(&search, FB_HOOK_VALIDATOR, err);
+	return fb_option_found(&search, FB_HOOK_VALIDATOR, plugins, err);
 }

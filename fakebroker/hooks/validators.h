@@ -66,10 +66,11 @@ void fb_chain_stats(const struct fb_chain *chain, size_t i, struct fb_validator_
 /* [{"name", "seen", "refused", "failed", "nanoseconds"}], new reference; [] for NULL. */
 json_t *fb_chain_json(const struct fb_chain *chain);
 
-/* Is `config` (a whole name that starts with FB_VALIDATOR_PREFIX) an option of a built-in validator or of one in
- * the chain? 0, or KT_EUNKNOWN with the nearest known name in err. Every option is known of a plugin's class that
- * lists none. */
-int fb_chain_check_option(const struct fb_chain *chain, const char *config, struct kt_err *err);
+/* Is `config`, a whole name that starts with FB_VALIDATOR_PREFIX, misspelt? KT_EUNKNOWN with the nearest name in err if
+ * a class in the chain, a built-in one or one of the plugins (as in fb_hook_env) has that NAME and no such OPTION.
+ * Every option is known of a class that lists none, and of one that is not known. */
+int fb_chain_check_option(const struct fb_chain *chain, const char *const *plugins, const char *config,
+			  struct kt_err *err);
 
 /* The built-in validators in the order of validators.def, NULL-terminated. */
 extern const struct kassay_validator_class *const fb_validators[];

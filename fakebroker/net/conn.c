@@ -47,6 +47,8 @@ static void release(struct fb_conn *conn)
 		event_free(conn->writable);
 	if (conn->timer)
 		event_free(conn->timer);
+	if (conn->gone)
+		event_free(conn->gone);
 	while (conn->out) {
 		struct fb_out *out = conn->out;
 
@@ -239,6 +241,10 @@ static void pump(struct fb_conn *conn)
 		event_del(conn->readable);
 	else
 		event_add(conn->readable, NULL);
+	if (conn->busy)
+		event_add(conn->gone, NULL);
+	else
+		event_del(conn->gone);
 }
 
 void fb_conn_retry(struct fb_conn *conn, bool expired)
@@ -400,6 +406,17 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	fb_conn_retry(arg, true);
 }
 
+/* Nobody waits for the answer any more. */
+static void on_gone(evutil_socket_t fd, short what, void *arg)
+{
+	struct fb_conn *conn = arg;
+
+	(void)fd;
+	(void)what;
+	if (conn->busy)
+		fb_conn_close(conn);
+}
+
 static void set_timer(struct fb_conn *conn, int64_t ms)
 {
 	struct timeval tv = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
@@ -464,12 +481,13 @@ void fb_conn_adopt(struct fb_conn *conn)
 	conn->readable = event_new(loop->base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
 	conn->writable = event_new(loop->base, conn->fd, EV_WRITE, on_writable, conn);
 	conn->timer = evtimer_new(loop->base, on_timer, conn);
+	conn->gone = event_new(loop->base, conn->fd, EV_CLOSED, on_gone, conn);
 	conn->next = loop->conns;
 	conn->prev = &loop->conns;
 	if (conn->next)
 		conn->next->prev = &conn->next;
 	loop->conns = conn;
-	if (!conn->readable || !conn->writable || !conn->timer)
+	if (!conn->readable || !conn->writable || !conn->timer || !conn->gone)
 		fb_conn_close(conn);
 	else
 		event_add(conn->readable, NULL);

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CONNECTIONS = 10000 };
+enum { MAX_CONNECTIONS = 10000, SPARE_DESCRIPTORS = 64, REST_MS = 100 };
 
 int64_t fb_now_ns(void)
 {
@@ -109,6 +110,25 @@ static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct socka
 	event_active(loop->wake, 0, 0);
 }
 
+/* accept() fails when no descriptor is left: the listener rests instead of trying without end. */
+static void on_accept_error(struct evconnlistener *evl, void *arg)
+{
+	struct fb_listener *listener = arg;
+	struct timeval tv = {0, REST_MS * 1000};
+
+	evconnlistener_disable(evl);
+	event_add(listener->resume, &tv);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *arg)
+{
+	struct fb_listener *listener = arg;
+
+	(void)fd;
+	(void)what;
+	evconnlistener_enable(listener->evl);
+}
+
 static int resolve(const char *host, int port, struct addrinfo **out, struct kt_err *err)
 {
 	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
@@ -136,6 +156,7 @@ static int bound_port(struct evconnlistener *l)
 
 int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err)
 {
+	const unsigned flags = LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC;
 	struct fb_listener *listener;
 	struct addrinfo *ai;
 	int code = resolve(host, port, &ai, err);
@@ -146,14 +167,20 @@ int fb_server_listen(struct fb_server *server, const char *host, int port, void 
 	if (listener) {
 		listener->server = server;
 		listener->tag = tag;
-		listener->evl = evconnlistener_new_bind(server->loops[0].base, on_accept, listener,
-							LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
-							1024, ai->ai_addr, (int)ai->ai_addrlen);
+		listener->evl = evconnlistener_new_bind(server->loops[0].base, on_accept, listener, flags, 1024, ai->ai_addr,
+							(int)ai->ai_addrlen);
 	}
 	freeaddrinfo(ai);
-	if (!listener || !listener->evl) {
+	if (listener && listener->evl) {
+		listener->resume = evtimer_new(server->loops[0].base, on_resume, listener);
+		evconnlistener_set_error_cb(listener->evl, on_accept_error);
+	}
+	if (!listener || !listener->evl || !listener->resume) {
+		if (listener && listener->evl)
+			evconnlistener_free(listener->evl);
 		free(listener);
-		return kt_fail(err, KT_ENET, "cannot listen on %s:%d: %s", host, port, strerror(errno));
+		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s",
+			       host, port, strerror(errno));
 	}
 	listener->next = server->listeners;
 	server->listeners = listener;
@@ -174,6 +201,25 @@ static int loop_init(struct fb_server *server, struct fb_loop *loop)
 	return loop->wake ? 0 : KT_ENOMEM;
 }
 
+/* As many as were asked for, and as there are descriptors for; the limit of those is raised as far as it goes. */
+static void limit_connections(struct fb_server *server)
+{
+	struct rlimit files;
+	rlim_t most;
+
+	if (server->opts.max_connections == 0)
+		server->opts.max_connections = MAX_CONNECTIONS;
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
+		return;
+	most = files.rlim_cur > SPARE_DESCRIPTORS * 2 ? files.rlim_cur - SPARE_DESCRIPTORS : SPARE_DESCRIPTORS / 2;
+	if ((rlim_t)server->opts.max_connections > most)
+		server->opts.max_connections = (int)most;
+}
+
 int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops *ops, struct fb_server **out,
 		  struct kt_err *err)
 {
@@ -185,8 +231,7 @@ int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops 
 	evthread_use_pthreads();
 	server->opts = *opts;
 	server->ops = *ops;
-	if (server->opts.max_connections == 0)
-		server->opts.max_connections = MAX_CONNECTIONS;
+	limit_connections(server);
 	server->loops = calloc((size_t)opts->threads, sizeof *server->loops);
 	for (int i = 0; server->loops && i < opts->threads; i++) {
 		if (loop_init(server, &server->loops[i]) < 0) {
@@ -252,6 +297,7 @@ void fb_server_free(struct fb_server *server)
 
 		server->listeners = listener->next;
 		evconnlistener_free(listener->evl);
+		event_free(listener->resume);
 		free(listener);
 	}
 	for (int i = 0; server->loops && i < server->opts.threads; i++)

@@ -44,6 +44,7 @@ struct fb_conn {
 	char address[64];
 	int port;
 	struct event *readable, *writable, *timer;
+	struct event *gone;        /* the peer closed, while a request waits and nothing is read */
 
 	uint8_t size[4];
 	unsigned nsize;            /* bytes of the size field that are there */
@@ -69,6 +70,7 @@ struct fb_listener {
 	struct fb_listener *next;
 	struct fb_server *server;
 	struct evconnlistener *evl;
+	struct event *resume;      /* when no descriptor was left */
 	void *tag;
 };
 

@@ -38,7 +38,7 @@ struct fb_server_ops {
 struct fb_server_opts {
 	int threads;               /* loops, 1..64 */
 	int32_t max_frame;         /* socket.request.max.bytes: larger ones close the connection, as in Kafka */
-	int max_connections;       /* further ones are closed at once; 0 = 10000 */
+	int max_connections;       /* further ones are closed at once; 0 = 10000; never more than there are descriptors */
 };
 
 int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops *ops, struct fb_server **out,

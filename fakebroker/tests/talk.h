@@ -159,4 +159,26 @@ static inline json_t *hear(struct running *r, struct kc_conn *conn, const char *
 	return json;
 }
 
+/* ---- records ---- */
+
+/* One batch, for a records field. */
+#define BATCH(records) "{'batches': [{'records': [" records "]}]}"
+
+/* To partition 0, with acks=all. Base offset, or minus the error code. */
+static inline int64_t produce(struct running *r, struct kc_conn *conn, const char *topic, const char *records)
+{
+	json_t *json = talk(r, conn, "Produce", 9, "{'acks': -1, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, "
+			    "'records': %s}]}]}", topic, records);
+	int64_t error = num_at(json, "responses.0.partitionResponses.0.errorCode");
+	int64_t base = num_at(json, "responses.0.partitionResponses.0.baseOffset");
+
+	json_decref(json);
+	return error ? -error : base;
+}
+
+static inline int64_t end_of(struct running *r, const char *topic)
+{
+	return fb_topic_find(r->process.cluster, kw_str(topic))->partitions[0].log.logEndOffset;
+}
+
 #endif

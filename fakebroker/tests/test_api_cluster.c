@@ -1,6 +1,7 @@
 /* The cluster over the wire: registration, heartbeats, what describes it, features, configuration. What is expected was
  * measured on Apache Kafka 4.4.0, unless a line says that it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/control/endpoints.h"
 #include "fakebroker/tests/talk.h"
 
 static struct running run;
@@ -342,6 +343,60 @@ static void registrations_are_held_against_the_level(void **state)
 	unregister(60);
 }
 
+/* The kit's: the level that knows static configurations is 28 here. Our own brokers tell theirs when it is reached, so an
+ * illegal one stands in its way before. */
+static void our_brokers_tell_their_statics_later(void **state)
+{
+	static char scenario[] = "fakebroker/tests/scenarios/good-statics-later.json";
+	static const char upgrade[] =
+		"{'featureUpdates': [{'feature': 'metadata.version', 'maxVersionLevel': 28, 'upgradeType': 1}]}";
+	struct fb_settings settings = {.scenario = scenario};
+	const struct fb_broker_view *view;
+	struct running later;
+	struct kc_conn *c;
+	int64_t epoch;
+	json_t *json;
+
+	(void)state;
+	running_start(&later, &settings);
+	c = dial(&later, 1);
+	epoch = fb_cluster_broker(later.process.cluster, 3)->epoch;
+	assert_false(fb_cluster_broker(later.process.cluster, 3)->view.reported);
+	json = talk(&later, c, "UpdateFeatures", 2, upgrade);
+	assert_int_equal(num_at(json, "errorCode"), 40);
+	assert_non_null(strstr(str_at(json, "errorMessage"), "illegal: broker 3 static kit.x=512: "));
+	json_decref(json);
+	assert_int_equal(fb_cluster_set_static(later.process.cluster, 3, kw_str("kit.x"), kw_str("1024"), NULL), 0);
+	assert_int_equal(ask_num(&later, c, "errorCode", "UpdateFeatures", 2, upgrade), 0);
+	for (int32_t id = 1; id <= 3; id++)
+		assert_true(fb_cluster_broker(later.process.cluster, id)->view.reported);
+	view = &fb_cluster_broker(later.process.cluster, 3)->view;
+	assert_int_equal(fb_cluster_broker(later.process.cluster, 3)->epoch, epoch);
+	assert_false(fb_cluster_broker(later.process.cluster, 3)->fenced);
+	json = fb_status_json(later.process.cluster);
+	assert_string_equal(str_at(json, "registrations.2.staticConfigs.2.name"), "kit.x");
+	assert_string_equal(str_at(json, "registrations.2.staticConfigs.2.value"), "1024");
+	assert_int_equal(view->nstatics, 3);
+	json_decref(json);
+	kc_free(c);
+	running_stop(&later);
+}
+
+static void min_insync_replicas_is_a_cluster_default(void **state)
+{
+	struct kw_str name = kw_str("min.insync.replicas");
+	struct running later;
+	static const char *const versions[] = {"4.4-IV2", "25"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		running_start(&later, &(struct fb_settings){.metadata_version = versions[i]});
+		assert_int_equal(later.process.cluster->levels.v[FB_ELR_VERSION], 1 - i);
+		assert_int_equal(fb_configs_dynamic(later.process.cluster->configs, FB_BROKER, kw_str(""), name).n, i ? -1 : 1);
+		running_stop(&later);
+	}
+}
+
 /* ---- configuration ---- */
 
 static int64_t alter(struct kc_conn *c, int type, const char *resource, const char *name, const char *value, const char *validate)
@@ -377,6 +432,16 @@ static void an_observer_is_a_dynamic_configuration(void **state)
 	assert_string_equal(observer_of(2), "SlowObserver");
 }
 
+static void a_default_needs_no_topic(void **state)
+{
+	(void)state;
+	assert_int_equal(run.process.cluster->ntopics, 0);
+	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "Nope", "true"), 40);
+	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "Nope", "false"), 40);
+	assert_int_equal(alter(conn, 4, "1", "record.validator.classes", "Nope", "false"), 40);
+	assert_int_equal(alter(conn, 4, "1", "record.validator.RejectEvery.m", "1", "false"), 40);
+}
+
 static void trying_changes_nothing(void **state)
 {
 	const struct fb_topic *topic;
@@ -397,6 +462,10 @@ static void trying_changes_nothing(void **state)
 	make_topic(&run, "try2");
 	assert_int_equal(alter(conn, 2, "try", "record.validator.classes", "RequiredHeader", "false"), 40);
 	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "RequiredHeader", "false"), 40);
+	assert_int_equal(alter(conn, 4, "", "record.validator.RejectAll.txet", "no", "false"), 40);
+	assert_int_equal(alter(conn, 2, "try", "record.validator.RejectAll.txet", "no", "false"), 40);
+	assert_int_equal(alter(conn, 2, "try", "record.validator.RejectAll.text", "no", "false"), 0);
+	chain = topic->chain;
 	assert_null(fb_topic_find(run.process.cluster, kw_str("try2"))->chain);
 	assert_ptr_equal(topic->chain, chain);
 	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "NonEmptyValue", "false"), 0);
@@ -434,7 +503,10 @@ int main(void)
 		cmocka_unit_test(updates_are_refused),
 		cmocka_unit_test(an_upgrade_waits_for_the_configuration),
 		cmocka_unit_test(registrations_are_held_against_the_level),
+		cmocka_unit_test(our_brokers_tell_their_statics_later),
+		cmocka_unit_test(min_insync_replicas_is_a_cluster_default),
 		cmocka_unit_test(an_observer_is_a_dynamic_configuration),
+		cmocka_unit_test(a_default_needs_no_topic),
 		cmocka_unit_test(trying_changes_nothing),
 		cmocka_unit_test(a_resource_twice_mutes_the_connection),
 	};

@@ -183,6 +183,9 @@ static const struct {
 	{"record.validator.classes=RequiredHeader", INVALID_CONFIG,
 	 "validator RequiredHeader: option name is not set: it must be a text that is not empty"},
 	{"record.validator.classes=RequiredHeader,record.validator.RequiredHeader.name=trace", 0, NULL},
+	{"record.validator.RequiredHeader.nmae=trace", INVALID_CONFIG,
+	 "'RequiredHeader.nmae' is no option, did you mean 'name'"},
+	{"record.validator.Elsewhere.nmae=trace", 0, NULL},
 };
 
 /* 'configs' of a request. */
@@ -233,8 +236,9 @@ static void what_is_set_is_there(void **state)
 	assert_int_equal(num_at(json, "topics.0.replicationFactor"), 1);
 	json_array_foreach(at(json, "topics.0.configs"), i, config) {
 		bool ours = strcmp(str_at(config, "name"), "retention.ms") == 0;
+		bool elr = strcmp(str_at(config, "name"), "min.insync.replicas") == 0;   /* see fb_elr_changes() */
 
-		assert_int_equal(num_at(config, "configSource"), ours ? 1 : 5);
+		assert_int_equal(num_at(config, "configSource"), ours ? 1 : elr ? 3 : 5);
 		if (ours)
 			assert_string_equal(str_at(config, "value"), "2");
 	}

@@ -4,6 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 fb=$PWD/${BUILD:-build}/fakebroker
+plugins=$PWD/${BUILD:-build}/plugins
 dir=$(mktemp -d) || exit 2
 pids=()
 clean_up() {
@@ -122,6 +123,8 @@ done
 check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
 check '--list observers' grep -q '^TrafficObserver ' <("$fb" --list observers)
+check '--list validators with a plugin' grep -q '^SchemaId .* ids ' <("$fb" --plugin "$plugins/schema_id.so" --list validators)
+check '--list observers with a plugin' grep -q '^SlowRequests ' <("$fb" --plugin "$plugins/slow_requests.so" --list observers)
 check '--list actions' grep -q '^delay ' <("$fb" --list actions)
 
 # ---- what is wrong with a command line ----
@@ -164,13 +167,20 @@ equal 'exit code of properties that cannot be read' $? 2
 check 'the line of properties that cannot be read' grep -q "^fakebroker: $dir/bad.properties:2: " "$dir/err"
 refused "no validator 'Nope'" --set record.validator.classes=Nope
 
+refused "--set record.validator.RequiredHeader.nmae=a: 'RequiredHeader.nmae' is no option, did you mean 'name'" \
+	--set record.validator.RequiredHeader.nmae=a
+refused "--node-set 1:observer.TrafficObserver.limits=1: 'TrafficObserver.limits' is no option, did you mean 'limit'" \
+	--node-set 1:observer.TrafficObserver.limits=1
+refused "--set record.validator.SchemaId.id=1: 'SchemaId.id' is no option, did you mean 'ids'" \
+	--plugin "$plugins/schema_id.so" --set record.validator.SchemaId.id=1
+
 # ---- --check ----
 
 equal '--check of what is good' "$("$fb" fixtures/scenarios/demo.json --check 2>&1; echo $?)" $'ok\n0'
 equal '--check of nothing' "$("$fb" --check 2>&1; echo $?)" $'ok\n0'
 refused "fakebroker/tests/scenarios/unknown-top.json:3: \$.topcis: unknown member \"topcis\"; did you mean \"topics\"?" \
 	fakebroker/tests/scenarios/unknown-top.json --check
-refused "observer 'Nope': no observer 'Nope'" --check --set observer.class.name=Nope
+refused "no observer 'Nope'" --check --set observer.class.name=Nope
 "$fb" --check --set num.partition=1 >"$dir/out" 2>"$dir/err"
 equal 'exit code with an unknown name' $? 0
 check 'an unknown name is told' grep -q ' WARN there is no broker configuration num.partition; did you mean num.partitions$' \

@@ -124,7 +124,6 @@ static void numbers(void **state)
 	assert_int_equal(fb_config_long(find(f, FB_TOPIC, "preallocate"), kw_str("TRUE"), 0), 1);
 	assert_int_equal(fb_config_long(find(f, FB_TOPIC, "cleanup.policy"), kw_str("1"), 5), 5);
 	assert_int_equal(fb_config_long(NULL, kw_str("1"), 5), 5);
-	assert_true(fb_config_double(find(f, FB_TOPIC, "min.cleanable.dirty.ratio"), kw_str(".25"), 1) == 0.25);
 }
 
 /* ---- values ---- */

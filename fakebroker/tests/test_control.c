@@ -41,7 +41,7 @@ static const struct {
 	{"/v1/status", "GET"},
 	{"/v1/rules", "GET"},
 	{"/v1/rules/x", "GET, PUT, DELETE"},
-	{"/v1/requests", "GET"},
+	{"/v1/requests", "GET, DELETE"},
 	{"/v1/wait", "POST"},
 	{"/v1/partitions/t/0", "GET"},
 	{"/v1/observer", "GET, PUT"},
@@ -126,7 +126,7 @@ static const struct {
 	{400, "PUT", "/v1/observer", NULL, "PUT /v1/observer needs a body: a JSON object"},
 	{400, "PUT", "/v1/observer", "{}", "body:1: $: missing member \"classes\""},
 	{400, "PUT", "/v1/observer", "{\"classes\": \"TrafficObservr\"}",
-	 "observer 'TrafficObservr': no observer 'TrafficObservr', did you mean 'TrafficObserver'"},
+	 "no observer 'TrafficObservr', did you mean 'TrafficObserver'"},
 	/* partitions */
 	{404, "GET", "/v1/partitions/t/1", NULL, "there is no partition t/1; /v1/partitions/TOPIC/N is expected"},
 	{404, "GET", "/v1/partitions/t/-1", NULL, "there is no partition t/-1; /v1/partitions/TOPIC/N is expected"},
@@ -240,6 +240,55 @@ static void validators_tell_what_they_saw(void **state)
 	assert_int_equal(num_at(json, "v.validators.1.seen"), 1);
 	json_decref(json);
 	kc_free(conn);
+}
+
+/* ---- what arrived ---- */
+
+static void produced_records_are_readable(void **state)
+{
+#define PARTITION "0.request.body.topicData.0.partitionData.0."
+	struct kc_conn *conn = dial(&run, 1);
+	json_t *json;
+
+	(void)state;
+	make_topic(&run, "read");
+	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
+			 "'records': {'batches': [{'codec': 'gzip', 'baseTimestamp': 5, 'records': [{'key': 'k', 'value': 'a', "
+			 "'headers': [{'key': 'h', 'value': {'hex': 'ff'}}]}, "
+			 "{'timestampDelta': 7, 'value': {'size': 1025}}]}]}}]}]}"));
+	json_decref(talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'other'}]}"));
+	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
+	assert_int_equal(json_array_size(json), 1);
+	assert_non_null(str_at(json, PARTITION "records"));
+	assert_int_equal(num_at(json, PARTITION "batches.0.baseTimestamp"), 5);
+	assert_int_equal(num_at(json, PARTITION "batches.0.attributes"), 1);
+	assert_int_equal(num_at(json, PARTITION "batches.0.count"), 2);
+	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.key"), "k");
+	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.value"), "a");
+	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.headers.0.key"), "h");
+	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.headers.0.value.hex"), "ff");
+	assert_true(json_is_null(at(json, PARTITION "batches.0.records.1.key")));
+	assert_int_equal(num_at(json, PARTITION "batches.0.records.1.value.size"), 1025);
+	assert_int_equal(num_at(json, PARTITION "batches.0.records.1.offsetDelta"), 1);
+	assert_int_equal(num_at(json, PARTITION "batches.0.records.1.timestampDelta"), 7);
+	assert_null(at(json, PARTITION "batches.0.recordsCut"));
+	json_decref(json);
+	/* a batch that is cut off, and more records than are shown */
+	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
+			 "'records': {'batches': [{'records': [{'value': 'x', 'repeat': 101}]}, {'raw': {'hex': '00'}}]}}]}]}"));
+	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
+	assert_int_equal(json_array_size(json), 1);
+	assert_int_equal(json_array_size(at(json, PARTITION "batches.0.records")), 100);
+	assert_true(json_is_true(at(json, PARTITION "batches.0.recordsCut")));
+	assert_non_null(str_at(json, PARTITION "batches.1.error"));
+	json_decref(json);
+	json = http_json(&run, 200, "GET", "/v1/requests?topic=nobody", NULL);
+	assert_int_equal(json_array_size(json), 0);
+	json_decref(json);
+	kc_free(conn);
+#undef PARTITION
 }
 
 /* ---- the observer ---- */
@@ -565,6 +614,7 @@ int main(void)
 		cmocka_unit_test(status_tells_what_there_is),
 		cmocka_unit_test(a_partition_tells_its_log),
 		cmocka_unit_test(validators_tell_what_they_saw),
+		cmocka_unit_test(produced_records_are_readable),
 		cmocka_unit_test(observers_are_exchanged),
 		cmocka_unit_test(a_wait_ends),
 		cmocka_unit_test(waits_do_not_disturb_each_other),

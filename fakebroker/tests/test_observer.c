@@ -130,8 +130,9 @@ static void test_check_option(void **state)
 	struct kt_err err = {0};
 
 	(void)state;
-	assert_int_equal(fb_observer_check_option(observer, "observer.TrafficObserver.limit", NULL), 0);
-	assert_int_equal(fb_observer_check_option(observer, "observer.TrafficObserver.limits", &err), KT_EUNKNOWN);
+	assert_int_equal(fb_observer_check_option(NULL, "observer.TrafficObserver.limit", NULL), 0);
+	assert_int_equal(fb_observer_check_option(NULL, "observer.Nobody.limits", NULL), 0);
+	assert_int_equal(fb_observer_check_option(NULL, "observer.TrafficObserver.limits", &err), KT_EUNKNOWN);
 	assert_string_equal(err.text, "'TrafficObserver.limits' is no option, did you mean 'limit'");
 	fb_observer_unref(observer);
 }

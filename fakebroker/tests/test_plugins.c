@@ -48,8 +48,8 @@ static void test_validator_plugin(void **state)
 	assert_string_equal(rejection.text, "SchemaId: the value starts with byte 0x7b, not with 0x00");
 	record.value.n = -1;
 	assert_int_equal(fb_chain_validate(chain, &place, 0, &record, &rejection), 0);
-	assert_int_equal(fb_chain_check_option(chain, "record.validator.SchemaId.ids", NULL), 0);
-	assert_int_equal(fb_chain_check_option(chain, "record.validator.SchemaId.id", NULL), KT_EUNKNOWN);
+	assert_int_equal(fb_chain_check_option(chain, NULL, "record.validator.SchemaId.ids", NULL), 0);
+	assert_int_equal(fb_chain_check_option(chain, NULL, "record.validator.SchemaId.id", NULL), KT_EUNKNOWN);
 	fb_chain_unref(chain);
 }
 

@@ -282,22 +282,6 @@ static void below_the_level_of_static_configs(void **state)
 	assert_true(answer.keepsStatics);
 }
 
-static void record_versions(void **state)
-{
-	static const struct {
-		int16_t level;
-		bool reported;
-		int64_t from;
-		int16_t version;
-	} rows[] = {{7, false, 7, 1}, {8, false, 7, 2},   {16, false, 7, 2}, {17, false, 7, 3}, {29, false, 7, 3},
-		    {30, false, 7, 4}, {33, false, 7, 4}, {7, true, 7, 5},   {33, true, 7, 5},  {28, true, 29, 3},
-		    {29, true, 29, 5}};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_int_equal(fb_register_record_version(rows[i].level, rows[i].reported, rows[i].from), rows[i].version);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,7 +294,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hostile_listeners, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(static_configs, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(below_the_level_of_static_configs, view_setup, view_teardown),
-		cmocka_unit_test(record_versions),
 	};
 
 	return cmocka_run_group_tests_name("register", tests, NULL, NULL);

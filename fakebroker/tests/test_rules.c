@@ -284,23 +284,10 @@ static void dice_repeat_with_their_seed(void **state)
 static const char one_record[] = "'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': {'batches': "
 				 "[{'records': [{'value': 'a'}]}]}}]}]";
 
-static int64_t end_of(const char *topic)
-{
-	char path[100];
-	json_t *json;
-	int64_t end;
-
-	snprintf(path, sizeof path, "/v1/partitions/%s/0", topic);
-	json = http_json(&run, 200, "GET", path, NULL);
-	end = num_at(json, "logEndOffset");
-	json_decref(json);
-	return end;
-}
-
 static void an_error_changes_nothing(void **state)
 {
 	struct kc_conn *conn = dial(&run, 1);
-	int64_t end = end_of("t");
+	int64_t end = end_of(&run, "t");
 	json_t *json;
 
 	(void)state;
@@ -309,10 +296,10 @@ static void an_error_changes_nothing(void **state)
 	assert_int_equal(num_at(json, "responses.0.partitionResponses.0.errorCode"), 19);
 	assert_int_equal(num_at(json, "responses.0.partitionResponses.0.baseOffset"), -1);
 	json_decref(json);
-	assert_int_equal(end_of("t"), end);
+	assert_int_equal(end_of(&run, "t"), end);
 	tell(&run, conn, "Produce", 9, "{'acks': 0, %s}", one_record);
 	assert_int_equal(kc_wait_close(conn, soon()), KC_CLOSED);
-	assert_int_equal(end_of("t"), end);
+	assert_int_equal(end_of(&run, "t"), end);
 	kc_free(conn);
 	conn = dial(&run, 1);
 	set_rule("{'match': {'api': 'CreateTopics'}, 'action': {'error': 'NOT_CONTROLLER'}}");

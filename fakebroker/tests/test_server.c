@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ enum { MAX_FRAME = 1 << 20, DEADLINE_MS = 10000 };
 static struct {
 	struct fb_server *server;
 	int port;
-	atomic_int drops;
+	atomic_int drops, handled;
 	atomic_bool open;          /* lets a 'w' frame through */
 } fix;
 
@@ -38,6 +39,7 @@ static enum fb_outcome echo(struct fb_conn *conn, struct fb_frame *frame)
 static enum fb_outcome handle(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state)
 {
 	(void)arg;
+	atomic_fetch_add(&fix.handled, 1);
 	switch (frame->n ? frame->p[0] : 'e') {
 	case 's': fb_frame_unref(frame); return FB_SILENT;
 	case 'c': fb_frame_unref(frame); return FB_CLOSE;
@@ -74,7 +76,8 @@ static int set_up(void **state)
 	struct fb_server_opts opts = {.threads = 2, .max_frame = MAX_FRAME, .max_connections = 64};
 
 	(void)state;
-	fix.drops = 0;
+	atomic_store(&fix.drops, 0);
+	atomic_store(&fix.handled, 0);
 	atomic_store(&fix.open, false);
 	assert_int_equal(fb_server_new(&opts, &ops, &fix.server, NULL), 0);
 	assert_int_equal(fb_server_listen(fix.server, "127.0.0.1", 0, NULL, &fix.port, NULL), 0);
@@ -89,15 +92,21 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int dial(void)
+static void connect_to(int fd)
 {
 	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)fix.port)};
 	struct timeval tv = {DEADLINE_MS / 1000, 0};
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
 	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof in), 0);
+}
+
+static int dial(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	connect_to(fd);
 	return fd;
 }
 
@@ -132,6 +141,13 @@ static void assert_closed(int fd)
 
 	assert_true(recv(fd, &b, 1, 0) == 0 || errno == ECONNRESET);
 	close(fd);
+}
+
+static void wait_handled(int n)
+{
+	for (int i = 0; i < DEADLINE_MS && atomic_load(&fix.handled) < n; i++)
+		poll(NULL, 0, 1);
+	assert_int_equal(atomic_load(&fix.handled), n);
 }
 
 static void one_byte_at_a_time(void **state)
@@ -263,9 +279,10 @@ static void a_waiting_request_holds_back_those_behind_it(void **state)
 	struct pollfd poller = {.fd = fd, .events = POLLIN};
 
 	(void)state;
-	put_frame(fd, "w1");
-	put_frame(fd, "e2");
-	assert_int_equal(poll(&poller, 1, 0), 0);
+	put(fd, "\0\0\0\2w1\0\0\0\2e2", 12);
+	wait_handled(1);   /* both have come: the second is not taken on */
+	assert_int_equal(poll(&poller, 1, 20), 0);
+	assert_int_equal(atomic_load(&fix.handled), 1);
 	atomic_store(&fix.open, true);
 	/* a poke before the loop has seen the frame is no loss: keep poking */
 	for (int i = 0; i < DEADLINE_MS && poll(&poller, 1, 1) == 0; i++)
@@ -292,16 +309,53 @@ static void what_waits_is_dropped_at_the_end(void **state)
 	int fd = dial();
 
 	(void)state;
-	put_frame(fd, "e");
-	get_frame(fd, "e");
 	put_frame(fd, "w");
-	put_frame(fd, "e");
-	for (int i = 0; i < DEADLINE_MS && fb_server_connections(fix.server) < 1; i++)
-		poll(NULL, 0, 1);
+	wait_handled(1);
 	fb_server_stop(fix.server);
-	assert_true(atomic_load(&fix.drops) <= 1);
+	assert_int_equal(atomic_load(&fix.drops), 1);
 	assert_int_equal(fb_server_connections(fix.server), 0);
 	close(fd);
+}
+
+static void what_waits_is_dropped_when_the_client_goes(void **state)
+{
+	int fd = dial();
+
+	(void)state;
+	put_frame(fd, "w");
+	wait_handled(1);
+	close(fd);
+	for (int i = 0; i < DEADLINE_MS && fb_server_connections(fix.server) > 0; i++)
+		poll(NULL, 0, 1);
+	assert_int_equal(fb_server_connections(fix.server), 0);
+	assert_int_equal(atomic_load(&fix.drops), 1);
+}
+
+/* Without descriptors the listener rests; once there are some, it goes on. */
+static void no_descriptor_left(void **state)
+{
+	struct rlimit had, few;
+	int fds[2], spare;
+
+	(void)state;
+	fds[0] = dial();
+	put_frame(fds[0], "e");
+	get_frame(fds[0], "e");
+	fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+	spare = dup(0);
+	getrlimit(RLIMIT_NOFILE, &had);
+	few = had;
+	few.rlim_cur = (rlim_t)spare + 1;
+	setrlimit(RLIMIT_NOFILE, &few);
+	connect_to(fds[1]);   /* by the kernel; nobody can accept it */
+	put_frame(fds[1], "e1");
+	put_frame(fds[0], "e2");
+	get_frame(fds[0], "e2");
+	setrlimit(RLIMIT_NOFILE, &had);
+	get_frame(fds[1], "e1");
+	close(spare);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 static void a_busy_port_is_one_clear_line(void **state)
@@ -332,6 +386,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_waiting_request_holds_back_those_behind_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_timer_ends_a_sleep, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_waits_is_dropped_at_the_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_waits_is_dropped_when_the_client_goes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_descriptor_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_busy_port_is_one_clear_line, set_up, tear_down),
 	};
 

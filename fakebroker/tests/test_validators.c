@@ -263,10 +263,9 @@ static void test_check_option(void **state)
 		{"record.validator.AllowAll.topics", NULL},
 		{"record.validator.JsonSyntax.unique.keys", NULL},
 		{"record.validator.RequiredHeader.nmae", "'RequiredHeader.nmae' is no option, did you mean 'name'"},
-		{"record.validator.RequiredHeaders.name",
-		 "'RequiredHeaders.name' is no option, did you mean class 'RequiredHeader'"},
+		{"record.validator.RequiredHeaders.name", NULL},
 		{"record.validator.AllowAll.anything", "'AllowAll.anything' is no option"},
-		{"record.validator.zzzzzz", "'zzzzzz' is no option"},
+		{"record.validator.zzzzzz", NULL},
 	};
 	size_t i;
 
@@ -274,7 +273,7 @@ static void test_check_option(void **state)
 	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct kt_err err = {0};
 
-		assert_int_equal(fb_chain_check_option(NULL, rows[i].config, &err), rows[i].text ? KT_EUNKNOWN : 0);
+		assert_int_equal(fb_chain_check_option(NULL, NULL, rows[i].config, &err), rows[i].text ? KT_EUNKNOWN : 0);
 		if (rows[i].text)
 			assert_string_equal(err.text, rows[i].text);
 	}

@@ -1,6 +1,7 @@
 #include "lib/text/opt.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,6 +258,19 @@ int kt_cli_parse(const struct kt_cli *cli, int *argc, char **argv, FILE *out, st
 	return rc;
 }
 
+int kt_finish_stdout(const char *program, int status)
+{
+	struct kt_err err = {0};
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)   /* who reads has enough */
+		return status;
+	kt_fail(&err, KT_EFILE, "the output cannot be written: %s", strerror(errno));
+	kt_complain(program, &err);
+	return KT_EXIT_ENGINE;
+}
+
 bool kt_cli_begin(const struct kt_cli *cli, int *argc, char **argv, int *status)
 {
 	struct kt_err err = {0};
@@ -264,7 +278,7 @@ bool kt_cli_begin(const struct kt_cli *cli, int *argc, char **argv, int *status)
 
 	if (rc < 0)
 		kt_complain(cli->program, &err);
-	*status = rc < 0 ? KT_EXIT_USAGE : KT_EXIT_OK;
+	*status = rc < 0 ? KT_EXIT_USAGE : rc > 0 ? kt_finish_stdout(cli->program, KT_EXIT_OK) : KT_EXIT_OK;
 	return rc == 0;
 }
 
@@ -298,7 +312,7 @@ int kt_cli_run(const struct kt_cli *cli, int argc, char **argv)
 	if (argc > 1) {
 		command = find_command(cli->commands, argv[1], &err);
 		if (command)
-			return command->run(argc - 1, argv + 1);
+			return kt_finish_stdout(cli->program, command->run(argc - 1, argv + 1));
 	} else {
 		kt_fail(&err, KT_EUSAGE, "a command is missing; --help lists the commands");
 	}

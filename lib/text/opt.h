@@ -132,6 +132,10 @@ bool kt_cli_begin(const struct kt_cli *cli, int *argc, char **argv, int *status)
  * exit code. */
 int kt_cli_run(const struct kt_cli *cli, int argc, char **argv);
 
+/* The last thing that a program does with its output: status, or KT_EXIT_ENGINE with a line on stderr when not all of it
+ * could be written. A closed pipe is no failure. kt_cli_run() and kt_cli_begin() do it themselves. */
+int kt_finish_stdout(const char *program, int status);
+
 /* Prints "program: " and the error as one line on stderr. */
 void kt_complain(const char *program, const struct kt_err *err);
 

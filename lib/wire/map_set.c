@@ -140,7 +140,7 @@ static void record(struct area *area, const char *path)
 
 bool kw_map_records(struct kw_map *map, const char *path, const uint8_t *p, size_t n, int32_t most)
 {
-	struct area area = {map, p, n ? p + n : p, true, true};
+	struct area area = {map, p, n ? p + n : p, true, true};   /* p may be NULL then */
 	char one[PATH_SIZE];
 
 	for (int32_t i = 0; i < most && area.ok && area.p < area.end; i++) {

@@ -156,12 +156,16 @@ curl -fsS -X DELETE "$control/v1/rules/odd" >/dev/null
 sed 's/"rate": 1000/"rat": 1000/' "$dir/upgrade.json" >"$dir/wrong.json"
 expect 2 'a misspelt member' "$loadgen" run "$dir/wrong.json" -b "$at"
 says "wrong.json:4: .*unknown member \"rat\"; did you mean \"rate\"\?"
+sed 's/"rate": 1000/"partitions": 3/' "$dir/upgrade.json" >"$dir/wrong.json"
+expect 2 'partitions of a phase' "$loadgen" run "$dir/wrong.json" -b "$at"
+says 'described in its member "topics"'
 expect 2 'a misspelt option' produce -t plain --rat 5 -n 1
 says 'did you mean'
 expect 2 'a property of an option of its own' produce -t plain -n 1 -X acks=1
 expect 2 'no broker' "$loadgen" produce -t plain -n 1
 expect 3 'a broker that is not there' "$loadgen" produce -b 127.0.0.1:1 -t plain -n 1
 expect 3 'a topic that is not there' produce -t nowhere -n 1
+says 'UNKNOWN_TOPIC_OR_PARTITION\); to create it give --partitions N'
 expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain -r 200 -d 60
 
 echo "$passed passed, $failed failed"

@@ -263,10 +263,16 @@ static void test_a_legal_batch_that_is_refused(void **state)
 	settle(&answer);
 	assert_int_equal(load.counters.failed, 4);
 	pack(4, NULL);
+	answer = judge(87, NULL, NULL, 0);
+	assert_false(answer.expected);
+	settle(&answer);
+	assert_int_equal(load.counters.refused, 4);
+	assert_int_equal(load.counters.failed, 4);
+	pack(4, NULL);
 	answer = judge(7, "took too long", NULL, 0);
 	settle(&answer);
 	assert_int_equal(load.counters.unknown, 4);
-	assert_int_equal(load.outcomes.unexpected, 2);
+	assert_int_equal(load.outcomes.unexpected, 3);
 }
 
 static void test_text_of_a_broker_is_cut_and_cleaned(void **state)

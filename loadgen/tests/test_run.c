@@ -135,14 +135,14 @@ static void test_an_unexpected_refusal_is_a_violation(void **state)
 	plan_for(&plan, &phase, 1);
 	rd_kafka_mock_push_request_errors(cluster, 0, 1, RD_KAFKA_RESP_ERR_INVALID_RECORD);
 	assert_int_equal(lg_run(&run, &plan, &(struct lg_run_opts){0}, &(struct kt_err){0}), 0);
-	assert_int_equal(run.phases[0].load.counters.failed, 1);
+	assert_int_equal(run.phases[0].load.counters.refused, 1);
 	assert_int_equal(lg_run_violations(&run), 1);
 	assert_int_equal(lg_run_exit(&run), KT_EXIT_VERDICT);
 	lg_run_tally(&run, 0, -1, &tally);
 	assert_int_equal(tally.refused_present, 0);
 	text = report_of(&run);
 	assert_non_null(strstr(text, "legal                     1  INVALID_RECORD (87)  UNEXPECTED"));
-	assert_non_null(strstr(text, "FAILED: 1 violation\n"));
+	assert_non_null(strstr(text, "FAILED: 1 violation\n  p: 1 legal record: INVALID_RECORD (87)\n"));
 	free(text);
 	lg_run_fini(&run);
 	lg_plan_fini(&plan);
