@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lib/wire/errors.h"
 #include "loadgen/clock.h"
 #include "loadgen/dial.h"
 
@@ -175,9 +176,7 @@ void lg_lane_close(struct lg_routes *routes, struct lg_lane *lane)
 
 void lg_routes_heed(struct lg_routes *routes, int error_code)
 {
-	enum { UNKNOWN_TOPIC_OR_PARTITION = 3, LEADER_NOT_AVAILABLE = 5, NOT_LEADER_OR_FOLLOWER = 6 };
-
-	if (error_code == UNKNOWN_TOPIC_OR_PARTITION || error_code == LEADER_NOT_AVAILABLE ||
-	    error_code == NOT_LEADER_OR_FOLLOWER)
+		if (error_code == KW_ERR_UNKNOWN_TOPIC_OR_PARTITION || error_code == KW_ERR_LEADER_NOT_AVAILABLE ||
+	    error_code == KW_ERR_NOT_LEADER_OR_FOLLOWER)
 		routes->stale = true;
 }

@@ -2,11 +2,8 @@
  * session id is always 0, which tells a client that it has no fetch session (KIP-227). */
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
+#include "lib/wire/errors.h"
 
-enum {
-	UNKNOWN_SERVER_ERROR = -1, OFFSET_OUT_OF_RANGE = 1, UNKNOWN_TOPIC_OR_PARTITION = 3, NOT_LEADER_OR_FOLLOWER = 6,
-	FETCH_SESSION_ID_NOT_FOUND = 70, FENCED_LEADER_EPOCH = 74, UNKNOWN_LEADER_EPOCH = 75, UNKNOWN_TOPIC_ID = 100,
-};
 enum { READ_UNCOMMITTED = 0, READ_COMMITTED = 1 };
 
 /* One partition of the request. Kafka keeps them in a map: of two entries for one, the last counts, in the first's place. */
@@ -97,9 +94,9 @@ static struct fb_partition *find(const struct fetch *f, const struct want *want,
 	if (*error)
 		return partition;
 	if (!partition)
-		*error = by_id(f) && !t ? UNKNOWN_TOPIC_ID : UNKNOWN_TOPIC_OR_PARTITION;
+		*error = by_id(f) && !t ? KW_ERR_UNKNOWN_TOPIC_ID : KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	else if (partition->leader != f->req->node->id || replica_id(f) >= 0)   /* no replica of ours fetches */
-		*error = NOT_LEADER_OR_FOLLOWER;
+		*error = KW_ERR_NOT_LEADER_OR_FOLLOWER;
 	return partition;
 }
 
@@ -107,7 +104,7 @@ static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
 {
 	if (epoch < 0 || epoch == partition->leaderEpoch)
 		return 0;
-	return epoch < partition->leaderEpoch ? FENCED_LEADER_EPOCH : UNKNOWN_LEADER_EPOCH;
+	return epoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
 }
 
 /* Under the partition's lock. An epoch that is newer than all of the log (KIP-595) is as wrong as an offset beyond it. */
@@ -117,9 +114,9 @@ static int16_t judge_offset(const struct fetch *f, const struct fb_partition *pa
 
 	if (want->data->fetchOffset < log->logStartOffset || want->data->fetchOffset > log->logEndOffset ||
 	    want->data->lastFetchedEpoch > partition->leaderEpoch)
-		return OFFSET_OUT_OF_RANGE;
+		return KW_ERR_OFFSET_OUT_OF_RANGE;
 	if ((f->body->maxBytes < 0 || want->data->partitionMaxBytes < 0) && want->data->fetchOffset < log->logEndOffset)
-		return UNKNOWN_SERVER_ERROR;
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	return 0;
 }
 
@@ -227,7 +224,7 @@ static bool answer_partition(struct fetch *f, const struct want *want, struct kw
 		out->abortedTransactions.n = -1;
 	if (!out->errorCode)
 		out->errorCode = judge_epoch(partition, want->data->currentLeaderEpoch);
-	if (out->errorCode == NOT_LEADER_OR_FOLLOWER && partition && partition->leader != f->req->node->id &&
+	if (out->errorCode == KW_ERR_NOT_LEADER_OR_FOLLOWER && partition && partition->leader != f->req->node->id &&
 	    f->req->version >= 12) {
 		out->currentLeader.leaderId = partition->leader;
 		out->currentLeader.leaderEpoch = partition->leaderEpoch;
@@ -311,11 +308,11 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	bool ok;
 
 	if (f.body->sessionEpoch > 0 && !req->forced) {
-		response->errorCode = FETCH_SESSION_ID_NOT_FOUND;   /* we never gave one */
+		response->errorCode = KW_ERR_FETCH_SESSION_ID_NOT_FOUND;   /* we never gave one */
 		return FB_REPLY;
 	}
 	if (f.body->isolationLevel != READ_UNCOMMITTED && f.body->isolationLevel != READ_COMMITTED && !req->forced)
-		response->errorCode = req->forced = UNKNOWN_SERVER_ERROR;
+		response->errorCode = req->forced = KW_ERR_UNKNOWN_SERVER_ERROR;
 	if (!collect(&f))
 		return FB_CLOSE;
 	pthread_rwlock_rdlock(&req->cluster->lock);

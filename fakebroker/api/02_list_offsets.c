@@ -1,11 +1,7 @@
 /* ListOffsets (2): by the special timestamps, and by time. */
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
-
-enum {
-	UNKNOWN_TOPIC_OR_PARTITION = 3, NOT_LEADER_OR_FOLLOWER = 6, UNSUPPORTED_VERSION = 35, INVALID_REQUEST = 42,
-	FENCED_LEADER_EPOCH = 74, UNKNOWN_LEADER_EPOCH = 75,
-};
+#include "lib/wire/errors.h"
 
 enum {
 	LATEST = -1, EARLIEST = -2, MAX_TIMESTAMP = -3, EARLIEST_LOCAL = -4, LATEST_TIERED = -5,
@@ -57,14 +53,14 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 	if (req->forced)
 		return req->forced;
 	if (!is_known(want->timestamp, req->version))
-		return UNSUPPORTED_VERSION;
+		return KW_ERR_UNSUPPORTED_VERSION;
 	if (!partition)
-		return UNKNOWN_TOPIC_OR_PARTITION;
+		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (partition->leader != req->node->id)
-		return NOT_LEADER_OR_FOLLOWER;
+		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
 	if (epoch == -1 || epoch == partition->leaderEpoch)
 		return 0;
-	return epoch < partition->leaderEpoch ? FENCED_LEADER_EPOCH : UNKNOWN_LEADER_EPOCH;
+	return epoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
 }
 
 static void answer(struct fb_request *req, struct fb_topic *topic,
@@ -74,7 +70,7 @@ static void answer(struct fb_request *req, struct fb_topic *topic,
 	struct fb_partition *partition = topic ? fb_topic_partition(topic, want->partitionIndex) : NULL;
 
 	out->partitionIndex = want->partitionIndex;
-	out->errorCode = repeated && !req->forced ? INVALID_REQUEST : judge(req, partition, want);
+	out->errorCode = repeated && !req->forced ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);

@@ -3,11 +3,7 @@
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
-
-enum {
-	UNKNOWN_SERVER_ERROR = -1, UNKNOWN_TOPIC_OR_PARTITION = 3, INVALID_TOPIC = 17, INVALID_REQUEST = 42,
-	UNKNOWN_TOPIC_ID = 100,
-};
+#include "lib/wire/errors.h"
 
 static const struct kw_uuid no_id;
 
@@ -103,8 +99,8 @@ static int16_t judge_entries(const struct fb_request *req, const struct kw_Metad
 {
 	for (int32_t i = 0; i < body->topics.n; i++)
 		if (body->topics.v[i].name.n < 0 && (!by_id || req->version < 12))
-			return req->version < 12 ? INVALID_REQUEST : UNKNOWN_SERVER_ERROR;
-	return by_id && req->version < 12 ? INVALID_REQUEST : 0;
+			return req->version < 12 ? KW_ERR_INVALID_REQUEST : KW_ERR_UNKNOWN_SERVER_ERROR;
+	return by_id && req->version < 12 ? KW_ERR_INVALID_REQUEST : 0;
 }
 
 /* Names, or ids where those count. NULL without memory. */
@@ -135,9 +131,10 @@ static bool answer_topic(struct fb_request *req, const wanted *want, bool by_id,
 	out->isInternal = !by_id && fb_topic_is_internal(want->name);
 	out->errorCode = req->forced;
 	if (!req->forced && by_id)
-		out->errorCode = UNKNOWN_TOPIC_ID;
+		out->errorCode = KW_ERR_UNKNOWN_TOPIC_ID;
 	else if (!req->forced)
-		out->errorCode = fb_topic_name_fault(want->name, &req->arena) ? INVALID_TOPIC : UNKNOWN_TOPIC_OR_PARTITION;
+		out->errorCode = fb_topic_name_fault(want->name, &req->arena) ? KW_ERR_INVALID_TOPIC_EXCEPTION
+		                                                          : KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	return true;
 }
 
@@ -220,7 +217,7 @@ static bool may_create(const struct fb_request *req, const struct kw_MetadataReq
 static bool any_missing(const struct kw_MetadataResponse *response)
 {
 	for (int32_t i = 0; i < response->topics.n; i++)
-		if (response->topics.v[i].errorCode == UNKNOWN_TOPIC_OR_PARTITION)
+		if (response->topics.v[i].errorCode == KW_ERR_UNKNOWN_TOPIC_OR_PARTITION)
 			return true;
 	return false;
 }

@@ -1,7 +1,7 @@
 /* FindCoordinator (10): a group's coordinator is one of our brokers; transactions and share groups have none here. */
 #include "fakebroker/request.h"
+#include "lib/wire/errors.h"
 
-enum { COORDINATOR_NOT_AVAILABLE = 15, INVALID_REQUEST = 42 };
 enum { GROUP = 0, TRANSACTION = 1, SHARE = 2 };
 
 static const struct fb_node *node_of(const struct fb_cluster *cluster, struct kw_str key)
@@ -18,8 +18,8 @@ static int16_t judge(const struct fb_request *req, int8_t type)
 	if (req->forced)
 		return req->forced;
 	if (type < GROUP || type > SHARE)
-		return INVALID_REQUEST;
-	return type == GROUP ? 0 : COORDINATOR_NOT_AVAILABLE;
+		return KW_ERR_INVALID_REQUEST;
+	return type == GROUP ? 0 : KW_ERR_COORDINATOR_NOT_AVAILABLE;
 }
 
 static const char *message_of(const struct fb_request *req, int16_t error)
@@ -29,7 +29,7 @@ static const char *message_of(const struct fb_request *req, int16_t error)
 	switch (error) {
 	case 0:
 		return req->version < 4 ? "NONE" : "";
-	case COORDINATOR_NOT_AVAILABLE:
+	case KW_ERR_COORDINATOR_NOT_AVAILABLE:
 		return "This broker serves no transactions and no share groups.";
 	default:
 		return "This most likely occurs because of a request being malformed by the client library or the message was "

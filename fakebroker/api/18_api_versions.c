@@ -1,7 +1,6 @@
 /* ApiVersions (18): what is served, from the table that serves it; features supported and finalized. */
 #include "fakebroker/request.h"
-
-enum { UNSUPPORTED_VERSION = 35, INVALID_REQUEST = 42, REBOOTSTRAP_REQUIRED = 129 };
+#include "lib/wire/errors.h"
 
 static uint8_t side(const struct fb_request *req)
 {
@@ -87,11 +86,11 @@ static int16_t judge(const struct fb_request *req)
 	if (req->forced)
 		return req->forced;
 	if (req->version >= 3 && (!good_software(body->clientSoftwareName) || !good_software(body->clientSoftwareVersion)))
-		return INVALID_REQUEST;
+		return KW_ERR_INVALID_REQUEST;
 	if (body->clusterId.n >= 0 && !kw_str_is(body->clusterId, req->cluster->id))
-		return REBOOTSTRAP_REQUIRED;
+		return KW_ERR_REBOOTSTRAP_REQUIRED;
 	if (body->nodeId >= 0 && body->nodeId != req->node->id)
-		return REBOOTSTRAP_REQUIRED;
+		return KW_ERR_REBOOTSTRAP_REQUIRED;
 	return 0;
 }
 
@@ -100,7 +99,7 @@ static enum fb_outcome wrong_version(struct fb_request *req)
 {
 	struct kw_ApiVersionsResponse *response = req->response;
 
-	response->errorCode = UNSUPPORTED_VERSION;
+	response->errorCode = KW_ERR_UNSUPPORTED_VERSION;
 	if (!FB_RESPONSE_ARRAY(req, response->apiKeys, kw_ApiVersionsResponse_ApiVersion_struct, 1))
 		return FB_CLOSE;
 	response->apiKeys.v[0].apiKey = req->api->key;

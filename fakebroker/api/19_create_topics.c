@@ -4,12 +4,7 @@
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
-
-enum {
-	UNKNOWN_SERVER_ERROR = -1, INVALID_TOPIC = 17, TOPIC_ALREADY_EXISTS = 36, INVALID_PARTITIONS = 37,
-	INVALID_REPLICATION_FACTOR = 38, INVALID_REPLICA_ASSIGNMENT = 39, INVALID_CONFIG = 40, INVALID_REQUEST = 42,
-	POLICY_VIOLATION = 44,
-};
+#include "lib/wire/errors.h"
 
 typedef struct kw_CreateTopicsRequest_CreatableTopic creatable;
 typedef struct kw_CreateTopicsRequest_CreatableReplicaAssignment assignment;
@@ -30,9 +25,9 @@ static bool judge_name(struct fb_request *req, const creatable *topic, result *o
 		return fail(out, req->forced, NULL);
 	text = fb_topic_name_fault(topic->name, &req->arena);
 	if (text)
-		return fail(out, INVALID_TOPIC, text);
+		return fail(out, KW_ERR_INVALID_TOPIC_EXCEPTION, text);
 	if (fb_topic_find(req->cluster, topic->name))
-		return fail(out, TOPIC_ALREADY_EXISTS,
+		return fail(out, KW_ERR_TOPIC_ALREADY_EXISTS,
 			    kw_sprintf(&req->arena, "Topic '%.*s' already exists.", topic->name.n, topic->name.s));
 	return true;
 }
@@ -46,7 +41,7 @@ static bool judge_configs(struct fb_request *req, const creatable *topic, struct
 		named[i] = (struct fb_alter_config){topic->configs.v[i].name, FB_SET, topic->configs.v[i].value};
 	if (!named || fb_create_check(req->cluster->configs, &facts, topic->name, named, topic->configs.n, &req->arena,
 				      changes) < 0)
-		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
+		return fail(out, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	return changes->errorCode == 0 || fail(out, changes->errorCode, changes->errorMessage);
 }
 
@@ -70,25 +65,26 @@ static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t 
 	int32_t n = a->brokerIds.n, *ids = kw_alloc(&req->arena, (size_t)n * sizeof *ids);
 
 	if (!ids)
-		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
+		return fail(out, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	if (n == 0)
-		return fail(out, INVALID_REPLICA_ASSIGNMENT, "The manual partition assignment includes an empty replica list.");
+		return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
+		            "The manual partition assignment includes an empty replica list.");
 	memcpy(ids, a->brokerIds.v, (size_t)n * sizeof *ids);
 	qsort(ids, (size_t)n, sizeof *ids, by_id);
 	for (int32_t i = 0; i < n; i++) {
 		struct fb_broker *broker = fb_cluster_broker(req->cluster, ids[i]);
 
 		if (!broker || !broker->own)
-			return fail(out, INVALID_REPLICA_ASSIGNMENT,
+			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
 				    kw_sprintf(&req->arena, "The manual partition assignment includes broker %d, but no such "
 					       "broker is registered.", ids[i]));
 		if (i && ids[i] == ids[i - 1])
-			return fail(out, INVALID_REPLICA_ASSIGNMENT,
+			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
 				    kw_sprintf(&req->arena, "The manual partition assignment includes the broker %d more than "
 					       "once.", ids[i]));
 	}
 	if (rf && n != rf)
-		return fail(out, INVALID_REPLICA_ASSIGNMENT,
+		return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
 			    kw_sprintf(&req->arena, "The manual partition assignment includes a partition with %d replica(s), "
 				       "but this is not consistent with previous partitions, which have %d replica(s).", n, rf));
 	return true;
@@ -105,12 +101,12 @@ static bool judge_assignments(struct fb_request *req, const creatable *topic, re
 		names[i] = (struct fb_named){topic->assignments.v[i].partitionIndex, kw_str("")};
 	twins = names ? fb_find_twins(names, (size_t)topic->assignments.n, &req->arena) : NULL;
 	if (!twins)
-		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
+		return fail(out, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	for (int32_t i = 0; i < topic->assignments.n; i++) {
 		const assignment *a = &topic->assignments.v[i];
 
 		if (twins[i].first != (size_t)i)
-			return fail(out, INVALID_REPLICA_ASSIGNMENT,
+			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
 				    kw_sprintf(&req->arena, "Found multiple manual partition assignments for partition %d",
 					       a->partitionIndex));
 		if (!judge_replicas(req, a, rf, out))
@@ -119,7 +115,7 @@ static bool judge_assignments(struct fb_request *req, const creatable *topic, re
 	}
 	for (int32_t i = 0; i < topic->assignments.n; i++)
 		if (names[i].tag < 0 || names[i].tag >= topic->assignments.n)
-			return fail(out, INVALID_REPLICA_ASSIGNMENT,
+			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
 				    "partitions should be a consecutive 0-based integer sequence");
 	return true;
 }
@@ -129,16 +125,16 @@ static bool manual(struct fb_request *req, const creatable *topic, struct layout
 	int32_t n = topic->assignments.n, rf = topic->assignments.v[0].brokerIds.n;
 
 	if (topic->replicationFactor != -1)
-		return fail(out, INVALID_REQUEST, "A manual partition assignment was specified, but replication factor was "
+		return fail(out, KW_ERR_INVALID_REQUEST, "A manual partition assignment was specified, but replication factor was "
 						  "not set to -1.");
 	if (topic->numPartitions != -1)
-		return fail(out, INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not "
+		return fail(out, KW_ERR_INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not "
 						  "set to -1.");
 	if (!judge_assignments(req, topic, out))
 		return false;
 	layout->replicas = kw_alloc(&req->arena, (size_t)n * (size_t)rf * sizeof *layout->replicas);
 	if (!layout->replicas)
-		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
+		return fail(out, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	for (int32_t i = 0; i < n; i++) {
 		const assignment *a = &topic->assignments.v[i];
 
@@ -161,18 +157,18 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 	if (topic->assignments.n > 0)
 		return manual(req, topic, layout, out);
 	if (topic->replicationFactor < -1 || topic->replicationFactor == 0)
-		return fail(out, INVALID_REPLICATION_FACTOR,
+		return fail(out, KW_ERR_INVALID_REPLICATION_FACTOR,
 			    "Replication factor must be larger than 0, or -1 to use the default value.");
 	if (topic->numPartitions < -1 || topic->numPartitions == 0)
-		return fail(out, INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.");
+		return fail(out, KW_ERR_INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.");
 	layout->rf = topic->replicationFactor == -1 ? broker_default(req, "default.replication.factor")
 						    : topic->replicationFactor;
 	layout->npartitions = topic->numPartitions == -1 ? broker_default(req, "num.partitions") : topic->numPartitions;
 	if (layout->rf < 1 || layout->npartitions < 1)
-		return fail(out, layout->rf < 1 ? INVALID_REPLICATION_FACTOR : INVALID_PARTITIONS,
+		return fail(out, layout->rf < 1 ? KW_ERR_INVALID_REPLICATION_FACTOR : KW_ERR_INVALID_PARTITIONS,
 			    "The broker's own default is not a positive number.");
 	if (layout->rf > brokers)
-		return fail(out, INVALID_REPLICATION_FACTOR,
+		return fail(out, KW_ERR_INVALID_REPLICATION_FACTOR,
 			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target replication "
 				       "factor of %d cannot be reached because only %d broker(s) are registered or some "
 				       "brokers have all their log directories cordoned.", layout->rf, layout->rf, brokers));
@@ -213,10 +209,10 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 	bool ok;
 
 	if (fb_configs_apply(cluster->configs, changes->changes, changes->nchanges) < 0)
-		return fail(out, UNKNOWN_SERVER_ERROR, NULL);
+		return fail(out, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	if (fb_topic_create(cluster, topic->name, layout->npartitions, layout->rf, layout->replicas, &made, &err) < 0) {
 		fb_configs_forget(cluster->configs, FB_TOPIC, topic->name);
-		return fail(out, INVALID_CONFIG, kw_sprintf(&req->arena, "%s", err.text));
+		return fail(out, KW_ERR_INVALID_CONFIG, kw_sprintf(&req->arena, "%s", err.text));
 	}
 	out->topicId = made->id;
 	out->numPartitions = layout->npartitions;
@@ -240,7 +236,7 @@ static void create(struct fb_request *req, const creatable *topic, bool keep, re
 	    judge_layout(req, topic, &layout, out) && make(req, topic, &layout, &changes, keep, out))
 		return;
 	if (!out->errorCode)
-		fail(out, UNKNOWN_SERVER_ERROR, NULL);
+		fail(out, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	out->topicId = (struct kw_uuid){{0}};
 	out->numPartitions = out->replicationFactor = -1;
 	out->configs.n = 0;
@@ -302,7 +298,7 @@ static void answer(struct batch *batch)
 
 	if (!batch->req->forced && too_many_partitions(batch)) {
 		for (int32_t i = 0; i < n; i++)
-			refuse(batch, i, POLICY_VIOLATION, "Excessively large number of partitions per request.");
+			refuse(batch, i, KW_ERR_POLICY_VIOLATION, "Excessively large number of partitions per request.");
 		return;
 	}
 	for (int32_t i = 0; i < n; i++)
@@ -310,10 +306,10 @@ static void answer(struct batch *batch)
 			create(batch->req, &body->topics.v[i], !body->validateOnly, &batch->out[batch->n++]);
 	for (int32_t i = 0; i < n; i++)
 		if (is_repeated(batch, i) && batch->twins[i].first == (size_t)i)
-			refuse(batch, i, INVALID_REQUEST, "Duplicate topic name.");
+			refuse(batch, i, KW_ERR_INVALID_REQUEST, "Duplicate topic name.");
 	for (int32_t i = 0; i < n; i++)
 		if (!is_repeated(batch, i) && !is_for_controller(batch, i))
-			refuse(batch, i, INVALID_REQUEST, "Creation of internal topic __cluster_metadata is prohibited.");
+			refuse(batch, i, KW_ERR_INVALID_REQUEST, "Creation of internal topic __cluster_metadata is prohibited.");
 }
 
 enum fb_outcome fb_create_topics(struct fb_request *req)

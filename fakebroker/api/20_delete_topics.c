@@ -2,8 +2,7 @@
 #include "fakebroker/request.h"
 
 #include "fakebroker/config/twins.h"
-
-enum { UNKNOWN_TOPIC_OR_PARTITION = 3, INVALID_REQUEST = 42, UNKNOWN_TOPIC_ID = 100 };
+#include "lib/wire/errors.h"
 
 static const struct kw_uuid no_id;
 
@@ -33,15 +32,15 @@ static void delete(struct fb_request *req, const struct target *target, bool rep
 	if (req->forced) {
 		fail(out, req->forced, NULL);
 	} else if (by_id && !has_id) {
-		fail(out, INVALID_REQUEST, "Neither topic name nor id were specified.");
+		fail(out, KW_ERR_INVALID_REQUEST, "Neither topic name nor id were specified.");
 	} else if (!by_id && has_id) {
-		fail(out, INVALID_REQUEST, "You may not specify both topic name and topic id.");
+		fail(out, KW_ERR_INVALID_REQUEST, "You may not specify both topic name and topic id.");
 	} else if (repeated) {
-		fail(out, INVALID_REQUEST, by_id ? "Duplicate topic id." : "Duplicate topic name.");
+		fail(out, KW_ERR_INVALID_REQUEST, by_id ? "Duplicate topic id." : "Duplicate topic name.");
 	} else if (!topic && by_id) {
-		fail(out, UNKNOWN_TOPIC_ID, "This server does not host this topic ID.");
+		fail(out, KW_ERR_UNKNOWN_TOPIC_ID, "This server does not host this topic ID.");
 	} else if (!topic) {
-		fail(out, UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.");
+		fail(out, KW_ERR_UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.");
 	} else {
 		out->name = kw_str(kw_strndup(&req->arena, topic->name, strlen(topic->name)));
 		out->topicId = topic->id;

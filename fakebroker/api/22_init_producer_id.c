@@ -1,7 +1,6 @@
 /* InitProducerId (22) for idempotent producers. Transactions are not served: there is no coordinator for them. */
 #include "fakebroker/request.h"
-
-enum { COORDINATOR_NOT_AVAILABLE = 15, INVALID_REQUEST = 42 };
+#include "lib/wire/errors.h"
 
 static int16_t judge(const struct fb_request *req)
 {
@@ -10,10 +9,10 @@ static int16_t judge(const struct fb_request *req)
 	if (req->forced)
 		return req->forced;
 	if (body->transactionalId.n == 0)
-		return INVALID_REQUEST;
+		return KW_ERR_INVALID_REQUEST;
 	if ((body->producerId < 0) != (body->producerEpoch < 0))
-		return INVALID_REQUEST;
-	return body->transactionalId.n > 0 ? COORDINATOR_NOT_AVAILABLE : 0;
+		return KW_ERR_INVALID_REQUEST;
+	return body->transactionalId.n > 0 ? KW_ERR_COORDINATOR_NOT_AVAILABLE : 0;
 }
 
 enum fb_outcome fb_init_producer_id(struct fb_request *req)

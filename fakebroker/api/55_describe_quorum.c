@@ -1,7 +1,6 @@
 /* DescribeQuorum (55): one controller, which is also where its listener is told (version 2). */
 #include "fakebroker/request.h"
-
-enum { UNKNOWN_TOPIC_OR_PARTITION = 3 };
+#include "lib/wire/errors.h"
 
 static bool fill(struct fb_request *req, int32_t index, struct kw_DescribeQuorumResponse_PartitionData *out)
 {
@@ -49,7 +48,7 @@ static bool refuse(struct fb_request *req, const struct kw_DescribeQuorumRequest
 		return false;
 	for (int32_t p = 0; p < topic->partitions.n; p++) {
 		out->partitions.v[p].partitionIndex = topic->partitions.v[p].partitionIndex;
-		out->partitions.v[p].errorCode = UNKNOWN_TOPIC_OR_PARTITION;
+		out->partitions.v[p].errorCode = KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 		out->partitions.v[p].errorMessage = kw_str("This server does not host this topic-partition.");
 	}
 	return true;

@@ -1,7 +1,8 @@
 /* DescribeCluster (60): the brokers on a broker's listener, the controller on its own. */
 #include "fakebroker/request.h"
+#include "lib/wire/errors.h"
 
-enum { BROKERS = 1, CONTROLLERS = 2, INVALID_REQUEST = 42, MISMATCHED_ENDPOINT_TYPE = 114, UNSUPPORTED_ENDPOINT_TYPE = 115 };
+enum { BROKERS = 1, CONTROLLERS = 2 };
 
 static bool list_brokers(struct fb_request *req, struct kw_DescribeClusterResponse *response)
 {
@@ -58,10 +59,10 @@ enum fb_outcome fb_describe_cluster(struct fb_request *req)
 		response->endpointType = own;
 	response->errorCode = req->forced;
 	if (!req->forced && body->endpointType != BROKERS && body->endpointType != CONTROLLERS) {
-		response->errorCode = UNSUPPORTED_ENDPOINT_TYPE;
+		response->errorCode = KW_ERR_UNSUPPORTED_ENDPOINT_TYPE;
 		response->errorMessage = kw_str(kw_sprintf(&req->arena, "Unsupported endpoint type %d", body->endpointType));
 	} else if (!req->forced && body->endpointType != own) {
-		response->errorCode = MISMATCHED_ENDPOINT_TYPE;
+		response->errorCode = KW_ERR_MISMATCHED_ENDPOINT_TYPE;
 		response->errorMessage = kw_str(own == BROKERS ? "The request was sent to an endpoint of type BROKER, but we "
 								 "wanted an endpoint of type CONTROLLER"
 							       : "The request was sent to an endpoint of type CONTROLLER, but we "

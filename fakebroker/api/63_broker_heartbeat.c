@@ -1,7 +1,6 @@
 /* BrokerHeartbeat (63): fencing, unfencing and controlled shutdown of foreign brokers. */
 #include "fakebroker/request.h"
-
-enum { STALE_BROKER_EPOCH = 77 };
+#include "lib/wire/errors.h"
 
 /* BrokerHeartbeatManager.calculateNextBrokerState: it leads nothing, so it can go at once. */
 static void beat(struct fb_broker *broker, const struct kw_BrokerHeartbeatRequest *body, int64_t now,
@@ -32,7 +31,7 @@ enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
 	if (broker && broker->epoch == body->brokerEpoch)
 		beat(broker, body, fb_cluster_now(req->cluster), response);
 	else
-		response->errorCode = STALE_BROKER_EPOCH;
+		response->errorCode = KW_ERR_STALE_BROKER_EPOCH;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return FB_REPLY;
 }

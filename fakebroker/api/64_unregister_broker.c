@@ -1,7 +1,6 @@
 /* UnregisterBroker (64). */
 #include "fakebroker/request.h"
-
-enum { BROKER_ID_NOT_REGISTERED = 102 };
+#include "lib/wire/errors.h"
 
 enum fb_outcome fb_unregister_broker(struct fb_request *req)
 {
@@ -17,7 +16,7 @@ enum fb_outcome fb_unregister_broker(struct fb_request *req)
 	if (broker && !broker->own) {
 		fb_cluster_unregister(req->cluster, body->brokerId);
 	} else if (!broker) {   /* one of our own would register again at once */
-		response->errorCode = BROKER_ID_NOT_REGISTERED;
+		response->errorCode = KW_ERR_BROKER_ID_NOT_REGISTERED;
 		response->errorMessage = kw_str(kw_sprintf(&req->arena, "Broker ID %d is not currently registered",
 							   body->brokerId));
 	}

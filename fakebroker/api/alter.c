@@ -1,10 +1,9 @@
 #include "fakebroker/api/alter.h"
-
-enum { INVALID_CONFIG = 40, INVALID_REQUEST = 42 };
+#include "lib/wire/errors.h"
 
 static void refuse(struct fb_request *req, struct fb_alter_result *result, const struct kt_err *err)
 {
-	result->errorCode = INVALID_CONFIG;
+	result->errorCode = KW_ERR_INVALID_CONFIG;
 	result->errorMessage = kw_sprintf(&req->arena, "%s", err->text);
 }
 
@@ -117,7 +116,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	if (code)
 		return code;
 	if (answer->mute)   /* Kafka's controller fails to answer here; the incremental call says this */
-		return answer_all(req, alter, INVALID_REQUEST, "Each resource must appear at most once.", answer);
+		return answer_all(req, alter, KW_ERR_INVALID_REQUEST, "Each resource must appear at most once.", answer);
 	exchange(req, answer, back, validateOnly);
 	return 0;
 }

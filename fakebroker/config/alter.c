@@ -8,6 +8,7 @@
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "lib/wire/errors.h"
 
 enum { MAX_VALUE = 32767 };
 
@@ -24,7 +25,7 @@ bool fb_refuse(struct fb_alter *alter, int16_t code, const char *fmt, ...)
 
 bool fb_refuse_memory(struct fb_alter *alter)
 {
-	return fb_refuse(alter, FB_UNKNOWN_SERVER_ERROR, "The request needs more memory than one request may take");
+	return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, "The request needs more memory than one request may take");
 }
 
 static bool is_broker(const struct fb_alter *alter)
@@ -62,17 +63,17 @@ static bool check_broker_change(struct fb_alter *alter, const struct fb_change *
 
 	if (kw_str_is(change->name, "min.insync.replicas") && alter->facts->elr) {
 		if (change->resourceName.n > 0)
-			return fb_refuse(alter, FB_INVALID_CONFIG, "Broker-level min.insync.replicas cannot be "
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Broker-level min.insync.replicas cannot be "
 				"altered while ELR is enabled.");
 		if (change->value.n < 0)
-			return fb_refuse(alter, FB_INVALID_CONFIG, "Cluster-level min.insync.replicas cannot be "
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Cluster-level min.insync.replicas cannot be "
 				"removed while ELR is enabled.");
 	}
 	if (cordoned && alter->facts->level < FB_LEVEL_CORDONED)
-		return fb_refuse(alter, FB_INVALID_CONFIG, "The cordoned.log.dirs configuration value cannot be set "
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "The cordoned.log.dirs configuration value cannot be set "
 			"because it requires metadata.version >= 4.3-IV0");
 	if (cordoned && alter->facts->controller && cordons_more(alter, change->value))
-		return fb_refuse(alter, FB_INVALID_CONFIG, "When updating cordoned.log.dirs via controllers,  the "
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "When updating cordoned.log.dirs via controllers,  the "
 			"new value must be a subset of the current configuration value.");
 	return true;
 }
@@ -85,7 +86,7 @@ static bool check_changes(struct fb_alter *alter)
 		if (is_broker(alter) && !check_broker_change(alter, change))
 			return false;
 		if (change->value.n > MAX_VALUE)
-			return fb_refuse(alter, FB_INVALID_CONFIG, "The configuration value cannot be added because "
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "The configuration value cannot be added because "
 				"it exceeds the maximum value size of 32767 bytes.");
 	}
 	return true;
@@ -99,9 +100,9 @@ static bool check_broker_name(struct fb_alter *alter)
 	if (name.n == 0)
 		return true;
 	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Unable to parse broker name as a base 10 number.");
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unable to parse broker name as a base 10 number.");
 	if (id < 0)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Invalid negative broker ID.");
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Invalid negative broker ID.");
 	return true;
 }
 
@@ -114,10 +115,10 @@ static bool check_exists(struct fb_alter *alter)
 	if (alter->create)
 		return true;
 	if (alter->resource->resourceType == FB_TOPIC && !facts->topicExists(facts->arg, name))
-		return fb_refuse(alter, FB_UNKNOWN_TOPIC_OR_PARTITION, "The topic '%.*s' does not exist.",
+		return fb_refuse(alter, KW_ERR_UNKNOWN_TOPIC_OR_PARTITION, "The topic '%.*s' does not exist.",
 			FB_STR(name));
 	if (is_broker(alter) && fb_parse_long(name, 0, INT32_MAX, &id) && !facts->nodeExists(facts->arg, (int32_t)id))
-		return fb_refuse(alter, FB_BROKER_ID_NOT_REGISTERED, "No node with id %lld found.", (long long)id);
+		return fb_refuse(alter, KW_ERR_BROKER_ID_NOT_REGISTERED, "No node with id %lld found.", (long long)id);
 	return true;
 }
 
@@ -185,7 +186,7 @@ static bool check_mv_rules(struct fb_alter *alter)
 	}
 	if (!all)
 		return true;
-	return fb_refuse(alter, FB_INVALID_CONFIG, "metadata.version %d%s%s%s makes this configuration of %s "
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "metadata.version %d%s%s%s makes this configuration of %s "
 		"illegal: %s", alter->facts->level, name ? " (" : "", name ? name : "", name ? ")" : "",
 		resource_text(alter), all);
 }
@@ -235,7 +236,7 @@ static bool check_duplicates(struct fb_alter *alter)
 		return fb_refuse_memory(alter);
 	for (size_t i = 0; i < n; i++) {
 		if (twins[i].first != i)
-			return fb_refuse(alter, FB_INVALID_REQUEST, "Error due to duplicate config keys");
+			return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Error due to duplicate config keys");
 	}
 	return true;
 }
@@ -256,7 +257,7 @@ static bool check_nulls(struct fb_alter *alter)
 	if (!nnull)
 		return true;
 	all = fb_join(names, nnull, ", ", alter->arena);
-	return fb_refuse(alter, FB_INVALID_REQUEST, "Null value not supported for : %.*s", FB_STR(all));
+	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Null value not supported for : %.*s", FB_STR(all));
 }
 
 static bool known_type(const struct fb_alter *alter)
@@ -273,7 +274,7 @@ static void at_broker(struct fb_alter *alter)
 	if (!check_duplicates(alter) || !check_nulls(alter))
 		return;
 	if (!known_type(alter))
-		fb_refuse(alter, FB_INVALID_REQUEST, "Unknown resource type %d", alter->resource->resourceType);
+		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown resource type %d", alter->resource->resourceType);
 	else if (alter->resource->resourceType == FB_BROKER_LOGGER)
 		fb_alter_check_loggers(alter);
 	else if (!is_broker(alter) || fb_alter_check_broker(alter))
@@ -297,8 +298,8 @@ static bool check_type(struct fb_alter *alter)
 	if (known_type(alter))
 		return true;
 	if (alter->resource->resourceType == FB_BROKER_LOGGER)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Unexpected resource type BROKER_LOGGER.");
-	return fb_refuse(alter, FB_UNSUPPORTED_VERSION, "Unknown resource type %d.", alter->resource->resourceType);
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unexpected resource type BROKER_LOGGER.");
+	return fb_refuse(alter, KW_ERR_UNSUPPORTED_VERSION, "Unknown resource type %d.", alter->resource->resourceType);
 }
 
 static void straight(struct fb_alter *alter)
@@ -315,11 +316,11 @@ static void straight(struct fb_alter *alter)
 static bool answer_repeated(struct fb_alter *alter, bool first)
 {
 	if (!alter->facts->controller)
-		fb_refuse(alter, FB_INVALID_REQUEST, "Each resource must appear at most once.");
+		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Each resource must appear at most once.");
 	else if (!check_type(alter))
 		return true;
 	else
-		fb_refuse(alter, FB_INVALID_REQUEST, "Duplicate resource.");
+		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Duplicate resource.");
 	return first || !alter->facts->controller;
 }
 
@@ -388,7 +389,7 @@ static bool check_create_nulls(struct fb_alter *alter)
 	if (!nnull)
 		return true;
 	all = fb_join(names, nnull, ",", alter->arena);
-	return fb_refuse(alter, FB_INVALID_CONFIG, "Null value not supported for topic configs: %.*s", FB_STR(all));
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Null value not supported for topic configs: %.*s", FB_STR(all));
 }
 
 int fb_create_check(const struct fb_configs *configs, const struct fb_config_facts *facts, struct kw_str topic,

@@ -2,8 +2,8 @@
 #ifndef KASSAY_FAKEBROKER_CONFIG_ALTER_H
 #define KASSAY_FAKEBROKER_CONFIG_ALTER_H
 
-#include "fakebroker/config/errors.h"
 #include "fakebroker/config/state.h"
+#include "lib/wire/errors.h"
 
 struct fb_alter {
 	const struct fb_configs *configs;

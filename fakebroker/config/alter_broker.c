@@ -6,6 +6,7 @@
 #include "fakebroker/config/effective.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "lib/wire/errors.h"
 
 /* ---- BROKER ---- */
 
@@ -15,10 +16,10 @@ static bool check_is_self(struct fb_alter *alter, const char *expected)
 	int64_t id;
 
 	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Node id must be an integer, but it is: %.*s",
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Node id must be an integer, but it is: %.*s",
 			FB_STR(name));
 	if (id != alter->facts->self)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "%s %d, but received %.*s", expected,
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s %d, but received %.*s", expected,
 			alter->facts->self, FB_STR(name));
 	return true;
 }
@@ -45,7 +46,7 @@ static bool refuse_names(struct fb_alter *alter, const struct fb_kvs *merged, co
 	for (size_t i = 0; i < n; i++)
 		parts[i] = names[i].name;
 	all = fb_join(parts, n, ", ", alter->arena);
-	return fb_refuse(alter, FB_INVALID_REQUEST, "%s: [%.*s]", text, FB_STR(all));
+	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s: [%.*s]", text, FB_STR(all));
 }
 
 static bool read_only(const struct fb_configdef *def, struct kw_str name)
@@ -73,7 +74,7 @@ static bool check_listener_values(struct fb_alter *alter, const struct fb_kvs *m
 
 		if (def && fb_listener_key(merged->v[i].name).n >= 0 &&
 		    !fb_config_parse_check(def, merged->v[i].value, alter->arena, &message))
-			return fb_refuse(alter, FB_INVALID_REQUEST, "%s", message);
+			return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s", message);
 	}
 	return true;
 }
@@ -108,7 +109,7 @@ bool fb_alter_check_broker(struct fb_alter *alter)
 	       refuse_names(alter, &merged, "Cannot update these configs dynamically", read_only) &&
 	       refuse_names(alter, &merged, "These security configs can be dynamically updated only per-listener using "
 			    "the listener prefix", without_listener) &&
-	       fb_alter_check_values(alter, &merged, FB_BROKER, FB_INVALID_REQUEST) &&
+	       fb_alter_check_values(alter, &merged, FB_BROKER, KW_ERR_INVALID_REQUEST) &&
 	       check_listener_values(alter, &merged) &&
 	       (perBroker || refuse_names(alter, &merged, "Cannot update these configs at default cluster level, "
 					  "broker id must be specified", per_broker)) &&
@@ -141,20 +142,20 @@ static bool check_logger(struct fb_alter *alter, const struct fb_alter_config *c
 	case FB_SET: case FB_DELETE:
 		break;
 	case FB_APPEND: case FB_SUBTRACT:
-		return fb_refuse(alter, FB_INVALID_REQUEST, "%s operation is not allowed for the BROKER_LOGGER "
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s operation is not allowed for the BROKER_LOGGER "
 			"resource", append ? "APPEND" : "SUBTRACT");
 	default:
-		return fb_refuse(alter, FB_UNKNOWN_SERVER_ERROR, NULL);
+		return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	}
 	if (!kw_str_is(config->name, "root"))
-		return fb_refuse(alter, FB_INVALID_CONFIG, "Logger %.*s does not exist!", FB_STR(config->name));
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Logger %.*s does not exist!", FB_STR(config->name));
 	if (config->configOperation == FB_DELETE)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Removing the log level of the root logger is not allowed");
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Removing the log level of the root logger is not allowed");
 	if (config->value.n < 0)
-		return fb_refuse(alter, FB_UNKNOWN_SERVER_ERROR, "The server experienced an unexpected error when "
+		return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, "The server experienced an unexpected error when "
 			"processing the request.");
 	if (!is_level(config->value, alter->arena))
-		return fb_refuse(alter, FB_INVALID_CONFIG, "Cannot set the log level of root to %.*s as it is not a "
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Cannot set the log level of root to %.*s as it is not a "
 			"supported log level. Valid log levels are %s", FB_STR(config->value), levels);
 	return true;
 }

@@ -6,6 +6,7 @@
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
+#include "lib/wire/errors.h"
 
 struct kw_str fb_alter_unknown(struct fb_alter *alter, const struct fb_kvs *merged, enum fb_scope scope)
 {
@@ -75,23 +76,23 @@ bool fb_alter_check_topic(struct fb_alter *alter, const struct fb_kvs *merged)
 	int64_t min, max;
 
 	if (name.n <= 0)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Default topic resources are not allowed.");
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Default topic resources are not allowed.");
 	wrong = fb_topic_name_fault(name, alter->arena);
 	if (wrong)
-		return fb_refuse(alter, FB_INVALID_TOPIC_EXCEPTION, "%s", wrong);
+		return fb_refuse(alter, KW_ERR_INVALID_TOPIC_EXCEPTION, "%s", wrong);
 	unknown = fb_alter_unknown(alter, merged, FB_TOPIC);
 	if (unknown.n >= 0)
-		return fb_refuse(alter, FB_INVALID_CONFIG, "Unknown topic config name: %.*s", FB_STR(unknown));
-	if (!fb_alter_check_values(alter, merged, FB_TOPIC, FB_INVALID_CONFIG))
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Unknown topic config name: %.*s", FB_STR(unknown));
+	if (!fb_alter_check_values(alter, merged, FB_TOPIC, KW_ERR_INVALID_CONFIG))
 		return false;
 	min = number(alter, merged, "min.compaction.lag.ms");
 	max = number(alter, merged, "max.compaction.lag.ms");
 	if (min > max)
-		return fb_refuse(alter, FB_INVALID_CONFIG, "conflict topic config setting min.compaction.lag.ms "
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "conflict topic config setting min.compaction.lag.ms "
 			"(%lld) > max.compaction.lag.ms (%lld)", (long long)min, (long long)max);
 	if (number(alter, merged, "remote.storage.enable") && !fb_configs_bool(alter->configs, FB_BROKER, KW_NULL_STR,
 			alter->facts->self, "remote.log.storage.system.enable", false))
-		return fb_refuse(alter, FB_INVALID_CONFIG, "Tiered Storage functionality is disabled in the broker. "
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Tiered Storage functionality is disabled in the broker. "
 			"Topic cannot be configured with remote log storage.");
 	return true;
 }
@@ -145,9 +146,9 @@ static bool check_ranges(struct fb_alter *alter, const struct fb_kvs *merged)
 		if (v >= low && v <= high)
 			continue;
 		if (!ranges[i].low || !ranges[i].high)
-			return fb_refuse(alter, FB_INVALID_CONFIG, "%s must be %s than or equal to %lld", name,
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "%s must be %s than or equal to %lld", name,
 				ranges[i].low ? "greater" : "less", (long long)(ranges[i].low ? low : high));
-		return fb_refuse(alter, FB_INVALID_CONFIG, "%s must be in the range %lld to %lld inclusive.", name,
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "%s must be in the range %lld to %lld inclusive.", name,
 			(long long)low, (long long)high);
 	}
 	return true;
@@ -168,7 +169,7 @@ static bool check_assignor(struct fb_alter *alter, const struct fb_kvs *merged)
 			return true;
 	}
 	all = assignors ? fb_join(assignors, n, ", ", alter->arena) : all;
-	return fb_refuse(alter, FB_INVALID_CONFIG, "streams.assignor.name '%.*s' is not a registered task assignor. "
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "streams.assignor.name '%.*s' is not a registered task assignor. "
 		"Registered assignors are: [%.*s].", FB_STR(name), FB_STR(all));
 }
 
@@ -183,7 +184,7 @@ static bool check_sessions(struct fb_alter *alter, const struct fb_kvs *merged)
 		if (!session || !heartbeat)
 			return fb_refuse_memory(alter);
 		if (number(alter, merged, session) <= number(alter, merged, heartbeat))
-			return fb_refuse(alter, FB_INVALID_CONFIG, "%s must be greater than %s", session, heartbeat);
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "%s must be greater than %s", session, heartbeat);
 	}
 	return true;
 }
@@ -207,7 +208,7 @@ static bool check_tags(struct fb_alter *alter, const struct fb_kvs *merged)
 		return fb_refuse_memory(alter);
 	for (size_t i = 0; i < n; i++) {
 		if (twins[i].first != i)
-			return fb_refuse(alter, FB_INVALID_CONFIG, "streams.rack.aware.assignment.tags must not "
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "streams.rack.aware.assignment.tags must not "
 				"contain duplicate tag keys.");
 	}
 	return true;
@@ -218,16 +219,16 @@ bool fb_alter_check_group(struct fb_alter *alter, const struct fb_kvs *merged)
 	struct kw_str unknown, dlq;
 
 	if (alter->resource->resourceName.n <= 0)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Default group resources are not allowed.");
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Default group resources are not allowed.");
 	unknown = fb_alter_unknown(alter, merged, FB_GROUP);
 	if (unknown.n >= 0)
-		return fb_refuse(alter, FB_INVALID_CONFIG, "Unknown group config name: %.*s", FB_STR(unknown));
-	if (!check_tags(alter, merged) || !fb_alter_check_values(alter, merged, FB_GROUP, FB_INVALID_CONFIG) ||
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Unknown group config name: %.*s", FB_STR(unknown));
+	if (!check_tags(alter, merged) || !fb_alter_check_values(alter, merged, FB_GROUP, KW_ERR_INVALID_CONFIG) ||
 	    !check_ranges(alter, merged) || !check_assignor(alter, merged) || !check_sessions(alter, merged))
 		return false;
 	dlq = fb_trim(fb_kvs_get(merged, kw_str("errors.deadletterqueue.topic.name")));
 	if (dlq.n >= 2 && memcmp(dlq.s, "__", 2) == 0)
-		return fb_refuse(alter, FB_INVALID_CONFIG, "errors.deadletterqueue.topic.name: DLQ topic name must "
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "errors.deadletterqueue.topic.name: DLQ topic name must "
 			"not start with '__'");
 	return true;
 }
@@ -282,21 +283,21 @@ bool fb_alter_check_client_metrics(struct fb_alter *alter, const struct fb_kvs *
 	size_t n = 0;
 
 	if (alter->resource->resourceName.n <= 0)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Subscription name can't be empty");
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Subscription name can't be empty");
 	unknown = fb_alter_unknown(alter, merged, FB_CLIENT_METRICS);
 	if (unknown.n >= 0)
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Unknown client metrics configuration: %.*s",
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown client metrics configuration: %.*s",
 			FB_STR(unknown));
-	if (!fb_alter_check_values(alter, merged, FB_CLIENT_METRICS, FB_INVALID_CONFIG))
+	if (!fb_alter_check_values(alter, merged, FB_CLIENT_METRICS, KW_ERR_INVALID_CONFIG))
 		return false;
 	ms = number(alter, merged, "interval.ms");
 	if (interval.n >= 0 && (ms < 100 || ms > 3600000))
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Invalid value %lld for interval.ms, interval must be "
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Invalid value %lld for interval.ms, interval must be "
 			"between 100 and 3600000 (1 hour)", (long long)ms);
 	patterns = fb_split_list(fb_kvs_get(merged, kw_str("match")), alter->arena, &n);
 	for (size_t i = 0; patterns && i < n; i++) {
 		if (!pattern_ok(patterns[i]))
-			return fb_refuse(alter, FB_INVALID_CONFIG, "Illegal client matching pattern: %.*s",
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Illegal client matching pattern: %.*s",
 				FB_STR(patterns[i]));
 	}
 	return true;

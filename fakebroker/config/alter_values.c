@@ -7,6 +7,7 @@
 
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "lib/wire/errors.h"
 
 struct kw_str *fb_java_split(struct kw_str text, struct kw_arena *arena, size_t *n)
 {
@@ -105,7 +106,7 @@ static bool refuse_list(struct fb_alter *alter, const struct fb_configdef *def, 
 	else
 		text = kw_sprintf(alter->arena, "Config value %s is not allowed for config key: %.*s",
 			append ? "append" : "subtract", FB_STR(name));
-	return fb_refuse(alter, FB_INVALID_CONFIG, "%s", text);
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "%s", text);
 }
 
 /* The controller knows the types of topic and broker configurations only (KafkaConfigSchema). */
@@ -131,7 +132,7 @@ static bool compute_list(struct fb_alter *alter, const struct fb_alter_config *c
 	now = fb_kvs_get(alter->existing, config->name);
 	/* The controller trips over a null, and the broker over a key that has no default, not even null. */
 	if (config->value.n < 0 || (stage == FB_AT_BROKER && now.n < 0 && !def->def && !def->validator.null_ok))
-		return fb_refuse(alter, FB_UNKNOWN_SERVER_ERROR, NULL);
+		return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	*value = change_list(def, now, config->value, append, alter->arena);
 	return value->n >= 0 || fb_refuse_memory(alter);
 }
@@ -153,8 +154,8 @@ static bool compute(struct fb_alter *alter, const struct fb_alter_config *config
 	default:
 		/* The controller trips over the operation that it does not know. */
 		if (stage == FB_AT_CONTROLLER)
-			return fb_refuse(alter, FB_UNKNOWN_SERVER_ERROR, NULL);
-		return fb_refuse(alter, FB_INVALID_REQUEST, "Unknown operations type %d", config->configOperation);
+			return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown operations type %d", config->configOperation);
 	}
 }
 

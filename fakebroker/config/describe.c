@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "fakebroker/config/effective.h"
-#include "fakebroker/config/errors.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/topicname.h"
+#include "lib/wire/errors.h"
 
 struct describe {
 	const struct fb_configs *configs;
@@ -239,10 +239,10 @@ static int16_t check_id(const struct fb_config_facts *facts, struct kw_str name,
 	int64_t id;
 
 	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
-		return refuse(message, FB_INVALID_REQUEST,
+		return refuse(message, KW_ERR_INVALID_REQUEST,
 			kw_sprintf(arena, "Broker id must be an integer, but it is: %.*s", FB_STR(name)));
 	if (id != facts->self)
-		return refuse(message, FB_INVALID_REQUEST,
+		return refuse(message, KW_ERR_INVALID_REQUEST,
 			kw_sprintf(arena, "Unexpected broker id, expected %d%s but received %.*s", facts->self,
 				   or_empty, FB_STR(name)));
 	return 0;
@@ -258,25 +258,25 @@ int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceTy
 	case FB_TOPIC:
 		wrong = fb_topic_name_fault(resourceName, arena);
 		if (wrong)
-			return refuse(message, FB_INVALID_TOPIC_EXCEPTION, wrong);
-		return facts->topicExists(facts->arg, resourceName) ? 0 : FB_UNKNOWN_TOPIC_OR_PARTITION;
+			return refuse(message, KW_ERR_INVALID_TOPIC_EXCEPTION, wrong);
+		return facts->topicExists(facts->arg, resourceName) ? 0 : KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	case FB_BROKER:
 		if (resourceName.n == 0)
 			return 0;
 		return check_id(facts, resourceName, " or empty string,", arena, message);
 	case FB_BROKER_LOGGER:
 		if (resourceName.n == 0)
-			return refuse(message, FB_INVALID_REQUEST, "Broker id must not be empty");
+			return refuse(message, KW_ERR_INVALID_REQUEST, "Broker id must not be empty");
 		return check_id(facts, resourceName, "", arena, message);
 	case FB_CLIENT_METRICS:
 		if (resourceName.n == 0)
-			return refuse(message, FB_INVALID_REQUEST, "Client metrics subscription name must not be "
+			return refuse(message, KW_ERR_INVALID_REQUEST, "Client metrics subscription name must not be "
 				"empty");
 		return 0;
 	case FB_GROUP:
-		return resourceName.n ? 0 : refuse(message, FB_INVALID_REQUEST, "Group name must not be empty");
+		return resourceName.n ? 0 : refuse(message, KW_ERR_INVALID_REQUEST, "Group name must not be empty");
 	default:
-		return refuse(message, FB_INVALID_REQUEST, "This most likely occurs because of a request being "
+		return refuse(message, KW_ERR_INVALID_REQUEST, "This most likely occurs because of a request being "
 			"malformed by the client library or the message was sent to an incompatible broker. See the "
 			"broker logs for more details.");
 	}

@@ -5,6 +5,7 @@
 #include "fakebroker/config/effective.h"
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
+#include "lib/wire/errors.h"
 
 struct reconfigure {
 	struct fb_alter *alter;
@@ -51,7 +52,7 @@ static bool refuse(const struct reconfigure *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	message = fb_vmessage(r->alter->arena, fmt, ap);
 	va_end(ap);
-	return message ? fb_refuse(r->alter, FB_INVALID_REQUEST, "%s", message) : fb_refuse_memory(r->alter);
+	return message ? fb_refuse(r->alter, KW_ERR_INVALID_REQUEST, "%s", message) : fb_refuse_memory(r->alter);
 }
 
 /* What a part of the broker throws arrives like this. */

@@ -1,10 +1,10 @@
 #include "fakebroker/config/register.h"
 
-#include "fakebroker/config/errors.h"
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "lib/wire/errors.h"
 #include "lib/wire/message.h"
 
 struct registration {
@@ -46,7 +46,7 @@ static const struct fb_broker_view *registered(const struct registration *r)
 static bool check_cluster(struct registration *r)
 {
 	return kw_str_eq(r->request->clusterId, r->cluster->clusterId) ||
-	       refuse(r, FB_INCONSISTENT_CLUSTER_ID, "Expected cluster ID %.*s, but got cluster ID %.*s",
+	       refuse(r, KW_ERR_INCONSISTENT_CLUSTER_ID, "Expected cluster ID %.*s, but got cluster ID %.*s",
 			FB_STR(r->cluster->clusterId), FB_STR(r->request->clusterId));
 }
 
@@ -56,7 +56,7 @@ static bool check_duplicate(struct registration *r)
 
 	r->answer->amends = broker && kw_uuid_eq(broker->incarnationId, r->request->incarnationId);
 	if (broker && broker->live && !r->answer->amends)
-		return refuse(r, FB_DUPLICATE_BROKER_REGISTRATION, "Another broker is registered with that broker "
+		return refuse(r, KW_ERR_DUPLICATE_BROKER_REGISTRATION, "Another broker is registered with that broker "
 			"id. If the broker was recently restarted this should self-resolve once the heartbeat "
 			"manager expires the broker's session.");
 	return true;
@@ -65,7 +65,7 @@ static bool check_duplicate(struct registration *r)
 static bool check_zk(struct registration *r)
 {
 	return !r->request->isMigratingZkBroker ||
-	       refuse(r, FB_BROKER_ID_NOT_REGISTERED, "Controller does not support registering ZK brokers.");
+	       refuse(r, KW_ERR_BROKER_ID_NOT_REGISTERED, "Controller does not support registering ZK brokers.");
 }
 
 /* The first hundred ids mean something else than a directory (DirectoryId.reserved). */
@@ -132,10 +132,10 @@ static bool check_directories(struct registration *r)
 	if (r->cluster->levels.v[FB_METADATA_VERSION] < FB_LEVEL_DIRECTORIES)
 		return true;
 	if (request->nlogDirs == 0)
-		return refuse(r, FB_INVALID_REGISTRATION, "No directories specified in request");
+		return refuse(r, KW_ERR_INVALID_REGISTRATION, "No directories specified in request");
 	for (size_t i = 0; i < request->nlogDirs; i++) {
 		if (reserved(request->logDirs[i]))
-			return refuse(r, FB_INVALID_REGISTRATION, "Reserved directory ID in request");
+			return refuse(r, KW_ERR_INVALID_REGISTRATION, "Reserved directory ID in request");
 	}
 	names = directories(r, &nowned);
 	twins = names ? fb_find_twins(names, nowned + request->nlogDirs, r->arena) : NULL;
@@ -143,7 +143,7 @@ static bool check_directories(struct registration *r)
 		return no_memory(r);
 	for (size_t i = nowned; i < nowned + request->nlogDirs; i++) {
 		if (twins[i].last != i)
-			return refuse(r, FB_INVALID_REGISTRATION, "Duplicate directory ID in request");
+			return refuse(r, KW_ERR_INVALID_REGISTRATION, "Duplicate directory ID in request");
 	}
 	for (size_t i = 0; i < request->nlogDirs; i++) {
 		size_t first = twins[nowned + i].first;
@@ -151,7 +151,7 @@ static bool check_directories(struct registration *r)
 		if (first >= nowned)
 			continue;
 		kw_uuid_text(request->logDirs[i], text);
-		return refuse(r, FB_INVALID_REGISTRATION, "Broker %d is already registered with directory %s",
+		return refuse(r, KW_ERR_INVALID_REGISTRATION, "Broker %d is already registered with directory %s",
 			owner_of(r->cluster, request->brokerId, first), text);
 	}
 	return true;
@@ -178,7 +178,7 @@ static bool check_listeners(struct registration *r)
 			why = "Cannot serialize ephemeral port 0 in ListenerInfo.";
 		else
 			continue;
-		return refuse(r, FB_INVALID_REGISTRATION, "%s", why);
+		return refuse(r, KW_ERR_INVALID_REGISTRATION, "%s", why);
 	}
 	return true;
 }
@@ -190,7 +190,7 @@ static bool check_range(struct registration *r, struct kw_str name, int16_t min,
 
 	if (level >= min && level <= max)
 		return true;
-	return refuse(r, FB_UNSUPPORTED_VERSION, "Unable to register because the broker does not support finalized "
+	return refuse(r, KW_ERR_UNSUPPORTED_VERSION, "Unable to register because the broker does not support finalized "
 		"version %d of %.*s. The broker wants a version between %d and %d, inclusive.", level, FB_STR(name),
 		min, max);
 }
@@ -228,7 +228,7 @@ static bool check_features(struct registration *r)
 			return false;
 	}
 	if (!mentions(r->request, FB_METADATA_VERSION))
-		return refuse(r, FB_INVALID_REGISTRATION, "Request features do not contain 'metadata.version'");
+		return refuse(r, KW_ERR_INVALID_REGISTRATION, "Request features do not contain 'metadata.version'");
 	return check_unmentioned(r);
 }
 
@@ -255,7 +255,7 @@ static bool check_statics(struct registration *r)
 			found[i].where, FB_STR(found[i].name), FB_STR(found[i].value), found[i].message);
 	if (!reason)
 		return no_memory(r);
-	return refuse(r, FB_INVALID_REGISTRATION, "metadata.version %d makes these configurations illegal: %s", level,
+	return refuse(r, KW_ERR_INVALID_REGISTRATION, "metadata.version %d makes these configurations illegal: %s", level,
 		reason);
 }
 

@@ -1,9 +1,9 @@
 #include "fakebroker/config/upgrade.h"
 
-#include "fakebroker/config/errors.h"
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "lib/wire/errors.h"
 
 /* Level of eligible.leader.replicas.version that needs a metadata.version (EligibleLeaderReplicasVersion). */
 enum { ELR_NEEDS = 23 };
@@ -248,7 +248,7 @@ static void conclude(struct upgrade *u, const struct fb_feature_update *update, 
 		*result = (struct fb_feature_result){update->feature, 0, "NONE"};
 		if (good)
 			return;
-		u->answer->errorCode = FB_INVALID_UPDATE_VERSION;
+		u->answer->errorCode = KW_ERR_INVALID_UPDATE_VERSION;
 		u->answer->errorMessage = kw_sprintf(u->arena, "The update failed for all features since the "
 			"following feature had an error: %s", u->why);
 		u->answer->errorMessage = fb_message_cap(u->answer->errorMessage, u->arena);
@@ -257,7 +257,7 @@ static void conclude(struct upgrade *u, const struct fb_feature_update *update, 
 	*result = (struct fb_feature_result){update->feature, 0, NULL};
 	if (good)
 		return;
-	result->errorCode = FB_INVALID_UPDATE_VERSION;
+	result->errorCode = KW_ERR_INVALID_UPDATE_VERSION;
 	result->errorMessage = fb_message_cap(u->why, u->arena);
 	if (feature >= 0)
 		u->asked.v[feature] = u->cluster->levels.v[feature];
@@ -268,14 +268,14 @@ static void refuse_level(struct upgrade *u, const char *message)
 	struct fb_upgrade_answer *answer = u->answer;
 
 	if (!u->cluster->release->oneByOne) {
-		answer->errorCode = FB_INVALID_CONFIG;
+		answer->errorCode = KW_ERR_INVALID_CONFIG;
 		answer->errorMessage = message;
 		return;
 	}
 	u->asked.v[FB_METADATA_VERSION] = u->cluster->levels.v[FB_METADATA_VERSION];
 	for (size_t i = 0; i < answer->nresults; i++) {
 		if (kw_str_is(answer->results[i].feature, fb_feature_name(FB_METADATA_VERSION)))
-			answer->results[i] = (struct fb_feature_result){answer->results[i].feature, FB_INVALID_CONFIG,
+			answer->results[i] = (struct fb_feature_result){answer->results[i].feature, KW_ERR_INVALID_CONFIG,
 									message};
 	}
 }

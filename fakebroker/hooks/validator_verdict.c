@@ -6,6 +6,7 @@
 
 #include "fakebroker/hooks/builtin_validators.h"
 #include "fakebroker/hooks/validators.h"
+#include "lib/wire/errors.h"
 
 const struct kassay_option fb_no_options[] = {{0}};
 
@@ -46,7 +47,7 @@ int fb_reject_all_create(const struct kassay_host *host, void **instance, struct
 	struct reject_all *self;
 	int64_t error;
 
-	if (fb_option_number(host, "error", INT16_MIN, INT16_MAX, FB_INVALID_RECORD, &error, why) < 0)
+	if (fb_option_number(host, "error", INT16_MIN, INT16_MAX, KW_ERR_INVALID_RECORD, &error, why) < 0)
 		return -1;
 	self = fb_validator_alloc(sizeof *self, why);
 	if (!self)

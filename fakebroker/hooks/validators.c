@@ -9,6 +9,7 @@
 #include "fakebroker/hooks/options.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
+#include "lib/wire/errors.h"
 
 #define OPTION_TOPICS "topics"
 
@@ -215,7 +216,7 @@ static bool concerns(const struct link *link, const char *topic)
 /* Fills *out unless the record is good. */
 static int run(struct link *link, const struct kassay_record *view, struct fb_rejection *out)
 {
-	struct kassay_verdict verdict = {sizeof verdict, {out->text, sizeof out->text}, FB_INVALID_RECORD};
+	struct kassay_verdict verdict = {sizeof verdict, {out->text, sizeof out->text}, KW_ERR_INVALID_RECORD};
 	const char *name = class_of(link)->name;
 	int rc;
 
@@ -227,11 +228,11 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	out->text[sizeof out->text - 1] = '\0';
 	fb_utf8_mend(out->text);
 	out->validator = name;
-	out->error = FB_INVALID_RECORD;
+	out->error = KW_ERR_INVALID_RECORD;
 	if (rc == KASSAY_REFUSE) {
 		atomic_fetch_add_explicit(&link->refused, 1, memory_order_release);
-		if (verdict.error == FB_INVALID_TIMESTAMP)
-			out->error = FB_INVALID_TIMESTAMP;
+		if (verdict.error == KW_ERR_INVALID_TIMESTAMP)
+			out->error = KW_ERR_INVALID_TIMESTAMP;
 		if (!out->text[0])
 			snprintf(out->text, sizeof out->text, "refused by %s", name);
 	} else {

@@ -14,8 +14,6 @@
 
 #define FB_VALIDATOR_PREFIX "record.validator."
 
-enum { FB_INVALID_TIMESTAMP = 32, FB_INVALID_RECORD = 87 };
-
 struct fb_chain;
 
 /* Makes the chain of a comma-separated list of entries: the name of a built-in validator, the name of a class in
@@ -43,7 +41,7 @@ struct fb_batch_place {
 };
 
 struct fb_rejection {
-	int16_t error;            /* FB_INVALID_TIMESTAMP, or FB_INVALID_RECORD for any other code of a validator */
+	int16_t error;            /* KW_ERR_INVALID_TIMESTAMP, or KW_ERR_INVALID_RECORD for any other code of a validator */
 	const char *validator;    /* its name; lives as long as the chain */
 	char text[1024];          /* for record_errors; UTF-8, never empty */
 };

@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { OUT_OF_ORDER_SEQUENCE_NUMBER = 45, INVALID_PRODUCER_EPOCH = 47 };
+#include "lib/wire/errors.h"
+
 enum { NO_EPOCH = -1, NO_SEQUENCE = -1, FIRST_CAP = 4 };
 
 void fb_producers_init(struct fb_producers *producers)
@@ -90,7 +91,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 		*reason = kw_sprintf(arena, "Epoch of producer %" PRId64 " at offset %" PRId64 " in %s-%d is %d, which "
 				     "is < the last seen epoch %d (TV-1)", batch->producerId, where->end_offset,
 				     where->topic, where->partition, batch->producerEpoch, producer->producerEpoch);
-		return INVALID_PRODUCER_EPOCH;
+		return KW_ERR_INVALID_PRODUCER_EPOCH;
 	}
 	/* Any sequence will do for a producer that is not known here, as when its records were deleted by retention. */
 	if (producer->producerEpoch == NO_EPOCH)
@@ -103,7 +104,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 				     "producer epoch)", batch->producerId, where->end_offset, where->topic,
 				     where->partition, batch->producerEpoch, batch->baseSequence,
 				     producer->producerEpoch);
-		return OUT_OF_ORDER_SEQUENCE_NUMBER;
+		return KW_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER;
 	}
 	if (in_sequence(last, batch->baseSequence))
 		return 0;
@@ -111,7 +112,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 			     "partition %s-%d: %d (incoming seq. number), %d (current end sequence number)",
 			     batch->producerId, where->end_offset, where->topic, where->partition, batch->baseSequence,
 			     last);
-	return OUT_OF_ORDER_SEQUENCE_NUMBER;
+	return KW_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER;
 }
 
 int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,

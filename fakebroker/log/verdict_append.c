@@ -1,7 +1,6 @@
 /* Stage L: what depends on what the partition has seen before, and the append. */
 #include "fakebroker/log/verdict_steps.h"
-
-enum { INVALID_PRODUCER_EPOCH = 47 };
+#include "lib/wire/errors.h"
 
 static void accept_duplicate(const struct fb_append *a, const struct fb_producer_batch *duplicate, struct fb_verdict *v)
 {
@@ -23,7 +22,7 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 					  &reason, &duplicate);
 
 	if (code) {
-		fb_refuse_with(&judge, code == INVALID_PRODUCER_EPOCH ? FB_R_EPOCH : FB_R_SEQUENCE, reason);
+		fb_refuse_with(&judge, code == KW_ERR_INVALID_PRODUCER_EPOCH ? FB_R_EPOCH : FB_R_SEQUENCE, reason);
 		return;
 	}
 	if (duplicate) {

@@ -4,8 +4,9 @@
 
 #include "fakebroker/log/record_time.h"
 #include "fakebroker/log/verdict_steps.h"
+#include "lib/wire/errors.h"
 
-enum { INVALID_TIMESTAMP = FB_INVALID_TIMESTAMP, INVALID_RECORD = FB_INVALID_RECORD, NO_TIMESTAMP = -1, SHOWN = 3 };
+enum { NO_TIMESTAMP = -1, SHOWN = 3 };
 
 typedef struct kw_ProduceResponse_BatchIndexAndErrorMessage fb_record_error;
 
@@ -90,7 +91,7 @@ static int refuse_type(struct check *check, int32_t index, const struct kw_recor
 
 static int refuse_by_validator(struct check *check, int32_t index, const struct fb_rejection *rejection)
 {
-	check->timestamps = check->timestamps || rejection->error == INVALID_TIMESTAMP;
+	check->timestamps = check->timestamps || rejection->error == KW_ERR_INVALID_TIMESTAMP;
 	return add_error(check, index, kw_strndup(check->arena, rejection->text, strlen(rejection->text)));
 }
 
@@ -210,6 +211,6 @@ bool fb_check_records(const struct fb_judge *judge, const struct kw_batch *batch
 		return check.n == 0 || refuse_records(&check);
 	if (why == KW_WALK_STOPPED)
 		return fb_refuse_no_memory(judge);
-	return fb_refuse_batch(judge, kw_walk_code(why) == INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE, "%s",
+	return fb_refuse_batch(judge, kw_walk_code(why) == KW_ERR_INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE, "%s",
 			       err.text);
 }

@@ -1,8 +1,7 @@
 /* Stages B and C: what one batch does to the whole request before any partition is looked at. */
 #include "fakebroker/log/next_batch.h"
 #include "fakebroker/log/verdict.h"
-
-enum { UNKNOWN_SERVER_ERROR = -1, CORRUPT_MESSAGE = 2, TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53 };
+#include "lib/wire/errors.h"
 
 void fb_verdict_init(struct fb_verdict *v)
 {
@@ -28,11 +27,11 @@ static enum peek peek(const struct kw_records *records, struct kw_arena *arena, 
 	case FB_NEXT_NONE:
 		return PLAIN;
 	case FB_NEXT_CORRUPT:
-		v->errorCode = CORRUPT_MESSAGE;
+		v->errorCode = KW_ERR_CORRUPT_MESSAGE;
 		v->errorMessage = message;
 		break;
 	case FB_NEXT_OVERFLOW:
-		v->errorCode = UNKNOWN_SERVER_ERROR;
+		v->errorCode = KW_ERR_UNKNOWN_SERVER_ERROR;
 		break;
 	}
 	v->reason = message;
@@ -52,7 +51,7 @@ bool fb_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena
 			found = peek(&topic->partitionData.v[p].records, arena, v);
 	}
 	if (found == TRANSACTIONAL && request->transactionalId.n < 0) {
-		v->errorCode = TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+		v->errorCode = KW_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
 		v->reason = "Transactional Id authorization failed.";
 		return false;
 	}

@@ -1,14 +1,8 @@
 /* Stages E and F: is it one batch of magic 2, and can its producer id be read. */
 #include "fakebroker/log/next_batch.h"
 #include "fakebroker/log/verdict.h"
+#include "lib/wire/errors.h"
 
-enum {
-	UNKNOWN_SERVER_ERROR = -1,
-	CORRUPT_MESSAGE = 2,
-	INVALID_PRODUCER_ID_MAPPING = 49,
-	UNSUPPORTED_COMPRESSION_TYPE = 76,
-	INVALID_RECORD = 87,
-};
 enum { ZSTD_SINCE = 7 };
 
 /* What a record set is judged with. */
@@ -40,7 +34,7 @@ static bool refuse_whole(const struct shape *shape, const char *reason)
 	*shape->whole = true;
 	shape->v->records = 0;
 	shape->v->codec = -1;
-	return refuse(shape, UNKNOWN_SERVER_ERROR, reason);
+	return refuse(shape, KW_ERR_UNKNOWN_SERVER_ERROR, reason);
 }
 
 static int codec_of(const struct kw_slice *batch)
@@ -63,7 +57,7 @@ static void describe(const struct kw_slice *batch, struct fb_verdict *v)
 static bool judge_first(const struct shape *shape, const struct kw_slice *batch)
 {
 	if (batch->p[KW_B_MAGIC] != 2)
-		return refuse_version(shape, INVALID_RECORD,
+		return refuse_version(shape, KW_ERR_INVALID_RECORD,
 				      "are only allowed to contain record batches with magic version 2");
 	describe(batch, shape->v);
 	if (shape->version >= ZSTD_SINCE)
@@ -72,7 +66,7 @@ static bool judge_first(const struct shape *shape, const struct kw_slice *batch)
 		return refuse_whole(shape, kw_sprintf(shape->arena, "Unknown compression type id: %d",
 						      codec_of(batch)));
 	if (codec_of(batch) == KW_ZSTD)
-		return refuse_version(shape, UNSUPPORTED_COMPRESSION_TYPE,
+		return refuse_version(shape, KW_ERR_UNSUPPORTED_COMPRESSION_TYPE,
 				      "are not allowed to use ZStandard compression");
 	return true;
 }
@@ -85,12 +79,12 @@ static bool judge_rest(const struct shape *shape, struct kw_slice *rest)
 
 	switch (fb_next_batch(rest, shape->arena, &second, &message)) {
 	case FB_NEXT_BATCH:
-		return refuse_version(shape, INVALID_RECORD,
+		return refuse_version(shape, KW_ERR_INVALID_RECORD,
 				      "are only allowed to contain exactly one record batch per partition");
 	case FB_NEXT_NONE:
 		return true;
 	case FB_NEXT_CORRUPT:
-		return refuse(shape, CORRUPT_MESSAGE, message);
+		return refuse(shape, KW_ERR_CORRUPT_MESSAGE, message);
 	case FB_NEXT_OVERFLOW:
 		break;
 	}
@@ -117,14 +111,14 @@ bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_a
 	struct kw_slice batch;
 
 	if (records->n < 0)
-		return refuse(&shape, INVALID_RECORD, "records are null");
+		return refuse(&shape, KW_ERR_INVALID_RECORD, "records are null");
 	switch (fb_next_batch(&rest, arena, &batch, &message)) {
 	case FB_NEXT_BATCH:
 		break;
 	case FB_NEXT_NONE:
-		return refuse_version(&shape, INVALID_RECORD, "must have at least one record batch per partition");
+		return refuse_version(&shape, KW_ERR_INVALID_RECORD, "must have at least one record batch per partition");
 	case FB_NEXT_CORRUPT:
-		return refuse(&shape, CORRUPT_MESSAGE, message);
+		return refuse(&shape, KW_ERR_CORRUPT_MESSAGE, message);
 	case FB_NEXT_OVERFLOW:
 		return refuse_whole(&shape, message);
 	}
@@ -146,7 +140,7 @@ bool fb_verdict_one_producer(const struct kw_records *records, struct fb_first_p
 	if (first->producerId == batch.producerId && first->producerEpoch == batch.producerEpoch)
 		return true;
 	fb_verdict_init(v);
-	v->errorCode = INVALID_PRODUCER_ID_MAPPING;
+	v->errorCode = KW_ERR_INVALID_PRODUCER_ID_MAPPING;
 	v->errorMessage = v->reason = "Transactional records contained more than one producer ID";
 	return false;
 }

@@ -1,6 +1,7 @@
 #include "fakebroker/tests/hook_fixtures.h"
 
 #include "fakebroker/hooks/validators.h"
+#include "lib/wire/errors.h"
 
 /* ---- helpers ---- */
 
@@ -44,7 +45,7 @@ static const char *judge(const char *classes, const struct setting *settings, co
 	fb_chain_unref(chain);
 	if (rc == 0)
 		return NULL;
-	assert_int_equal(rejection.error, FB_INVALID_RECORD);
+	assert_int_equal(rejection.error, KW_ERR_INVALID_RECORD);
 	return rejection.text;
 }
 
@@ -176,7 +177,7 @@ static void test_failing_validator_refuses_and_is_logged_once(void **state)
 	assert_int_equal(fb_chain_new("Failing,RejectAll", &env, &chain, NULL), 0);
 	for (i = 0; i < 100; i++) {
 		assert_int_equal(fb_chain_validate(chain, &orders, i, &record, &rejection), 1);
-		assert_int_equal(rejection.error, FB_INVALID_RECORD);
+		assert_int_equal(rejection.error, KW_ERR_INVALID_RECORD);
 		assert_string_equal(rejection.text, "validator Failing failed");
 		assert_string_equal(rejection.validator, "Failing");
 		if (i == 0) {

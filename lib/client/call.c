@@ -1,8 +1,9 @@
 #include "lib/client/conn.h"
+#include "lib/wire/errors.h"
 #include "lib/wire/message.h"
 #include "kw_messages.h"
 
-enum { API_VERSIONS = 18, UNSUPPORTED_VERSION = 35 };
+enum { API_VERSIONS = 18 };
 
 /* ---- frames ---- */
 
@@ -147,7 +148,7 @@ static int ask_versions(struct kc_conn *conn, int version, int64_t deadline, str
 	rc = exchange(conn, API_VERSIONS, version, request, deadline, &p, &n, err);
 	if (rc < 0)
 		return rc;
-	if (n >= 6 && kw_rd16(p + 4) == UNSUPPORTED_VERSION)
+	if (n >= 6 && kw_rd16(p + 4) == KW_ERR_UNSUPPORTED_VERSION)
 		version = 0;
 	rc = kc_decode(API_VERSIONS, version, p, n, &conn->arena, NULL, &decoded, err);
 	if (rc == 0)
@@ -166,7 +167,7 @@ int kc_negotiate(struct kc_conn *conn, int64_t deadline, struct kt_err *err)
 		rc = ask_versions(conn, version, deadline, &response, err);
 		if (rc < 0)
 			return rc;
-		if (response->errorCode != UNSUPPORTED_VERSION || version == 0)
+		if (response->errorCode != KW_ERR_UNSUPPORTED_VERSION || version == 0)
 			break;
 		next = common(response, API_VERSIONS, version - 1);
 		version = next > 0 ? next : 0;

@@ -6,10 +6,10 @@
 
 #include "lib/wire/arena.h"
 #include "kw_messages.h"
+#include "lib/wire/errors.h"
 
 enum {
 	METADATA = 3, DESCRIBE_QUORUM = 55,
-	UNKNOWN_TOPIC_OR_PARTITION = 3, LEADER_NOT_AVAILABLE = 5,
 	RETRY_MS = 20,
 };
 
@@ -247,7 +247,7 @@ static int32_t leader_of(const struct kw_MetadataResponse *response, int32_t par
 	const struct kw_MetadataResponse_MetadataResponseTopic *topic = response->topics.v;
 	const struct kw_MetadataResponse_MetadataResponsePartition *found = NULL;
 
-	*code = UNKNOWN_TOPIC_OR_PARTITION;
+	*code = KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (response->topics.n < 1)
 		return -1;
 	for (int32_t i = 0; i < topic->partitions.n; i++) {
@@ -257,7 +257,7 @@ static int32_t leader_of(const struct kw_MetadataResponse *response, int32_t par
 	if (topic->errorCode)
 		*code = topic->errorCode;
 	else if (found)
-		*code = found->leaderId < 0 ? LEADER_NOT_AVAILABLE : 0;
+		*code = found->leaderId < 0 ? KW_ERR_LEADER_NOT_AVAILABLE : 0;
 	return *code == 0 ? found->leaderId : -1;
 }
 
@@ -278,7 +278,7 @@ int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t par
 			return rc;
 		if (code == 0)
 			return kc_cluster_node(cluster, leader, deadline, conn, err);
-		if ((code != UNKNOWN_TOPIC_OR_PARTITION && code != LEADER_NOT_AVAILABLE) ||
+		if ((code != KW_ERR_UNKNOWN_TOPIC_OR_PARTITION && code != KW_ERR_LEADER_NOT_AVAILABLE) ||
 		    kc_now_ms() + RETRY_MS >= deadline)
 			return kt_fail(err, KT_EPEER, "no leader of %s-%d: %s (%d)", topic, (int)partition,
 				       kw_error_name(code), code);

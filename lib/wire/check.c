@@ -5,8 +5,7 @@
 #include <zlib.h>
 
 #include "lib/wire/control.h"
-
-enum { UNKNOWN_SERVER_ERROR = -1, CORRUPT_MESSAGE = 2, INVALID_RECORD = 87 };
+#include "lib/wire/errors.h"
 
 #define CRC32C_POLYNOMIAL UINT32_C(0x82f63b78)   /* bits in reverse, as they are sent */
 
@@ -85,8 +84,8 @@ static void check_crc(struct check *check)
 	if (stored == computed)
 		return;
 	guess(entry, stored, computed, hint, sizeof hint);
-	find(check, CORRUPT_MESSAGE, KW_B_CRC, 4, "crc says %08x, the bytes from attributes on have %08x%s", stored, computed,
-	     hint);
+	find(check, KW_ERR_CORRUPT_MESSAGE, KW_B_CRC, 4, "crc says %08x, the bytes from attributes on have %08x%s",
+	     stored, computed, hint);
 }
 
 /* ---- header ---- */
@@ -97,17 +96,17 @@ static void check_produced_header(struct check *check)
 	const struct kw_batch *batch = &check->batch;
 
 	if (batch->lastOffsetDelta < 0)
-		find(check, INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4, "lastOffsetDelta is %d, a batch has at least one record",
-		     batch->lastOffsetDelta);
+		find(check, KW_ERR_INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4,
+		     "lastOffsetDelta is %d, a batch has at least one record", batch->lastOffsetDelta);
 	else if (batch->count <= 0)
-		find(check, INVALID_RECORD, KW_B_COUNT, 4, "count is %d, a batch has at least one record", batch->count);
+		find(check, KW_ERR_INVALID_RECORD, KW_B_COUNT, 4, "count is %d, a batch has at least one record", batch->count);
 	else if ((int64_t)batch->lastOffsetDelta + 1 != batch->count)
-		find(check, INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
+		find(check, KW_ERR_INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
 		     batch->lastOffsetDelta);
 	if (batch->attributes & KW_A_CONTROL)
-		find(check, INVALID_RECORD, KW_B_ATTRIBUTES, 2, "the control bit is set, which only brokers may do");
+		find(check, KW_ERR_INVALID_RECORD, KW_B_ATTRIBUTES, 2, "the control bit is set, which only brokers may do");
 	if (batch->producerId >= 0 && batch->baseSequence < 0)
-		find(check, INVALID_RECORD, KW_B_BASE_SEQUENCE, 4, "baseSequence is %d, with producerId %" PRId64,
+		find(check, KW_ERR_INVALID_RECORD, KW_B_BASE_SEQUENCE, 4, "baseSequence is %d, with producerId %" PRId64,
 		     batch->baseSequence, batch->producerId);
 }
 
@@ -117,9 +116,9 @@ static void check_stored_header(struct check *check)
 	const struct kw_batch *batch = &check->batch;
 
 	if (batch->lastOffsetDelta < 0)
-		find(check, INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4, "lastOffsetDelta is %d", batch->lastOffsetDelta);
+		find(check, KW_ERR_INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4, "lastOffsetDelta is %d", batch->lastOffsetDelta);
 	else if (batch->count > (int64_t)batch->lastOffsetDelta + 1)
-		find(check, INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
+		find(check, KW_ERR_INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
 		     batch->lastOffsetDelta);
 }
 
@@ -221,17 +220,17 @@ static void check_batch(struct check *check)
 	int codec;
 
 	if (kw_batch_parse(check->entry->p, check->entry->size, batch, NULL)) {
-		find(check, CORRUPT_MESSAGE, KW_B_LENGTH, 4, "length is %d, but a batch has a header of %d bytes",
+		find(check, KW_ERR_CORRUPT_MESSAGE, KW_B_LENGTH, 4, "length is %d, but a batch has a header of %d bytes",
 		     check->entry->length, KW_B_RECORDS);
 		return;
 	}
 	codec = batch->attributes & KW_A_CODEC;
 	if (check->role == KW_PRODUCED && batch->baseOffset != 0)
-		find(check, INVALID_RECORD, KW_B_BASE_OFFSET, 8, "baseOffset is %" PRId64 ", a producer sends 0",
+		find(check, KW_ERR_INVALID_RECORD, KW_B_BASE_OFFSET, 8, "baseOffset is %" PRId64 ", a producer sends 0",
 		     batch->baseOffset);
 	check_crc(check);
 	if (!kw_codec_name(codec))
-		find(check, UNKNOWN_SERVER_ERROR, KW_B_ATTRIBUTES, 2, "codec %d does not exist", codec);
+		find(check, KW_ERR_UNKNOWN_SERVER_ERROR, KW_B_ATTRIBUTES, 2, "codec %d does not exist", codec);
 	if (check->role == KW_PRODUCED)
 		check_produced_header(check);
 	else
@@ -251,14 +250,14 @@ static void check_message(struct check *check)
 	int code;
 
 	if (check->role == KW_PRODUCED)
-		find(check, INVALID_RECORD, KW_E_MAGIC, 1, "magic is %d, Produce 3 and later take 2 only", entry->magic);
+		find(check, KW_ERR_INVALID_RECORD, KW_E_MAGIC, 1, "magic is %d, Produce 3 and later take 2 only", entry->magic);
 	code = kw_legacy_parse(entry->p, entry->size, &message, &err);
 	computed = kw_legacy_crc(entry->p, entry->size);
 	if (message.crc != computed)
-		find(check, CORRUPT_MESSAGE, KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x", message.crc,
+		find(check, KW_ERR_CORRUPT_MESSAGE, KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x", message.crc,
 		     computed);
 	if (code) {
-		find(check, UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
+		find(check, KW_ERR_UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
 		return;
 	}
 	if (kw_legacy_walk(&message, NULL, NULL, NULL, &why, &err)) {
