@@ -21,12 +21,12 @@ static struct {
 } given = {.batches = 1, .offset = -1};
 
 static const struct kt_opt options[] = {
-	KT_STR(0, "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
-	KT_STR(0, "topic", "NAME", &given.topic, "whose batches"),
+	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
+	KT_STR(0, "topic", "NAME", &given.topic, "whose batches (required)"),
 	KT_INT(0, "partition", "N", &given.partition, 0, INT32_MAX, "of that partition (0)"),
-	KT_INT64(0, "offset", "N", &given.offset, 0, INT64_MAX, "from the batch on that holds this offset"),
+	KT_INT64(0, "offset", "N", &given.offset, 0, INT64_MAX, "from the batch on that holds this offset (required)"),
 	KT_INT(0, "batches", "K", &given.batches, 1, INT32_MAX, "so many (1)"),
-	KT_STR(0, "out", "FILE", &given.out, "file to write"),
+	KT_STR(0, "out", "FILE", &given.out, "file to write (required)"),
 	KT_END
 };
 

@@ -20,7 +20,7 @@ static const struct kt_cli cli = {
 		"  conformance run --bootstrap-server localhost:9092 --only 'records.*' --out out/records\n"
 		"  conformance show records.crc.mismatch\n"
 		"  conformance probe --bootstrap-server localhost:9092\n"
-		"  conformance report kafka/result.json mine/result.json --out out/matrix",
+		"  conformance report out/kafka/result.json out/mine/result.json --out out/matrix",
 	.exits = {
 		[KT_EXIT_OK] = "every case as expected",
 		[KT_EXIT_VERDICT] = "a case failed, or passed against expectation",

@@ -84,6 +84,7 @@ static void get_requests(const struct fb_ask *ask, const char *rest, struct fb_a
 	    !set_api(&filter, evhttp_find_header(ask->params, "api"), answer))
 		return;
 	filter.after = (uint64_t)after;
+	filter.newest = !evhttp_find_header(ask->params, "after");
 	filter.limit = (size_t)limit;
 	filter.node = (int)node;
 	filter.bytes = bytes != 0;

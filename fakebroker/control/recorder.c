@@ -184,15 +184,36 @@ static bool next(struct fb_recorder *recorder, struct fb_record_filter *filter, 
 	return found;
 }
 
+/* The last one before an id that the filter lets through, copied. */
+static bool previous(struct fb_recorder *recorder, const struct fb_record_filter *filter, uint64_t *before,
+		     struct fb_recorded *out)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&recorder->lock);
+	for (size_t i = place_after(recorder, *before - 1); i > 0 && !found; i--) {
+		const struct fb_recorded *r = at(recorder, i - 1);
+
+		*before = r->id;
+		found = matches(r, filter);
+		if (found)
+			copy_recorded(out, r);
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return found;
+}
+
 json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter)
 {
 	struct fb_record_filter left = *filter;
+	uint64_t before = UINT64_MAX;
 	json_t *out = json_array();
 	struct fb_recorded r;
 
-	while (json_array_size(out) < filter->limit && next(recorder, &left, &r)) {
+	while (json_array_size(out) < filter->limit &&
+	       (filter->newest ? previous(recorder, filter, &before, &r) : next(recorder, &left, &r))) {
 		if (!filter->topic || fb_recorded_mentions(&r, filter->topic))
-			json_array_append_new(out, fb_recorded_json(&r, filter->bytes));
+			json_array_insert_new(out, filter->newest ? 0 : json_array_size(out), fb_recorded_json(&r, filter->bytes));
 		recorded_fini(&r);
 	}
 	return out;

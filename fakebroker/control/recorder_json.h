@@ -27,6 +27,7 @@ struct fb_record_filter {
 	uint64_t after;            /* only later ids */
 	int api, node;             /* -1 = any */
 	size_t limit;
+	bool newest;               /* of those that match, the last limit ones and not the first */
 	bool bytes;                /* hex beside the JSON */
 	const struct fb_wanted_topic *topic;   /* NULL = any; fb_recorder_count() does not look at it */
 };

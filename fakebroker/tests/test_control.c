@@ -479,6 +479,22 @@ static void paging_gives_each_once(void **state)
 	kc_free(conn);
 }
 
+static void without_after_the_last_ones_are_given(void **state)
+{
+	struct kc_conn *conn = dial(&run, 1);
+	json_t *list;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		json_decref(talk(&run, conn, i % 2 ? "DescribeCluster" : "DescribeQuorum", 0, "{}"));
+	list = http_json(&run, 200, "GET", "/v1/requests?limit=2&api=DescribeQuorum", NULL);
+	assert_int_equal(json_array_size(list), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 1), "id")), last_id());
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "id")), last_id() - 2);
+	json_decref(list);
+	kc_free(conn);
+}
+
 static void fates_are_told(void **state)
 {
 	static const uint8_t unknown[] = {0, 0, 0, 10, 0x03, 0xe7, 0, 0, 0, 0, 0, 1, 0xff, 0xff};
@@ -620,6 +636,7 @@ int main(void)
 		cmocka_unit_test(waits_do_not_disturb_each_other),
 		cmocka_unit_test(requests_read_back_as_they_were_sent),
 		cmocka_unit_test(paging_gives_each_once),
+		cmocka_unit_test(without_after_the_last_ones_are_given),
 		cmocka_unit_test(fates_are_told),
 		cmocka_unit_test(metrics_parse),
 	};
