@@ -165,7 +165,7 @@ printf 'a=1\nb=\\u12\n' >"$dir/bad.properties"
 timeout 20 "$fb" --properties "$dir/bad.properties" 2>"$dir/err"
 equal 'exit code of properties that cannot be read' $? 2
 check 'the line of properties that cannot be read' grep -q "^fakebroker: $dir/bad.properties:2: " "$dir/err"
-refused "no validator 'Nope'" --set record.validator.classes=Nope
+refused "no validator 'Nope'" --port 0 --set record.validator.classes=Nope
 
 refused "--set record.validator.RequiredHeader.nmae=a: 'RequiredHeader.nmae' is no option, did you mean 'name'" \
 	--set record.validator.RequiredHeader.nmae=a
