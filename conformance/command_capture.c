@@ -94,9 +94,8 @@ static int fetch(struct kc_cluster *cluster, int64_t offset, struct kw_arena *ar
 		return kt_fail(err, KT_EPEER, "Fetch was answered with %s", kw_error_name(response->errorCode));
 	*out = &response->responses.v[0].partitions.v[0];
 	if ((*out)->errorCode)
-		return kt_fail(err, KT_EPEER, "%s-%d at offset %lld: %s (log %lld to %lld)", given.topic, given.partition,
-			       (long long)offset, kw_error_name((*out)->errorCode), (long long)(*out)->logStartOffset,
-			       (long long)(*out)->highWatermark);
+		return kt_fail(err, KT_EPEER, "%s-%d at offset %lld: %s", given.topic, given.partition, (long long)offset,
+			       kw_error_name((*out)->errorCode));
 	return 0;
 }
 
@@ -106,6 +105,14 @@ static int64_t next_offset(const struct kw_entry *entry)
 	if (entry->magic == 2 && entry->size >= KW_B_RECORDS)
 		return entry->offset + (int32_t)kw_rd32(entry->p + KW_B_LAST_OFFSET_DELTA) + 1;
 	return entry->offset + 1;
+}
+
+/* The file is made when there is something to write, so that a capture that fails early leaves an older file alone. */
+static int open_out(FILE **f, struct kt_err *err)
+{
+	if (!*f)
+		*f = fopen(given.out, "wb");
+	return *f ? 0 : kt_fail(err, KT_EFILE, "%s: %s", given.out, strerror(errno));
 }
 
 /* Writes whole entries until there are enough; what cannot be told apart is written as it is and ends the capture. */
@@ -129,7 +136,7 @@ static int write_set(const struct kw_records *records, FILE *f, int *left, int64
 	return n;
 }
 
-static int capture(struct kc_cluster *cluster, FILE *f, struct kt_err *err)
+static int capture(struct kc_cluster *cluster, FILE **f, struct kt_err *err)
 {
 	int left = given.batches, got = 1;
 	int64_t offset = given.offset;
@@ -141,11 +148,11 @@ static int capture(struct kc_cluster *cluster, FILE *f, struct kt_err *err)
 
 		kw_arena_init(&arena, 0);
 		got = 0;
-		if (fetch(cluster, offset, &arena, &partition, err) == 0)
-			got = write_set(&partition->records, f, &left, &offset);
+		if (fetch(cluster, offset, &arena, &partition, err) == 0 && open_out(f, err) == 0)
+			got = write_set(&partition->records, *f, &left, &offset);
 		kw_arena_fini(&arena);
 		if (err->code)
-			return KT_EXIT_ENGINE;
+			return err->code == KT_EFILE ? KT_EXIT_USAGE : KT_EXIT_ENGINE;
 		/* A broken last offset must not send us round in circles. */
 		if (offset <= from && left > 0)
 			break;
@@ -162,16 +169,10 @@ static int capture_to_file(struct kt_err *err)
 	int status = KT_EXIT_ENGINE;
 	FILE *f = NULL;
 
-	if (kc_cluster_open(given.bootstrap, "kassay-conformance", kc_now_ms() + TIMEOUT_MS, &cluster, err))
-		goto out;
-	f = fopen(given.out, "wb");
-	if (!f) {
-		kt_fail(err, KT_EFILE, "%s: %s", given.out, strerror(errno));
+	if (kc_cluster_open(given.bootstrap, "kassay-conformance", kc_now_ms() + TIMEOUT_MS, &cluster, err) == 0)
+		status = capture(cluster, &f, err);
+	else if (err->code == KT_ESYNTAX)
 		status = KT_EXIT_USAGE;
-		goto out;
-	}
-	status = capture(cluster, f, err);
-out:
 	if (f && (fflush(f) || ferror(f))) {
 		kt_fail(err, KT_EFILE, "%s: %s", given.out, strerror(errno));
 		status = KT_EXIT_USAGE;

@@ -57,7 +57,7 @@ static int write_profile(const struct cf_target *target, const char *bootstrap)
 	for (int i = 0; i < CF_NCAPABILITIES; i++)
 		json_object_set_new(claims, cf_capability_name((enum cf_capability)i), json_boolean(target->can[i].present));
 	json_object_set_new(profile, "capabilities", claims);
-	if (cf_json_write(given.write, profile, &err))
+	if (kt_json_write(given.write, profile, JSON_INDENT(1), &err))
 		kt_complain(PROGRAM, &err);
 	else
 		fprintf(stderr, "%s: a profile that claims these %d capabilities, present or absent; run with --profile %s\n",

@@ -122,7 +122,7 @@ static int write_json(const char *dir, const char *name, json_t *json, struct kt
 	char path[PATH_MAX];
 
 	cf_path(path, sizeof path, "%s/%s", dir, name);
-	return cf_json_write(path, json, err);
+	return kt_json_write(path, json, JSON_INDENT(1), err);
 }
 
 /* In single quotes for a shell. */

@@ -1,7 +1,5 @@
 #include "conformance/result.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,17 +186,4 @@ json_t *cf_result_load(const char *file, struct kt_err *err)
 		result = json_incref(doc.root);
 	kt_json_fini(&doc);
 	return result;
-}
-
-int cf_json_write(const char *file, json_t *json, struct kt_err *err)
-{
-	char temporary[PATH_MAX];
-
-	cf_path(temporary, sizeof temporary, "%s.new", file);
-	if (json_dump_file(json, temporary, JSON_INDENT(1)) || rename(temporary, file)) {
-		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
-		remove(temporary);
-		return KT_EFILE;
-	}
-	return 0;
 }

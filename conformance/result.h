@@ -35,7 +35,5 @@ void cf_result_count(json_t *result, int counts[CF_NVERDICTS]);
 
 /* Reads a result.json and checks what the reports rely on. A new value, NULL with err. */
 json_t *cf_result_load(const char *file, struct kt_err *err);
-/* Writes JSON to a file, atomically. */
-int cf_json_write(const char *file, json_t *json, struct kt_err *err);
 
 #endif

@@ -1,11 +1,7 @@
 /* fakebroker: a scriptable Kafka cluster in one process. */
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fakebroker/cluster/log_line.h"
@@ -19,32 +15,13 @@ static int exit_of(const struct kt_err *err)
 	return err->code == KT_ENOMEM || err->code == KT_ESYS ? KT_EXIT_ENGINE : KT_EXIT_USAGE;
 }
 
-static bool is_special(const char *file)
-{
-	struct stat st;
-
-	return stat(file, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-/* Written beside the file and renamed, so that a reader sees all of it or nothing; a pipe or device is written to. */
 static int write_port_file(const char *file, const char *bootstrap, const char *controller, const char *control,
 			   struct kt_err *err)
 {
-	char part[PATH_MAX];
 	json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "bootstrap", bootstrap, "controller", controller, "control", control,
 				 "pid", (int)getpid());
-	int code = 0;
+	int code = kt_json_write(file, json, JSON_COMPACT, err);
 
-	errno = 0;
-	if (is_special(file)) {
-		if (!json || json_dump_file(json, file, JSON_COMPACT) < 0)
-			code = kt_fail(err, KT_EFILE, "%s cannot be written: %s", file, errno ? strerror(errno) : "not UTF-8");
-	} else if (snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part) {
-		code = kt_fail(err, KT_EFILE, "--port-file: the name is too long");
-	} else if (!json || json_dump_file(json, part, JSON_COMPACT) < 0 || rename(part, file) < 0) {
-		code = kt_fail(err, KT_EFILE, "%s cannot be written: %s", file, errno ? strerror(errno) : "not UTF-8");
-		unlink(part);
-	}
 	json_decref(json);
 	return code;
 }

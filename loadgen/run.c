@@ -225,8 +225,10 @@ static void run_phase(struct lg_run *run, int i, const struct lg_run_opts *opts)
 	struct lg_run_phase *phase = &run->phases[i];
 	struct lg_ticker *ticker;
 
-	if (lg_ticker_start(&phase->load, opts->out, opts->progress, &ticker, &phase->err))
+	if (lg_ticker_start(&phase->load, opts->out, opts->progress, &ticker, &phase->err)) {
+		doubt(run, "phase %s did not begin: %s", phase->load.phase->name, phase->err.text);
 		return;
+	}
 	if (phase->load.phase->engine == LG_WIRE)
 		lg_wire_run(&phase->load, &phase->err);
 	else

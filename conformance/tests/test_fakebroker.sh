@@ -77,6 +77,10 @@ for file in fixtures/incidents/*.json; do
 done
 expect 2 'an incident that there is not' "$build/conformance" replay S99 --bootstrap-server "$at"
 expect 0 'probe' "$build/conformance" probe --bootstrap-server "$at" --write "$dir/probed.json"
+ln -s linked.json "$dir/link.json"
+expect 0 'probe through a link' "$build/conformance" probe --bootstrap-server "$at" --write "$dir/link.json"
+there "$dir/linked.json"
+expect 0 'probe to a pipe' bash -c '"$0" probe -b "$1" --write /dev/stdout | grep \"capabilities\"' "$build/conformance" "$at"
 expect 0 'a probed profile runs' "$build/conformance" run --profile "$dir/probed.json" --only 'sanity.*'
 expect 0 'the matrix' "$build/conformance" report "$dir/all/result.json" "$dir/red/result.json" --out "$dir/matrix"
 there "$dir/matrix/report.html"
@@ -88,5 +92,12 @@ expect 0 'show' "$build/conformance" show records.crc.mismatch
 expect 2 'show what is not there' "$build/conformance" show records.crc.mismach
 
 kill -0 "$broker" || bad 'the broker is gone'
+capture() { "$build/conformance" capture -b "$at" --topic orders "$@"; }
+echo precious >"$dir/kept"
+expect 3 'capture beyond the end' capture --offset 99999999 --out "$dir/kept"
+says 'orders-0 at offset 99999999: OFFSET_OUT_OF_RANGE'
+if [ "$(cat "$dir/kept")" = precious ]; then ok 'and the older file is as it was'; else bad 'and the older file is gone'; fi
+expect 2 'capture from what is no address' "$build/conformance" capture -b 127.0.0.1:99999 --topic t --offset 0 --out "$dir/kept"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

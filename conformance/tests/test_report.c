@@ -206,7 +206,7 @@ static void results_are_read_back(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
-	assert_int_equal(cf_json_write(file, result, &err), 0);
+	assert_int_equal(kt_json_write(file, result, JSON_INDENT(1), &err), 0);
 	again = cf_result_load(file, &err);
 	assert_non_null(again);
 	assert_true(json_equal(result, again));
@@ -214,7 +214,7 @@ static void results_are_read_back(void **state)
 	assert_int_equal(counts[CF_FAIL], 1);
 	json_decref(again);
 	json_object_set_new(json_array_get(json_object_get(result, "cases"), 0), "verdict", json_string("good"));
-	assert_int_equal(cf_json_write(file, result, &err), 0);
+	assert_int_equal(kt_json_write(file, result, JSON_INDENT(1), &err), 0);
 	assert_null(cf_result_load(file, &err));
 	assert_string_equal(err.path, "$.cases[0].verdict");
 	assert_string_equal(err.text, "unknown verdict \"good\"");

@@ -1,8 +1,12 @@
 #include "lib/text/json.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/text/file.h"
 
@@ -57,6 +61,32 @@ void kt_json_fini(struct kt_json *doc)
 	json_decref(doc->root);
 	free(doc->text);
 	*doc = (struct kt_json){0};
+}
+
+static bool is_special(const char *file)
+{
+	struct stat st;
+
+	return lstat(file, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+int kt_json_write(const char *file, const json_t *json, size_t flags, struct kt_err *err)
+{
+	char part[PATH_MAX];
+	bool direct = is_special(file), written;
+
+	if (!json)
+		return kt_fail(err, KT_EFILE, "%s cannot be written: not UTF-8", file);
+	if (!direct && snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part)
+		return kt_fail(err, KT_EFILE, "%s cannot be written: the name is too long", file);
+	errno = 0;
+	written = json_dump_file(json, direct ? file : part, flags) == 0;
+	if (written && (direct || rename(part, file) == 0))
+		return 0;
+	kt_fail(err, KT_EFILE, "%s cannot be written: %s", file, errno ? strerror(errno) : "not UTF-8");
+	if (!direct)
+		unlink(part);
+	return KT_EFILE;
 }
 
 int kt_json_vfail(const struct kt_json *doc, const char *path, struct kt_err *err, int code, const char *fmt,

@@ -114,7 +114,7 @@ void kw_edit_set(struct kw_editing *editing, struct kt_obj *obj)
 
 		memcpy(old + 8 - width, editing->buf->p + place.at, width);
 		if (word >= 0)
-			v += (int64_t)kw_rd64(old);
+			v = (int64_t)((uint64_t)v + kw_rd64(old));   /* wraps round, as the field does */
 	} else {
 		width = place.span->type == KW_INT64 ? 8 : 4;
 		if (word >= 0) {

@@ -166,6 +166,9 @@ expect 2 'no broker' "$loadgen" produce -t plain -n 1
 expect 3 'a broker that is not there' "$loadgen" produce -b 127.0.0.1:1 -t plain -n 1
 expect 3 'a topic that is not there' produce -t nowhere -n 1
 says 'UNKNOWN_TOPIC_OR_PARTITION\); to create it give --partitions N'
+mkdir -p "$dir/blocked/produce.hlog"
+expect 4 'a phase that cannot begin' produce -t plain -n 1 --out "$dir/blocked"
+says 'phase produce did not begin: .*produce.hlog: Is a directory'
 expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain -r 200 -d 60
 
 echo "$passed passed, $failed failed"
