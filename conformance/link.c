@@ -52,17 +52,12 @@ int cf_link_version(struct cf_link *link, int api, int version, int max, struct 
 
 static json_t *hex(const uint8_t *p, size_t n)
 {
-	static const char digits[] = "0123456789abcdef";
 	char *s = malloc(n * 2 + 1);
 	json_t *out;
 
 	if (!s)
 		return json_null();
-	for (size_t i = 0; i < n; i++) {
-		s[2 * i] = digits[p[i] >> 4];
-		s[2 * i + 1] = digits[p[i] & 15];
-	}
-	s[2 * n] = '\0';
+	kw_hex_encode(p, n, s);
 	out = json_stringn(s, n * 2);
 	free(s);
 	return out;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "lib/wire/base64.h"
 #include "lib/wire/message.h"
 
 enum { ROW = 16, ROWS_MAX = 4, TEXT_MAX = 72 };
@@ -117,15 +118,10 @@ void cf_tree_leaf(struct cf_tree *tree, const struct cf_place *place, const char
 
 static char *hex_of(const uint8_t *p, size_t n)
 {
-	static const char digits[] = "0123456789abcdef";
 	char *s = malloc(2 * n + 1);
 
-	for (size_t i = 0; s && i < n; i++) {
-		s[2 * i] = digits[p[i] >> 4];
-		s[2 * i + 1] = digits[p[i] & 15];
-	}
 	if (s)
-		s[2 * n] = '\0';
+		kw_hex_encode(p, n, s);
 	return s;
 }
 

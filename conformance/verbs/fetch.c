@@ -38,9 +38,9 @@ static json_t *text_or_hex(const uint8_t *p, int32_t n)
 	text = json_stringn((const char *)p, (size_t)n);
 	if (text)
 		return text;
-	hex = calloc((size_t)n * 2 + 1, 1);
-	for (int32_t i = 0; hex && i < n; i++)
-		snprintf(hex + 2 * i, 3, "%02x", p[i]);
+	hex = malloc((size_t)n * 2 + 1);
+	if (hex)
+		kw_hex_encode(p, (size_t)n, hex);
 	text = json_pack("{s:s}", "hex", hex ? hex : "");
 	free(hex);
 	return text;

@@ -177,11 +177,6 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 
 /* ---- the answer ---- */
 
-static struct kw_str copy(struct fb_request *req, struct kw_str s)
-{
-	return s.n < 0 ? s : (struct kw_str){kw_strndup(&req->arena, s.s, (size_t)s.n), s.n};
-}
-
 static bool describe(struct fb_request *req, struct kw_str name, result *out)
 {
 	struct fb_described *d;
@@ -191,7 +186,8 @@ static bool describe(struct fb_request *req, struct kw_str name, result *out)
 		return false;
 	for (int i = 0; i < n; i++)
 		out->configs.v[i] = (struct kw_CreateTopicsResponse_CreatableTopicConfigs){
-			.name = copy(req, d[i].name), .value = copy(req, d[i].value), .readOnly = d[i].readOnly,
+			.name = kw_str_dup(&req->arena, d[i].name),
+			.value = kw_str_dup(&req->arena, d[i].value), .readOnly = d[i].readOnly,
 			.configSource = (int8_t)d[i].source, .isSensitive = d[i].isSensitive,
 		};
 	return true;

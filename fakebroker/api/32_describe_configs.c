@@ -1,17 +1,12 @@
 /* DescribeConfigs (32). */
 #include "fakebroker/request.h"
 
-/* What config/ returns may move with the next change; the response is encoded after the lock is released. */
-static struct kw_str copy(struct fb_request *req, struct kw_str s)
-{
-	return s.n < 0 ? s : (struct kw_str){kw_strndup(&req->arena, s.s, (size_t)s.n), s.n};
-}
-
+/* Copies: what config/ returns may move with the next change, and the response is encoded after the lock is released. */
 static bool fill(struct fb_request *req, const struct fb_described *d, bool synonyms,
 		 struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult *out)
 {
 	*out = (struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult){
-		.name = copy(req, d->name), .value = copy(req, d->value), .readOnly = d->readOnly,
+		.name = kw_str_dup(&req->arena, d->name), .value = kw_str_dup(&req->arena, d->value), .readOnly = d->readOnly,
 		.configSource = (int8_t)d->source, .isSensitive = d->isSensitive, .configType = d->configType,
 		.documentation = KW_NULL_STR,
 	};
@@ -22,7 +17,8 @@ static bool fill(struct fb_request *req, const struct fb_described *d, bool syno
 		return false;
 	for (size_t i = 0; i < d->nsynonyms; i++)
 		out->synonyms.v[i] = (struct kw_DescribeConfigsResponse_DescribeConfigsSynonym){
-			.name = copy(req, kw_str(d->synonyms[i].name)), .value = copy(req, d->synonyms[i].value),
+			.name = kw_str_dup(&req->arena, kw_str(d->synonyms[i].name)),
+			.value = kw_str_dup(&req->arena, d->synonyms[i].value),
 			.source = (int8_t)d->synonyms[i].source,
 		};
 	return true;

@@ -206,11 +206,6 @@ void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id)
 	}
 }
 
-static struct kw_str copy(struct kw_arena *arena, struct kw_str s)
-{
-	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
-}
-
 static void *copy_array(struct kw_arena *arena, const void *v, size_t n, size_t size)
 {
 	void *p = kw_alloc(arena, n * size);
@@ -231,10 +226,10 @@ static int fill_broker(struct fb_broker *broker, const struct fb_register_view *
 	if (!features || !statics || !dirs || !broker->listeners)
 		return KT_ENOMEM;
 	for (size_t i = 0; i < request->nfeatures; i++)
-		features[i].name = copy(arena, features[i].name);
+		features[i].name = kw_str_dup(arena, features[i].name);
 	for (size_t i = 0; i < request->nstatics; i++) {
-		statics[i].name = copy(arena, statics[i].name);
-		statics[i].value = copy(arena, statics[i].value);
+		statics[i].name = kw_str_dup(arena, statics[i].name);
+		statics[i].value = kw_str_dup(arena, statics[i].value);
 	}
 	for (size_t i = 0; i < request->nlisteners; i++) {
 		const struct fb_listener_view *l = &request->listeners[i];

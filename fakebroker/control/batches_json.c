@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "lib/wire/base64.h"
 #include "lib/wire/set.h"
 
 /* Inflated bytes of one batch that are looked at. */
@@ -26,8 +27,7 @@ static json_t *bytes(const void *p, int32_t n)
 	text = n ? json_stringn(p, (size_t)n) : json_string("");
 	if (text)
 		return text;
-	for (int32_t i = 0; i < n; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)p)[i]);
+	kw_hex_encode(p, (size_t)n, hex);
 	return json_pack("{s:s}", "hex", hex);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/batches_json.h"
+#include "lib/wire/base64.h"
 
 static json_t *hex(const uint8_t *p, size_t n)
 {
@@ -11,9 +12,7 @@ static json_t *hex(const uint8_t *p, size_t n)
 
 	if (!text)
 		return json_null();
-	for (size_t i = 0; i < n; i++)
-		snprintf(text + 2 * i, 3, "%02x", p[i]);
-	text[n * 2] = '\0';
+	kw_hex_encode(p, n, text);
 	json = json_string_nocheck(text);
 	free(text);
 	return json;

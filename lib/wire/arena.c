@@ -96,6 +96,11 @@ char *kw_strndup(struct kw_arena *arena, const char *s, size_t n)
 	return copy;
 }
 
+struct kw_str kw_str_dup(struct kw_arena *arena, struct kw_str s)
+{
+	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
+}
+
 char *kw_sprintf(struct kw_arena *arena, const char *fmt, ...)
 {
 	va_list ap;

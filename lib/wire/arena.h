@@ -24,6 +24,8 @@ void kw_arena_reset(struct kw_arena *arena);
 void *kw_alloc(struct kw_arena *arena, size_t size);
 /* A copy of the n bytes at s with a NUL behind; NULL as above. */
 char *kw_strndup(struct kw_arena *arena, const char *s, size_t n);
+/* The same of a string, null for null; .s is NULL with .n of before when there is no memory. */
+struct kw_str kw_str_dup(struct kw_arena *arena, struct kw_str s);
 /* printf into the arena; NULL as above. */
 char *kw_sprintf(struct kw_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -35,8 +35,7 @@ static json_t *string(struct kw_str str)
 	hex = malloc((size_t)str.n * 2 + 1);
 	if (!hex)
 		return NULL;
-	for (int32_t i = 0; i < str.n; i++)
-		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)str.s[i]);
+	kw_hex_encode((const uint8_t *)str.s, (size_t)str.n, hex);
 	json = json_pack("{s:s}", "hex", hex);
 	free(hex);
 	return json;
