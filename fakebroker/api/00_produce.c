@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
+#include "lib/wire/errors.h"
 
 /* One partition of the request. */
 struct item {
@@ -104,8 +106,10 @@ static void resolve(struct fb_request *req, struct item *item)
 						    : fb_topic_find(req->cluster, item->topic->name);
 
 	item->partition = topic ? fb_topic_partition(topic, item->data->index) : NULL;
+	if (topic && !item->partition && fb_mutant(FB_M_PARTITION_ANY))
+		item->partition = fb_topic_partition(topic, 0);
 	if (!item->partition) {
-		refuse(item, req->version >= 13 && !topic ? 100 : 3, NULL);
+		refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3, NULL);
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
@@ -117,7 +121,7 @@ static void judge_place(struct batch_of_items *all, struct item *item)
 {
 	const struct fb_request *req = all->req;
 
-	if (all->body->acks < -1 || all->body->acks > 1)
+	if ((all->body->acks < -1 || all->body->acks > 1) && !fb_mutant(FB_M_ACKS_UNCHECKED))
 		refuse(item, 21, NULL);
 	else if (item->ref->internal && !kw_str_is(req->header->clientId, "__admin_client"))
 		refuse(item, 17, NULL);
@@ -236,6 +240,16 @@ static bool judge_shapes(struct batch_of_items *all)
 	return true;
 }
 
+/* Mutants that have one partition's refusal befall the others. */
+static void spread(struct batch_of_items *all)
+{
+	for (int32_t i = 0; fb_mutant(FB_M_REFUSAL_SPREADS) && i < all->n; i++)
+		if (all->v[i].verdict.errorCode) {
+			fail_all(all, &(struct fb_verdict){.errorCode = all->v[i].verdict.errorCode, .baseOffset = -1});
+			return;
+		}
+}
+
 static void judge(struct batch_of_items *all)
 {
 	struct fb_request *req = all->req;
@@ -265,6 +279,7 @@ static void judge(struct batch_of_items *all)
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			append(req, &all->v[i]);
+	spread(all);
 }
 
 /* ---- the answer ---- */
@@ -276,12 +291,14 @@ static void fill(const struct fb_request *req, const struct item *item)
 
 	answer->index = item->data->index;
 	answer->errorCode = v->errorCode;
+	if (req->version < 8 && v->errorCode == KW_ERR_INVALID_RECORD && fb_mutant(FB_M_OLD_VERSION_CODE))
+		answer->errorCode = KW_ERR_CORRUPT_MESSAGE;
 	answer->baseOffset = v->baseOffset;
 	answer->logAppendTimeMs = v->logAppendTimeMs;
 	answer->logStartOffset = v->logStartOffset;
 	answer->errorMessage = kw_str(v->errorMessage);
 	answer->recordErrors.v = v->recordErrors;
-	answer->recordErrors.n = v->nrecordErrors;
+	answer->recordErrors.n = fb_mutant(FB_M_RECORD_ERRORS_UNTOLD) ? 0 : v->nrecordErrors;
 	if (v->errorCode == 6 && item->partition && req->version >= 10) {
 		answer->currentLeader.leaderId = item->partition->leader;
 		answer->currentLeader.leaderEpoch = item->partition->leaderEpoch;
@@ -333,7 +350,7 @@ static void tell_reasons(const struct batch_of_items *all)
 static enum fb_outcome silent(const struct batch_of_items *all)
 {
 	for (int32_t i = 0; i < all->n; i++)
-		if (!all->v[i].superseded && all->v[i].verdict.errorCode)
+		if (!all->v[i].superseded && all->v[i].verdict.errorCode && !fb_mutant(FB_M_ACKS_ZERO_STAYS_OPEN))
 			return FB_CLOSE;   /* the only way to tell a client that wants no answer */
 	return FB_SILENT;
 }
@@ -348,7 +365,9 @@ enum fb_outcome fb_produce(struct fb_request *req)
 		show(&all);
 		tell_reasons(&all);
 		if (answer(&all))
-			outcome = all.body->acks == 0 ? silent(&all) : FB_REPLY;
+			outcome = all.body->acks == 0 && !fb_mutant(FB_M_ACKS_ZERO_ANSWERED) ? silent(&all) : FB_REPLY;
+		if (outcome == FB_REPLY && all.body->acks == 1 && fb_mutant(FB_M_ACKS_ONE_SILENT))
+			outcome = FB_SILENT;
 	}
 	for (int32_t i = 0; i < all.n; i++) {
 		fb_chain_unref(all.v[i].chain);

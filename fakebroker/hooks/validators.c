@@ -9,6 +9,7 @@
 #include "fakebroker/hooks/options.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 #define OPTION_TOPICS "topics"
@@ -116,8 +117,11 @@ int fb_chain_new(const char *classes, const struct fb_hook_env *env, struct fb_c
 	int rc = 0, more;
 
 	*out = NULL;
-	if (classes[strspn(classes, " \t")] == '\0')
-		return 0;
+	if (classes[strspn(classes, " \t")] == '\0') {
+		if (!fb_mutant(FB_M_CHAIN_BY_DEFAULT))
+			return 0;
+		classes = list = "NonEmptyValue";
+	}
 	chain = calloc(1, sizeof *chain + fb_list_entries(classes) * sizeof chain->links[0]);
 	if (!chain || !(chain->classes = strdup(classes))) {
 		free(chain);
@@ -173,7 +177,8 @@ static struct kassay_header shown_header(const struct kassay_record *view, int32
 	const struct kw_record *record = ((const struct shown *)(const void *)view)->record;
 	const struct kw_header *header;
 
-	if (i < 0 || i >= record->nheaders)
+	if (i < 0 || i >= record->nheaders || fb_mutant(FB_M_HEADERS_HIDDEN) ||
+	    (fb_mutant(FB_M_HEADERS_HIDDEN_COMPRESSED) && view->codec != KW_NONE))
 		return (struct kassay_header){{NULL, -1}, {NULL, -1}};
 	header = &record->headers[i];
 	return (struct kassay_header){{header->key.s, header->key.n}, {header->value.p, header->value.n}};
@@ -188,7 +193,7 @@ static void show(struct shown *shown, const struct fb_batch_place *place, int32_
 			.partition = place->partition,
 			.index = index,
 			.key = {record->key.p, record->key.n},
-			.value = {record->value.p, record->value.n},
+			.value = {record->value.p, record->value.n < 0 && fb_mutant(FB_M_NULL_VALUE_EMPTY) ? 0 : record->value.n},
 			/* Wraps as Kafka's long does: the delta is whatever a client sent. */
 			.timestamp = (int64_t)((uint64_t)place->baseTimestamp + (uint64_t)record->timestampDelta),
 			.offsetDelta = record->offsetDelta,
@@ -223,7 +228,9 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	out->text[0] = '\0';
 	rc = class_of(link)->validate(link->instance, view, &verdict);
 	atomic_fetch_add_explicit(&link->seen, 1, memory_order_relaxed);
-	if (rc == KASSAY_OK)
+	if (rc == KASSAY_OK && !fb_mutant(FB_M_VERDICT_INVERTED))
+		return 0;
+	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) || (rc > KASSAY_REFUSE && fb_mutant(FB_M_FAILURE_ACCEPTS)))
 		return 0;
 	out->text[sizeof out->text - 1] = '\0';
 	fb_utf8_mend(out->text);
@@ -237,7 +244,7 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 			snprintf(out->text, sizeof out->text, "refused by %s", name);
 	} else {
 		fb_hook_failed(&link->failures, &link->host.env, name, out->text);
-		snprintf(out->text, sizeof out->text, "validator %s failed", name);
+		snprintf(out->text, sizeof out->text, "validator %s failed", fb_mutant(FB_M_FAILURE_UNNAMED) ? "" : name);
 	}
 	return 1;
 }
@@ -259,7 +266,9 @@ int fb_chain_validate(struct fb_chain *chain, const struct fb_batch_place *place
 
 		if (!concerns(link, place->topic))
 			continue;
-		rc = run(link, &shown.view, out);
+		rc = run(fb_mutant(FB_M_CHAIN_REVERSED) ? &chain->links[chain->n - 1 - i] : link, &shown.view, out);
+		if (fb_mutant(FB_M_CHAIN_ENDS_AFTER_FIRST))
+			break;
 		after = fb_hook_now();
 		atomic_fetch_add_explicit(&link->nanoseconds, (uint64_t)(after - before), memory_order_relaxed);
 		before = after;

@@ -1,11 +1,12 @@
 /* Stage L: what depends on what the partition has seen before, and the append. */
 #include "fakebroker/log/verdict_steps.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 static void accept_duplicate(const struct fb_append *a, const struct fb_producer_batch *duplicate, struct fb_verdict *v)
 {
 	v->duplicate = true;
-	v->baseOffset = duplicate->baseOffset;
+	v->baseOffset = fb_mutant(FB_M_DUPLICATE_OFFSET_UNTOLD) ? -1 : duplicate->baseOffset;
 	v->logAppendTimeMs = duplicate->timestamp;
 	v->logStartOffset = a->log->logStartOffset;
 }
@@ -41,6 +42,6 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 	/* There is room, so this cannot fail. */
 	fb_producers_add(a->producers, &plan->batch, baseOffset, plan->batch.maxTimestamp);
 	v->baseOffset = baseOffset;
-	v->logAppendTimeMs = a->conf->logAppendTime ? a->now : -1;
+	v->logAppendTimeMs = a->conf->logAppendTime && !fb_mutant(FB_M_APPEND_TIME_UNTOLD) ? a->now : -1;
 	v->logStartOffset = a->log->logStartOffset;
 }

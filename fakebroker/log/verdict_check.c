@@ -4,6 +4,34 @@
 #include "fakebroker/log/next_batch.h"
 #include "fakebroker/log/record_time.h"
 #include "fakebroker/log/verdict_steps.h"
+#include "fakebroker/mutants.h"
+
+static bool crc_is_wrong(const struct fb_append *a, const struct kw_slice *slice)
+{
+	if (fb_mutant(FB_M_CRC_UNCHECKED) || (fb_mutant(FB_M_CHAIN_WITHOUT_CRC) && a->chain))
+		return false;
+	return slice->n < KW_B_RECORDS || kw_batch_crc(slice->p, slice->n) != kw_rd32(slice->p + KW_B_CRC);
+}
+
+/* Does a mutant find the CRC wrong before anything else is told? */
+static bool too_early(enum fb_mutant mutant, const struct fb_append *a, const struct kw_slice *slice)
+{
+	return fb_mutant(mutant) && crc_is_wrong(a, slice);
+}
+
+static bool base_offset_is_wrong(int64_t baseOffset)
+{
+	if (fb_mutant(FB_M_BASE_OFFSET_UNCHECKED))
+		return false;
+	return fb_mutant(FB_M_BASE_OFFSET_SIGN_UNCHECKED) ? baseOffset > 0 : baseOffset != 0;
+}
+
+static bool size_is_wrong(const struct fb_append *a, size_t size)
+{
+	if (fb_mutant(FB_M_SIZE_UNCHECKED))
+		return false;
+	return size + fb_mutant(FB_M_SIZE_LIMIT_EXCLUSIVE) > (size_t)a->conf->maxMessageBytes;
+}
 
 /* Stage I. Base offset comes before size, and size before CRC. */
 static bool check_batch(const struct fb_judge *judge, const struct kw_slice *slice, struct kw_batch *batch)
@@ -11,20 +39,32 @@ static bool check_batch(const struct fb_judge *judge, const struct kw_slice *sli
 	const struct fb_append *a = judge->a;
 	int64_t baseOffset = (int64_t)kw_rd64(slice->p + KW_B_BASE_OFFSET);
 
-	if (baseOffset != 0)
+	if (base_offset_is_wrong(baseOffset) && !too_early(FB_M_CRC_BEFORE_BASE_OFFSET, a, slice))
 		return fb_refuse_batch(judge, FB_R_BASE_OFFSET, "The baseOffset of the record batch in the append to "
 				       "%s-%d should be 0, but it is %" PRId64, a->topic, a->partition, baseOffset);
-	if (slice->n > (size_t)a->conf->maxMessageBytes)
+	if (size_is_wrong(a, slice->n) && !too_early(FB_M_CRC_BEFORE_SIZE, a, slice))
 		return fb_refuse_batch(judge, FB_R_BATCH_TOO_LARGE, "The record batch size in the append to %s-%d is "
 				       "%zu bytes which exceeds the maximum configured value of %d).", a->topic,
 				       a->partition, slice->n, a->conf->maxMessageBytes);
-	if (kw_batch_parse(slice->p, slice->n, batch, NULL) < 0 || kw_batch_crc(slice->p, slice->n) != batch->crc)
+	if (kw_batch_parse(slice->p, slice->n, batch, NULL) < 0 || crc_is_wrong(a, slice))
 		return fb_refuse_batch(judge, FB_R_CORRUPT, "Record is corrupt (stored crc = %u) in topic partition "
 				       "%s-%d.", kw_rd32(slice->p + KW_B_CRC), a->topic, a->partition);
 	if (!kw_codec_name(batch->attributes & KW_A_CODEC))
-		return fb_refuse_batch(judge, FB_R_UNKNOWN_CODEC, "Unknown compression type id: %d",
+		return fb_refuse_batch(judge, fb_mutant(FB_M_UNKNOWN_CODEC_CORRUPT) ? FB_R_CORRUPT : FB_R_UNKNOWN_CODEC,
+				       "Unknown compression type id: %d",
 				       batch->attributes & KW_A_CODEC);
 	return true;
+}
+
+/* Mutants that judge what nobody asked them to. */
+static bool is_overjudged(const struct kw_batch *batch)
+{
+	return (fb_mutant(FB_M_LEADER_EPOCH_JUDGED) && batch->partitionLeaderEpoch > 0) ||
+	       (fb_mutant(FB_M_MAX_TIMESTAMP_JUDGED) && batch->maxTimestamp < batch->baseTimestamp) ||
+	       (fb_mutant(FB_M_NEGATIVE_TIMESTAMP_JUDGED) && batch->baseTimestamp < -1) ||
+	       (fb_mutant(FB_M_APPEND_TIME_BIT_JUDGED) && batch->attributes & KW_A_LOG_APPEND_TIME) ||
+	       (fb_mutant(FB_M_DELETE_HORIZON_JUDGED) && batch->attributes & KW_A_DELETE_HORIZON) ||
+	       (fb_mutant(FB_M_UNUSED_ATTRIBUTES_JUDGED) && batch->attributes & ~0x7f);
 }
 
 /* Stages K2 to K6. */
@@ -33,20 +73,22 @@ static bool check_header(const struct fb_judge *judge, const struct kw_batch *ba
 	const struct fb_append *a = judge->a;
 	int64_t range = (int64_t)batch->lastOffsetDelta + 1;
 
-	if (range <= 0)
+	if (is_overjudged(batch))
+		return fb_refuse_batch(judge, FB_R_OFFSETS, "The header of the record batch is not as it should be");
+	if (range <= 0 && !fb_mutant(FB_M_LAST_DELTA_SIGN_UNCHECKED))
 		return fb_refuse_batch(judge, FB_R_OFFSETS, "Batch has an invalid offset range: [0, %d] in topic "
 				       "partition %s-%d", batch->lastOffsetDelta, a->topic, a->partition);
-	if (batch->count <= 0)
+	if (batch->count <= 0 && !fb_mutant(FB_M_COUNT_SIGN_UNCHECKED))
 		return fb_refuse_batch(judge, FB_R_OFFSETS, "Invalid reported count for record batch: %d in topic "
 				       "partition %s-%d", batch->count, a->topic, a->partition);
-	if (range != batch->count)
+	if (range != batch->count && !fb_mutant(FB_M_COUNT_RANGE_UNCHECKED))
 		return fb_refuse_batch(judge, FB_R_OFFSETS, "Inconsistent batch offset range [0, %d] and count of "
 				       "records %d in topic partition %s-%d", batch->lastOffsetDelta, batch->count,
 				       a->topic, a->partition);
-	if (batch->attributes & KW_A_CONTROL)
+	if (batch->attributes & KW_A_CONTROL && !fb_mutant(FB_M_CONTROL_TAKEN))
 		return fb_refuse_batch(judge, FB_R_CONTROL, "Clients are not allowed to write control records in topic "
 				       "partition %s-%d", a->topic, a->partition);
-	if (fb_has_producer_id(batch) && batch->baseSequence < 0)
+	if (fb_has_producer_id(batch) && batch->baseSequence < 0 && !fb_mutant(FB_M_SEQUENCE_SIGN_UNCHECKED))
 		return fb_refuse_batch(judge, FB_R_NEGATIVE_SEQUENCE, "Invalid sequence number %d in record batch with "
 				       "producerId %" PRId64 " in topic partition %s-%d", batch->baseSequence,
 				       batch->producerId, a->topic, a->partition);
@@ -96,7 +138,8 @@ static bool check_records(const struct fb_judge *judge, const struct kw_batch *b
 	const struct fb_append *a = judge->a;
 	int source = batch->attributes & KW_A_CODEC;
 	int target = a->conf->compression < 0 ? source : a->conf->compression;
-	bool partial = source != KW_NONE && source == target && !a->chain;
+	bool partial = source != KW_NONE && source == target && (!a->chain || fb_mutant(FB_M_CHAIN_SKIMS)) &&
+		       !fb_mutant(FB_M_NEVER_SKIMMED);
 	struct fb_records_facts facts;
 
 	if (!fb_check_records(judge, batch, partial, &facts))

@@ -1,6 +1,7 @@
 /* Stages B and C: what one batch does to the whole request before any partition is looked at. */
 #include "fakebroker/log/next_batch.h"
 #include "fakebroker/log/verdict.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 void fb_verdict_init(struct fb_verdict *v)
@@ -28,7 +29,7 @@ static enum peek peek(const struct kw_records *records, struct kw_arena *arena, 
 		return PLAIN;
 	case FB_NEXT_CORRUPT:
 		v->errorCode = KW_ERR_CORRUPT_MESSAGE;
-		v->errorMessage = message;
+		v->errorMessage = fb_mutant(FB_M_FRAMING_WITHOUT_MESSAGE) ? NULL : message;
 		break;
 	case FB_NEXT_OVERFLOW:
 		v->errorCode = KW_ERR_UNKNOWN_SERVER_ERROR;
@@ -50,7 +51,11 @@ bool fb_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena
 		for (int32_t p = 0; found == PLAIN && p < topic->partitionData.n; p++)
 			found = peek(&topic->partitionData.v[p].records, arena, v);
 	}
-	if (found == TRANSACTIONAL && request->transactionalId.n < 0) {
+	if (fb_mutant(FB_M_FRAMING_APART) && found == BROKEN) {
+		fb_verdict_init(v);
+		return true;
+	}
+	if (found == TRANSACTIONAL && request->transactionalId.n < 0 && !fb_mutant(FB_M_TRANSACTIONAL_ID_UNCHECKED)) {
 		v->errorCode = KW_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
 		v->reason = "Transactional Id authorization failed.";
 		return false;

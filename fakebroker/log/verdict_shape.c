@@ -1,6 +1,7 @@
 /* Stages E and F: is it one batch of magic 2, and can its producer id be read. */
 #include "fakebroker/log/next_batch.h"
 #include "fakebroker/log/verdict.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 enum { ZSTD_SINCE = 7 };
@@ -57,10 +58,10 @@ static void describe(const struct kw_slice *batch, struct fb_verdict *v)
 static bool judge_first(const struct shape *shape, const struct kw_slice *batch)
 {
 	if (batch->p[KW_B_MAGIC] != 2)
-		return refuse_version(shape, KW_ERR_INVALID_RECORD,
+		return refuse_version(shape, fb_mutant(FB_M_LEGACY_CODE) ? KW_ERR_CORRUPT_MESSAGE : KW_ERR_INVALID_RECORD,
 				      "are only allowed to contain record batches with magic version 2");
 	describe(batch, shape->v);
-	if (shape->version >= ZSTD_SINCE)
+	if (shape->version >= ZSTD_SINCE + fb_mutant(FB_M_ZSTD_LATER) || fb_mutant(FB_M_ZSTD_ALWAYS))
 		return true;
 	if (!kw_codec_name(codec_of(batch)))
 		return refuse_whole(shape, kw_sprintf(shape->arena, "Unknown compression type id: %d",
@@ -77,6 +78,10 @@ static bool judge_rest(const struct shape *shape, struct kw_slice *rest)
 	const char *message = NULL;
 	struct kw_slice second;
 
+	if (fb_mutant(FB_M_REST_DROPPED))
+		return true;
+	if (fb_mutant(FB_M_REST_REFUSED) && rest->n > 0)
+		return refuse(shape, KW_ERR_CORRUPT_MESSAGE, "bytes follow the batch");
 	switch (fb_next_batch(rest, shape->arena, &second, &message)) {
 	case FB_NEXT_BATCH:
 		return refuse_version(shape, KW_ERR_INVALID_RECORD,
@@ -116,7 +121,8 @@ bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_a
 	case FB_NEXT_BATCH:
 		break;
 	case FB_NEXT_NONE:
-		return refuse_version(&shape, KW_ERR_INVALID_RECORD, "must have at least one record batch per partition");
+		return refuse_version(&shape, fb_mutant(FB_M_NO_BATCH_CODE) ? KW_ERR_CORRUPT_MESSAGE : KW_ERR_INVALID_RECORD,
+				      "must have at least one record batch per partition");
 	case FB_NEXT_CORRUPT:
 		return refuse(&shape, KW_ERR_CORRUPT_MESSAGE, message);
 	case FB_NEXT_OVERFLOW:
