@@ -4,6 +4,8 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
+#include "fakebroker/mutant_frames.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 
 enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18 };
@@ -72,6 +74,12 @@ struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n
 
 /* ---- parsing ---- */
 
+/* What a mutant does in place of closing the connection: it goes on as if nothing had come. */
+static enum fb_outcome ignored(enum fb_mutant mutant, enum fb_outcome outcome)
+{
+	return fb_mutant(mutant) ? FB_SILENT : outcome;
+}
+
 /* Puts the reason into the log and the recorder. */
 static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
 {
@@ -98,20 +106,24 @@ static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 	int key, version;
 
 	if (frame->n < 8)
-		return unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n);
+		return ignored(FB_M_SHORT_FRAME_IGNORED,
+			       unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n));
 	key = (int16_t)kw_rd16(frame->p);
 	version = (int16_t)kw_rd16(frame->p + 2);
 	req->api = fb_api_find(key);
 	req->version = version;
 	if (!req->api)
-		return unparsed(req, "API key %d (%s) is not served", key, kw_api_name(key) ? kw_api_name(key) : "unknown");
-	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)))
+		return ignored(FB_M_UNKNOWN_KEY_IGNORED, unparsed(req, "API key %d (%s) is not served", key,
+								  kw_api_name(key) ? kw_api_name(key) : "unknown"));
+	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)) &&
+	    !fb_mutant(FB_M_LISTENER_UNCHECKED))
 		return unparsed(req, "%s is not for this listener", kw_api_name(key));
 	if (kw_decode(&kw_msg_RequestHeader, kw_request_header_version(key, version), frame->p, frame->n, &req->arena,
 		      &header, used, &err) < 0)
-		return unparsed(req, "request header of %s: %s", kw_api_name(key), kt_err_line(&err, line, sizeof line));
+		return ignored(FB_M_BAD_HEADER_IGNORED, unparsed(req, "request header of %s: %s", kw_api_name(key),
+								 kt_err_line(&err, line, sizeof line)));
 	req->header = header;
-	return FB_REPLY;
+	return fb_mutant_refuses_request_header(req, *used) ? unparsed(req, "a mutant refuses the header") : FB_REPLY;
 }
 
 /* An ApiVersions version that we do not have is answered in version 0, with the versions that we have; Kafka reads the
@@ -125,16 +137,19 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 
 	if (req->version < api->min || req->version > api->max) {
 		if (api->key != API_VERSIONS)
-			return unparsed(req, "%s has no version %d here", kw_api_name(api->key), req->version);
+			return ignored(FB_M_VERSION_IGNORED, unparsed(req, "%s has no version %d here",
+								      kw_api_name(api->key), req->version));
+		if (fb_mutant(FB_M_API_VERSIONS_CLOSES))
+			return unparsed(req, "a mutant closes");
 		req->header_version_override = 0;
 		return FB_REPLY;
 	}
 	if (kw_decode(kw_request(api->key), req->version, req->frame->p + at, req->frame->n - at, &req->arena, &body,
-		      NULL, &err) < 0)
-		return unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
-				kt_err_line(&err, line, sizeof line));
+		      NULL, &err) < 0 && !fb_mutant_misses_body_fault(&err))
+		return ignored(FB_M_BAD_BODY_IGNORED, unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
+							       kt_err_line(&err, line, sizeof line)));
 	req->body = body;
-	return FB_REPLY;
+	return fb_mutant_refuses_request_body(req, at) ? unparsed(req, "a mutant refuses the body") : FB_REPLY;
 }
 
 /* ---- observers ---- */
@@ -228,6 +243,8 @@ static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err
 	int version = req->header_version_override >= 0 ? req->header_version_override : req->version;
 	int code;
 
+	if (fb_mutant(FB_M_CORRELATION_UNSIGNED))
+		header.correlationId &= INT32_MAX;
 	kw_put_u32(buf, 0);
 	code = kw_encode(&kw_msg_ResponseHeader, kw_response_header_version(req->api->key, version), &header, buf, err);
 	if (!code)

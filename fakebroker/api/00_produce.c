@@ -109,7 +109,10 @@ static void resolve(struct fb_request *req, struct item *item)
 	if (topic && !item->partition && fb_mutant(FB_M_PARTITION_ANY))
 		item->partition = fb_topic_partition(topic, 0);
 	if (!item->partition) {
-		refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3, NULL);
+		if (fb_mutant(FB_M_UNKNOWN_TOPIC_CODE) && !topic)
+			refuse(item, KW_ERR_INVALID_TOPIC_EXCEPTION, NULL);
+		else
+			refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3, NULL);
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
@@ -159,6 +162,8 @@ static void append(struct fb_request *req, struct item *item)
 	struct fb_append a = append_of(req, item, &meters);
 	struct fb_append_plan *plan;
 
+	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && ((const struct kw_ProduceRequest *)req->body)->acks == 0)
+		return;
 	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
 		pthread_mutex_lock(&item->partition->lock);
 		fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
@@ -243,11 +248,13 @@ static bool judge_shapes(struct batch_of_items *all)
 /* Mutants that have one partition's refusal befall the others. */
 static void spread(struct batch_of_items *all)
 {
+	int16_t error = 0;
+
 	for (int32_t i = 0; fb_mutant(FB_M_REFUSAL_SPREADS) && i < all->n; i++)
-		if (all->v[i].verdict.errorCode) {
-			fail_all(all, &(struct fb_verdict){.errorCode = all->v[i].verdict.errorCode, .baseOffset = -1});
-			return;
-		}
+		error = all->v[i].verdict.errorCode ? all->v[i].verdict.errorCode : error;
+	for (int32_t i = 0; i < all->n; i++)
+		if (error && !all->v[i].verdict.errorCode)
+			refuse(&all->v[i], error, NULL);
 }
 
 static void judge(struct batch_of_items *all)

@@ -177,7 +177,7 @@ static struct kassay_header shown_header(const struct kassay_record *view, int32
 	const struct kw_record *record = ((const struct shown *)(const void *)view)->record;
 	const struct kw_header *header;
 
-	if (i < 0 || i >= record->nheaders || fb_mutant(FB_M_HEADERS_HIDDEN) ||
+	if (i < 0 || i >= view->header_count || fb_mutant(FB_M_HEADERS_HIDDEN) ||
 	    (fb_mutant(FB_M_HEADERS_HIDDEN_COMPRESSED) && view->codec != KW_NONE))
 		return (struct kassay_header){{NULL, -1}, {NULL, -1}};
 	header = &record->headers[i];
@@ -197,7 +197,7 @@ static void show(struct shown *shown, const struct fb_batch_place *place, int32_
 			/* Wraps as Kafka's long does: the delta is whatever a client sent. */
 			.timestamp = (int64_t)((uint64_t)place->baseTimestamp + (uint64_t)record->timestampDelta),
 			.offsetDelta = record->offsetDelta,
-			.header_count = record->nheaders,
+			.header_count = record->headers ? record->nheaders : 0,
 			.codec = place->codec,
 			.record_size = (int32_t)record->size,
 			.header = shown_header,
@@ -230,7 +230,7 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	atomic_fetch_add_explicit(&link->seen, 1, memory_order_relaxed);
 	if (rc == KASSAY_OK && !fb_mutant(FB_M_VERDICT_INVERTED))
 		return 0;
-	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) || (rc > KASSAY_REFUSE && fb_mutant(FB_M_FAILURE_ACCEPTS)))
+	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) || (rc == KASSAY_FAILED && fb_mutant(FB_M_FAILURE_ACCEPTS)))
 		return 0;
 	out->text[sizeof out->text - 1] = '\0';
 	fb_utf8_mend(out->text);

@@ -31,7 +31,7 @@ enum fb_next fb_next_batch(struct kw_slice *rest, struct kw_arena *arena, struct
 		*message = kw_sprintf(arena, "Invalid magic found in record: %d", magic);
 		return FB_NEXT_CORRUPT;
 	}
-	if (length > INT32_MAX - KW_B_LOG_OVERHEAD) {
+	if (length > INT32_MAX - KW_B_LOG_OVERHEAD && !fb_mutant(FB_M_LENGTH_OVERFLOW_ENDS)) {
 		int32_t wrapped = (int32_t)((uint32_t)length + KW_B_LOG_OVERHEAD);
 
 		*message = kw_sprintf(arena, "newLimit < 0: (%d < 0)", wrapped);

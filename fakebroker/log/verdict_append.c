@@ -41,7 +41,7 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 	}
 	/* There is room, so this cannot fail. */
 	fb_producers_add(a->producers, &plan->batch, baseOffset, plan->batch.maxTimestamp);
-	v->baseOffset = baseOffset;
+	v->baseOffset = baseOffset + (fb_mutant(FB_M_LAST_OFFSET_TOLD) ? plan->batch.lastOffsetDelta : 0);
 	v->logAppendTimeMs = a->conf->logAppendTime && !fb_mutant(FB_M_APPEND_TIME_UNTOLD) ? a->now : -1;
 	v->logStartOffset = a->log->logStartOffset;
 }

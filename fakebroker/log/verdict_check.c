@@ -1,6 +1,7 @@
 /* Stages I to K: the batch as a whole, its header, its records, and what of it is stored. */
 #include <inttypes.h>
 
+#include "fakebroker/log/mutant_checks.h"
 #include "fakebroker/log/next_batch.h"
 #include "fakebroker/log/record_time.h"
 #include "fakebroker/log/verdict_steps.h"
@@ -49,22 +50,11 @@ static bool check_batch(const struct fb_judge *judge, const struct kw_slice *sli
 	if (kw_batch_parse(slice->p, slice->n, batch, NULL) < 0 || crc_is_wrong(a, slice))
 		return fb_refuse_batch(judge, FB_R_CORRUPT, "Record is corrupt (stored crc = %u) in topic partition "
 				       "%s-%d.", kw_rd32(slice->p + KW_B_CRC), a->topic, a->partition);
-	if (!kw_codec_name(batch->attributes & KW_A_CODEC))
+	if (!kw_codec_name(batch->attributes & KW_A_CODEC) || fb_mutant_lacks_codec(batch))
 		return fb_refuse_batch(judge, fb_mutant(FB_M_UNKNOWN_CODEC_CORRUPT) ? FB_R_CORRUPT : FB_R_UNKNOWN_CODEC,
 				       "Unknown compression type id: %d",
 				       batch->attributes & KW_A_CODEC);
 	return true;
-}
-
-/* Mutants that judge what nobody asked them to. */
-static bool is_overjudged(const struct kw_batch *batch)
-{
-	return (fb_mutant(FB_M_LEADER_EPOCH_JUDGED) && batch->partitionLeaderEpoch > 0) ||
-	       (fb_mutant(FB_M_MAX_TIMESTAMP_JUDGED) && batch->maxTimestamp < batch->baseTimestamp) ||
-	       (fb_mutant(FB_M_NEGATIVE_TIMESTAMP_JUDGED) && batch->baseTimestamp < -1) ||
-	       (fb_mutant(FB_M_APPEND_TIME_BIT_JUDGED) && batch->attributes & KW_A_LOG_APPEND_TIME) ||
-	       (fb_mutant(FB_M_DELETE_HORIZON_JUDGED) && batch->attributes & KW_A_DELETE_HORIZON) ||
-	       (fb_mutant(FB_M_UNUSED_ATTRIBUTES_JUDGED) && batch->attributes & ~0x7f);
 }
 
 /* Stages K2 to K6. */
@@ -72,17 +62,20 @@ static bool check_header(const struct fb_judge *judge, const struct kw_batch *ba
 {
 	const struct fb_append *a = judge->a;
 	int64_t range = (int64_t)batch->lastOffsetDelta + 1;
+	enum fb_refusal offsets = fb_mutant(FB_M_COUNT_CODE) ? FB_R_CORRUPT : FB_R_OFFSETS;
 
-	if (is_overjudged(batch))
+	if (fb_mutant(FB_M_EMPTY_BATCH_TAKEN) && batch->count <= 0)
+		return true;
+	if (fb_mutant_refuses_header(batch))
 		return fb_refuse_batch(judge, FB_R_OFFSETS, "The header of the record batch is not as it should be");
-	if (range <= 0 && !fb_mutant(FB_M_LAST_DELTA_SIGN_UNCHECKED))
-		return fb_refuse_batch(judge, FB_R_OFFSETS, "Batch has an invalid offset range: [0, %d] in topic "
+	if (range <= 0)
+		return fb_refuse_batch(judge, offsets, "Batch has an invalid offset range: [0, %d] in topic "
 				       "partition %s-%d", batch->lastOffsetDelta, a->topic, a->partition);
-	if (batch->count <= 0 && !fb_mutant(FB_M_COUNT_SIGN_UNCHECKED))
-		return fb_refuse_batch(judge, FB_R_OFFSETS, "Invalid reported count for record batch: %d in topic "
+	if (batch->count <= 0)
+		return fb_refuse_batch(judge, offsets, "Invalid reported count for record batch: %d in topic "
 				       "partition %s-%d", batch->count, a->topic, a->partition);
 	if (range != batch->count && !fb_mutant(FB_M_COUNT_RANGE_UNCHECKED))
-		return fb_refuse_batch(judge, FB_R_OFFSETS, "Inconsistent batch offset range [0, %d] and count of "
+		return fb_refuse_batch(judge, offsets, "Inconsistent batch offset range [0, %d] and count of "
 				       "records %d in topic partition %s-%d", batch->lastOffsetDelta, batch->count,
 				       a->topic, a->partition);
 	if (batch->attributes & KW_A_CONTROL && !fb_mutant(FB_M_CONTROL_TAKEN))
@@ -111,6 +104,8 @@ static void set_max_timestamp(struct fb_append_plan *plan, bool logAppendTime, i
 	int kept = KW_A_CODEC | KW_A_TRANSACTIONAL | KW_A_CONTROL | KW_A_DELETE_HORIZON;
 	bool was = plan->batch.attributes & KW_A_LOG_APPEND_TIME;
 
+	if (fb_mutant(FB_M_APPEND_TIME_ALWAYS))
+		logAppendTime = true;
 	if (was == logAppendTime && plan->batch.maxTimestamp == maxTimestamp)
 		return;
 	kw_wr16(plan->header + KW_B_ATTRIBUTES,

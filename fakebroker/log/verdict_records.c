@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "fakebroker/log/java_utf8.h"
+#include "fakebroker/log/mutant_checks.h"
 #include "fakebroker/log/record_time.h"
 #include "fakebroker/log/verdict_steps.h"
 #include "fakebroker/mutants.h"
@@ -137,82 +137,6 @@ static bool has_time(const struct check *check, int64_t timestamp)
 	return timestamp != NO_TIMESTAMP || fb_mutant(FB_M_NO_TIME_JUDGED);
 }
 
-static bool is_duplicate(const struct check *check)
-{
-	const struct fb_append *a = check->a;
-	const struct fb_producer_batch *duplicate = NULL;
-	const char *reason;
-
-	fb_producers_check(a->producers, check->batch, a->topic, a->partition, 0, check->arena, &reason, &duplicate);
-	return duplicate;
-}
-
-/* The codecs at which a mutant forgets the validators. */
-static bool is_skipped_codec(int codec)
-{
-	static const struct {
-		enum fb_mutant mutant;
-		int codec;
-	} rows[] = {
-		{FB_M_CHAIN_WITHOUT_GZIP, KW_GZIP}, {FB_M_CHAIN_WITHOUT_SNAPPY, KW_SNAPPY}, {FB_M_CHAIN_WITHOUT_LZ4, KW_LZ4},
-		{FB_M_CHAIN_WITHOUT_ZSTD, KW_ZSTD},
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (codec == rows[i].codec && fb_mutant(rows[i].mutant))
-			return true;
-	return false;
-}
-
-/* Do validators see this record? */
-static bool is_shown(const struct check *check, int32_t index)
-{
-	if (!check->a->chain || fb_mutant(FB_M_CHAIN_IGNORED) || is_skipped_codec(check->place.codec))
-		return false;
-	if ((fb_mutant(FB_M_CHAIN_SKIPS_FIRST) && index == 0) || (fb_mutant(FB_M_CHAIN_SEES_FIRST_ONLY) && index > 0) ||
-	    (fb_mutant(FB_M_CHAIN_SKIPS_LAST) && index > 0 && index == check->batch->count - 1) ||
-	    (fb_mutant(FB_M_CHAIN_STOPS) && check->n > 0))
-		return false;
-	return !fb_mutant(FB_M_DUPLICATE_NOT_SHOWN) || !is_duplicate(check);
-}
-
-static bool is_canonical(const struct check *check, const struct kw_record *record)
-{
-	const uint8_t *p = check->batch->p + KW_B_RECORDS + record->at;
-	struct kw_buf out = {0};
-	bool same;
-
-	if (check->place.codec != KW_NONE)
-		return true;
-	kw_record_put(&out, record);
-	same = out.n == record->size && memcmp(out.p, p, out.n) == 0;
-	kw_buf_fini(&out);
-	return same;
-}
-
-static bool has_odd_header(const struct kw_record *record)
-{
-	for (int32_t i = 0; i < record->nheaders && record->headers; i++) {
-		const struct kw_header *header = &record->headers[i];
-
-		if ((fb_mutant(FB_M_HEADER_KEY_EMPTY_JUDGED) && header->key.n == 0) ||
-		    (fb_mutant(FB_M_HEADER_VALUE_NULL_JUDGED) && header->value.n < 0) ||
-		    (fb_mutant(FB_M_HEADER_KEY_UTF8_JUDGED) &&
-		     !fb_java_utf8_good((const uint8_t *)header->key.s, (size_t)header->key.n)))
-			return true;
-	}
-	return false;
-}
-
-/* Mutants that judge what nobody asked them to. */
-static bool is_overjudged(const struct check *check, int32_t index, const struct kw_record *record)
-{
-	return (fb_mutant(FB_M_OFFSET_DELTAS_JUDGED) && record->offsetDelta != index) ||
-	       (fb_mutant(FB_M_RECORD_ATTRIBUTES_JUDGED) && record->attributes) ||
-	       (fb_mutant(FB_M_SIZE_LIMIT_INFLATED) && record->at + record->size > (size_t)check->a->conf->maxMessageBytes) ||
-	       (fb_mutant(FB_M_ONLY_CANONICAL) && !is_canonical(check, record)) || has_odd_header(record);
-}
-
 /* Kafka's own checks and, if they find nothing, the validators. 0 (also when the record is refused) or KT_ENOMEM. */
 static int judge(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
@@ -222,7 +146,7 @@ static int judge(struct check *check, int32_t index, const struct kw_record *rec
 	if (fb_mutant(FB_M_CHAIN_BEFORE_KEY) && a->chain &&
 	    fb_chain_validate(a->chain, &check->place, index, record, &rejection))
 		return refuse_by_validator(check, index, &rejection);
-	if (a->conf->compact && lacks_key(check, index, record))
+	if ((a->conf->compact || fb_mutant(FB_M_KEY_ALWAYS_NEEDED)) && lacks_key(check, index, record))
 		return refuse_key(check, index);
 	if (!a->conf->logAppendTime && has_time(check, timestamp)) {
 		if (out_of_range(a, judged_time(check, timestamp)))
@@ -230,9 +154,12 @@ static int judge(struct check *check, int32_t index, const struct kw_record *rec
 	} else if (check->batch->attributes & KW_A_LOG_APPEND_TIME) {
 		return refuse_type(check, index, record, timestamp);
 	}
-	if (is_shown(check, index) && fb_chain_validate(a->chain, &check->place, index, record, &rejection))
+	if (a->chain && !fb_mutant_hides_record(a, check->batch, index, check->n, check->arena) &&
+	    fb_chain_validate(a->chain, &check->place, index, record, &rejection))
 		return refuse_by_validator(check, index, &rejection);
-	return is_overjudged(check, index, record) ? add_error(check, index, "The record is not as it should be") : 0;
+	if (fb_mutant_refuses_record(a, check->batch, index, record))
+		return add_error(check, index, "The record is not as it should be");
+	return 0;
 }
 
 static int check_record(void *arg, int32_t index, const struct kw_record *record)
@@ -307,33 +234,6 @@ static bool refuse_records(const struct check *check)
 	return fb_refuse_with(check->judge, timestamps ? FB_R_TIMESTAMPS : FB_R_RECORDS, message);
 }
 
-/* Faults of records that a mutant does not see, by why the walk stopped and how its text begins. */
-static bool is_unseen(enum kw_walk why, const char *text)
-{
-	static const struct {
-		enum fb_mutant mutant;
-		enum kw_walk why;
-		const char *text;
-	} rows[] = {
-		{FB_M_RECORD_STRUCTURE_UNSEEN, KW_WALK_BAD_RECORD, "Found invalid record structure"},
-		{FB_M_RECORD_SIZE_UNSEEN, KW_WALK_BAD_RECORD, "Invalid record size"},
-		{FB_M_HEADER_COUNT_UNSEEN, KW_WALK_BAD_RECORD, "Found invalid number of record headers"},
-		{FB_M_HEADER_COUNT_SIGN_UNSEEN, KW_WALK_BAD_RECORD, "Found invalid number of record headers -"},
-		{FB_M_HEADER_KEY_NULL_UNSEEN, KW_WALK_BAD_RECORD, "Invalid negative header key size"},
-		{FB_M_SKIPPED_END_UNSEEN, KW_WALK_BAD_RECORD, "Reached end of input stream"},
-		{FB_M_FEWER_RECORDS_UNSEEN, KW_WALK_EARLY_EOF, ""},
-		{FB_M_MORE_RECORDS_UNSEEN, KW_WALK_TRAILING, ""},
-		{FB_M_LONG_VARINT_UNSEEN, KW_WALK_BAD_VARINT, ""},
-		{FB_M_BROKEN_CODEC_UNSEEN, KW_WALK_BAD_CODEC, ""},
-		{FB_M_BROKEN_END_UNSEEN, KW_WALK_BAD_CODEC, "Error checking for remaining bytes"},
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (fb_mutant(rows[i].mutant) && why == rows[i].why && strncmp(text, rows[i].text, strlen(rows[i].text)) == 0)
-			return true;
-	return false;
-}
-
 /* How a fault of the records is answered. */
 static enum fb_refusal refusal_of(enum kw_walk why)
 {
@@ -361,5 +261,5 @@ bool fb_check_records(const struct fb_judge *judge, const struct kw_batch *batch
 		return check.n == 0 || refuse_records(&check);
 	if (why == KW_WALK_STOPPED)
 		return fb_refuse_no_memory(judge);
-	return is_unseen(why, err.text) || fb_refuse_batch(judge, refusal_of(why), "%s", err.text);
+	return fb_mutant_misses(why, err.text) || fb_refuse_batch(judge, refusal_of(why), "%s", err.text);
 }
