@@ -115,9 +115,8 @@ static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 	if (!req->api)
 		return ignored(FB_M_UNKNOWN_KEY_IGNORED, unparsed(req, "API key %d (%s) is not served", key,
 								  kw_api_name(key) ? kw_api_name(key) : "unknown"));
-	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)) &&
-	    !fb_mutant(FB_M_LISTENER_UNCHECKED))
-		return unparsed(req, "%s is not for this listener", kw_api_name(key));
+	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)))
+		return ignored(FB_M_LISTENER_IGNORED, unparsed(req, "%s is not for this listener", kw_api_name(key)));
 	if (kw_decode(&kw_msg_RequestHeader, kw_request_header_version(key, version), frame->p, frame->n, &req->arena,
 		      &header, used, &err) < 0)
 		return ignored(FB_M_BAD_HEADER_IGNORED, unparsed(req, "request header of %s: %s", kw_api_name(key),
@@ -190,15 +189,23 @@ static void describe(const struct fb_request *req, struct fb_exchange *x)
 	x->view.listener = fb_hook_str(kw_str("PLAINTEXT"));
 	x->view.principal = fb_hook_str(kw_str("User:ANONYMOUS"));
 	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
-	x->view.clientId = fb_hook_str(req->header->clientId);
+	x->view.clientId = fb_hook_str(fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? KW_NULL_STR : req->header->clientId);
 	x->view.apiKey = req->api->key;
 	x->view.apiVersion = (int16_t)req->version;
 	x->view.correlationId = req->header->correlationId;
 	x->view.api = kw_api_name(req->api->key);
 	x->view.request_bytes = (int64_t)req->frame->n + 4;
 	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
-	x->view.partition_count = req->npartitions;
+	x->view.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1 ? 1 : req->npartitions;
 	x->partitions = req->partitions;
+}
+
+/* Does a mutant keep the request from observers? */
+static bool is_unobserved(const struct fb_request *req, bool replied, const struct fb_exchange *x)
+{
+	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) || (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
+	       (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && x->view.error_count > 0) ||
+	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
 }
 
 static void observe(struct fb_request *req, bool replied, size_t response_bytes)
@@ -217,7 +224,10 @@ static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 		count_errors(root, req->response, &x.view.error, &x.view.error_count);
 		x.view.throttleTimeMs = throttle(root, req->response);
 	}
-	fb_observer_record(observer, &x);
+	if (!is_unobserved(req, replied, &x))
+		fb_observer_record(observer, &x);
+	if (fb_mutant(FB_M_OBSERVED_TWICE))
+		fb_observer_record(observer, &x);
 	fb_observer_unref(observer);
 }
 
@@ -348,6 +358,8 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 	outcome = parse_header(req, &at);
 	if (outcome == FB_REPLY)
 		outcome = parse_body(req, at);
+	if (outcome != FB_REPLY && req->header && fb_mutant(FB_M_UNREADABLE_OBSERVED))
+		observe(req, false, 0);
 	if (outcome != FB_REPLY) {
 		request_free(req);
 		return outcome;

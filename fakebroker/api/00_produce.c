@@ -206,8 +206,12 @@ static void show(struct batch_of_items *all)
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
 		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records);
 		p->codec = item->verdict.codec;
+		if (fb_mutant(FB_M_COMPRESSED_COUNTS_ONE) && p->codec > 0)
+			p->records = 1;
+		if (fb_mutant(FB_M_BYTES_WITH_FRAME))
+			p->bytes = (int64_t)all->req->frame->n;
 		p->error = item->verdict.errorCode;
-		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+		p->flags = item->verdict.duplicate && !fb_mutant(FB_M_DUPLICATE_UNFLAGGED) ? KASSAY_DUPLICATE : 0;
 	}
 	all->req->npartitions = shown ? n : 0;
 }

@@ -58,7 +58,7 @@ static bool features(struct fb_request *req, struct kw_ApiVersionsResponse *resp
 			f->minVersionLevel = f->maxVersionLevel = cluster->levels.v[i];
 		}
 	}
-	response->supportedFeatures.n = supported;
+	response->supportedFeatures.n = fb_mutant(FB_M_SUPPORTED_UNTOLD) ? 0 : supported;
 	response->finalizedFeatures.n = finalized;
 	response->finalizedFeaturesEpoch = cluster->features_epoch;
 	return true;

@@ -1,4 +1,5 @@
 /* BrokerHeartbeat (63): fencing, unfencing and controlled shutdown of foreign brokers. */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -31,7 +32,7 @@ enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
 	if (broker && broker->epoch == body->brokerEpoch)
 		beat(broker, body, fb_cluster_now(req->cluster), response);
 	else
-		response->errorCode = KW_ERR_STALE_BROKER_EPOCH;
+		response->errorCode = fb_mutant(FB_M_HEARTBEAT_CODE) ? KW_ERR_BROKER_ID_NOT_REGISTERED : KW_ERR_STALE_BROKER_EPOCH;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return FB_REPLY;
 }

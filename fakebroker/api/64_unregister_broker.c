@@ -1,4 +1,5 @@
 /* UnregisterBroker (64). */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -15,7 +16,7 @@ enum fb_outcome fb_unregister_broker(struct fb_request *req)
 	broker = fb_cluster_broker(req->cluster, body->brokerId);
 	if (broker && !broker->own) {
 		fb_cluster_unregister(req->cluster, body->brokerId);
-	} else if (!broker) {   /* one of our own would register again at once */
+	} else if (!broker && !fb_mutant(FB_M_UNREGISTER_UNKNOWN_TAKEN)) {   /* one of our own would register again at once */
 		response->errorCode = KW_ERR_BROKER_ID_NOT_REGISTERED;
 		response->errorMessage = kw_str(kw_sprintf(&req->arena, "Broker ID %d is not currently registered",
 							   body->brokerId));

@@ -1,5 +1,7 @@
 #include "fakebroker/cluster/cluster.h"
 
+#include "fakebroker/mutants.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -292,6 +294,10 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 	broker->heartbeat_ms = amends && old ? old->heartbeat_ms : 0;
 	broker->own = old && old->own;
 	*epoch = broker->epoch;
+	if (old && fb_mutant(FB_M_MV_FIRST_REPORT_STAYS) && request->nstatics) {
+		broker_free(broker);
+		return 0;
+	}
 	if (old)
 		replace_broker(cluster, old, broker);
 	return 0;

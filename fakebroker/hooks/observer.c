@@ -11,6 +11,7 @@
 #include "fakebroker/hooks/options.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
+#include "fakebroker/mutants.h"
 
 #define CLOSING 0x80000000u
 
@@ -254,7 +255,7 @@ static void call(struct watcher *watcher, int (*fn)(void *, const struct kassay_
 	if (!gate_enter(&watcher->gate))
 		return;
 	start = fb_hook_now();
-	if (fn(watcher->instance, &exchange->view, &why) != 0)
+	if (fn(watcher->instance, &exchange->view, &why) != 0 && !fb_mutant(FB_M_FAILURES_UNCOUNTED))
 		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
 	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(fb_hook_now() - start), memory_order_relaxed);
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);

@@ -48,7 +48,8 @@ static bool check_batch(const struct fb_judge *judge, const struct kw_slice *sli
 				       "%zu bytes which exceeds the maximum configured value of %d).", a->topic,
 				       a->partition, slice->n, a->conf->maxMessageBytes);
 	if (kw_batch_parse(slice->p, slice->n, batch, NULL) < 0 || crc_is_wrong(a, slice))
-		return fb_refuse_batch(judge, FB_R_CORRUPT, "Record is corrupt (stored crc = %u) in topic partition "
+		return fb_refuse_batch(judge, fb_mutant(FB_M_SMALL_BATCH_CODE) && slice->n < KW_B_RECORDS ? FB_R_BAD_RECORD
+				       : FB_R_CORRUPT, "Record is corrupt (stored crc = %u) in topic partition "
 				       "%s-%d.", kw_rd32(slice->p + KW_B_CRC), a->topic, a->partition);
 	if (!kw_codec_name(batch->attributes & KW_A_CODEC) || fb_mutant_lacks_codec(batch))
 		return fb_refuse_batch(judge, fb_mutant(FB_M_UNKNOWN_CODEC_CORRUPT) ? FB_R_CORRUPT : FB_R_UNKNOWN_CODEC,

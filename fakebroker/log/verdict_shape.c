@@ -104,7 +104,7 @@ static bool judge_size(const struct shape *shape, const struct kw_slice *batch)
 	if (batch->n >= need && (int64_t)kw_rd64(batch->p + KW_B_PRODUCER_ID) >= 0 &&
 	    kw_rd16(batch->p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL)
 		need = KW_B_COUNT;
-	return batch->n >= need || fb_mutant(FB_M_HEADER_SIZE_UNCHECKED) || refuse_whole(shape, "the batch ends before its producer id, epoch and sequence");
+	return batch->n >= need || refuse_whole(shape, "the batch ends before its producer id, epoch and sequence");
 }
 
 bool fb_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct fb_verdict *v,
