@@ -60,6 +60,7 @@ help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
+	@echo 'make check-mutants  the conformance suite against every mutant of the fakebroker'
 	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make tests        build the tests without running them'
@@ -218,6 +219,11 @@ $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
+# The suite against every mutant of the fakebroker: each must turn exactly its listed cases red.
+.PHONY: check-mutants
+check-mutants: $(BUILD)/fakebroker $(BUILD)/conformance
+	$(BUILD)/conformance mutants --jobs $(shell nproc)
+
 .PHONY: check-schema
 check-schema: $(COMPARE)
 	@COMPARE=$(COMPARE) fixtures/launchers/check-schema.sh
@@ -247,7 +253,7 @@ install: $(BINS)
 	install -m 644 $(HOOKS) $(DESTDIR)$(PREFIX)/include/kassay/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' fixtures/packages/kassay.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/kassay.pc
-	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \
+	cp -r conformance/cases conformance/requirements conformance/profiles conformance/mutants fixtures/scenarios fixtures/incidents \
 		$(DESTDIR)$(PREFIX)/share/kassay/
 
 .PHONY: clean

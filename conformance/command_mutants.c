@@ -17,7 +17,7 @@
 
 #define PROGRAM "conformance mutants"
 
-enum { JOBS_MAX = 64, CASES_AT_A_TIME = 4, ANSWER_MS = 2000 };
+enum { JOBS_MAX = 64, CASES_AT_A_TIME = 4, ANSWER_MS = 2000, PATIENCE_MS = 1000 };
 
 static struct {
 	const char *data, *fakebroker, *scenario;
@@ -31,7 +31,7 @@ static const struct kt_opt options[] = {
 	KT_STR(0, "scenario", "FILE", &given.scenario, "what it is started with (fixtures/scenarios/demo.json)"),
 	KT_LIST(0, "only", "GLOB", &given.only, "mutants whose name fits (records.*); may be given again"),
 	KT_INT('j', "jobs", "N", &given.jobs, 1, JOBS_MAX, "mutants at a time (2)"),
-	KT_FLAG(0, "write", &given.write, "write what was found into the lists, for review"),
+	KT_FLAG(0, "write", &given.write, "write what is found into the lists, for review"),
 	KT_FLAG(0, "json", &given.json, "print JSON in place of lines for people"),
 	CF_DATA_OPTION(&given.data),
 	KT_END
@@ -249,7 +249,8 @@ static int prepare(struct matrix *matrix, struct kt_err *err)
 	cf_path(dir, sizeof dir, "%s/mutants", matrix->setup.suite.data.dir);
 	if (cf_mutant_book_load(&matrix->book, dir, err) || find_program(matrix, err) || choose(matrix, err))
 		return KT_EXIT_USAGE;
-	matrix->setup.profile.timeout = ANSWER_MS;
+	matrix->setup.profile.timeout = ANSWER_MS;   /* the fakebroker does at once what others need time for */
+	matrix->setup.profile.patience = PATIENCE_MS;
 	matrix->killer = (struct cf_killer){
 		.suite = &matrix->setup.suite, .profile = &matrix->setup.profile, .program = matrix->program,
 		.scenario = matrix->scenario, .jobs = CASES_AT_A_TIME, .seed = 1, .stop = &interrupted,
@@ -330,8 +331,10 @@ static void write_lists(struct matrix *matrix)
 			kt_json_write(path, lists, JSON_INDENT(2), &err);
 		json_decref(lists);
 	}
-	if (!err.code)
+	if (!err.code) {
+		matrix->status = matrix->status == KT_EXIT_VERDICT ? KT_EXIT_OK : matrix->status;
 		return;
+	}
 	kt_complain(PROGRAM, &err);
 	worsen(matrix, KT_EXIT_ENGINE);
 }
@@ -359,13 +362,15 @@ static void conclude(struct matrix *matrix)
 {
 	if (interrupted)
 		worsen(matrix, KT_EXIT_INCOMPLETE);
-	complain_of_unknown(matrix);
 	if (given.write)
 		write_lists(matrix);
+	else
+		complain_of_unknown(matrix);
 	if (given.json)
 		print_json(matrix);
 	else
 		printf("%zu of %zu mutants, %zu cases: %s\n", matrix->told, matrix->n, matrix->setup.suite.ninstances,
+		       given.write ? "the lists are written" :
 		       matrix->status == KT_EXIT_OK ? "each turns exactly its listed cases red" :
 		       matrix->status == KT_EXIT_INCOMPLETE ? "interrupted" : "not as listed");
 }

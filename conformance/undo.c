@@ -42,7 +42,7 @@ static int level_at(struct cf_link *link)
 
 static int await_level(struct cf_link *link, int level, struct kt_err *err)
 {
-	int64_t deadline = kc_now_ms() + SETTLE_WAIT;
+	int64_t deadline = kc_now_ms() + cf_profile_wait(run->target->profile, SETTLE_WAIT);
 
 	while (level_at(link) != level) {
 		struct timespec ts = {.tv_nsec = POLL * 1000000L};
