@@ -114,7 +114,8 @@ static int isolation_arg(json_t *args)
 static json_t *fetch_body(json_t *args, int version)
 {
 	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:O, s:i}]}]}", "replicaId", -1, "maxWaitMs",
-				 500, "minBytes", 1, "maxBytes", 52428800, "isolationLevel", isolation_arg(args), "topics", "topic", json_object_get(args, "topic"),
+				 500, "minBytes", 1, "maxBytes", 52428800, "isolationLevel", isolation_arg(args), "topics",
+				 "topic", json_object_get(args, "topic"),
 				 "partitions", "partition", partition_arg(args), "fetchOffset", json_object_get(args, "offset"),
 				 "partitionMaxBytes", 52428800);
 
@@ -158,9 +159,9 @@ int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out,
 	if (err->code)
 		return err->code;
 	if (cf_run_exchange(link, LIST_OFFSETS, version,
-			    json_pack("{s:i, s:i, s:[{s:s, s:[{s:I, s:I}]}]}", "replicaId", -1, "isolationLevel", isolation_arg(args), "topics",
-				      "name", topic, "partitions", "partitionIndex", partition_arg(args), "timestamp",
-				      (json_int_t)LATEST_OFFSET),
+			    json_pack("{s:i, s:i, s:[{s:s, s:[{s:I, s:I}]}]}", "replicaId", -1, "isolationLevel",
+				      isolation_arg(args), "topics", "name", topic, "partitions", "partitionIndex",
+				      partition_arg(args), "timestamp", (json_int_t)LATEST_OFFSET),
 			    NULL, false, out, err))
 		return err->code;
 	snprintf(path, sizeof path, "topics[name=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));

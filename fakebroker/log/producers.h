@@ -47,8 +47,9 @@ static inline bool fb_has_producer_id(const struct kw_batch *batch)
 
 /* Judges a batch. Returns 0 (append it; so for a batch without producer id, and whatever the sequence for an id that is
  * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), INVALID_TXN_STATE (48: no
- * transactional batch, though the producer has a transaction open), with *reason in arena (NULL if that is full). *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences),
- * else to NULL. end_offset is the offset that the batch would get; topic and partition are for the reason. */
+ * transactional batch, though the producer has a transaction open), with *reason in arena (NULL if that is full).
+ * *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences), else to NULL. end_offset is
+ * the offset that the batch would get; topic and partition are for the reason. */
 int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,
 			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
 			   const struct fb_producer_batch **duplicate);
