@@ -278,7 +278,7 @@ static void complain_of_unknown(struct matrix *matrix)
 	for (size_t i = 0; i < matrix->book.n; i++) {
 		const struct cf_mutant_list *list = &matrix->book.v[i];
 
-		if (exists(matrix, list->mutant))
+		if (strcmp(list->mutant, CF_MUTANT_NONE) == 0 || exists(matrix, list->mutant))
 			continue;
 		fprintf(stderr, "%s: %s: the fakebroker has no mutant \"%s\"\n", PROGRAM,
 			matrix->book.files[list->file].name, list->mutant);
@@ -315,6 +315,37 @@ static json_t *family_lists(const struct matrix *matrix, const char *family)
 	return out;
 }
 
+/* {"none": [..]} for what no list has. */
+static json_t *none_list(const struct cf_suite *suite, const char *dir, struct kt_err *err)
+{
+	bool *none = calloc(suite->ninstances + 1, sizeof *none);
+	struct cf_mutant_book book = {0};
+	json_t *out = NULL;
+
+	if (none && cf_mutant_book_load(&book, dir, err) == 0) {
+		for (size_t i = 0; i < suite->ninstances; i++)
+			none[i] = cf_mutant_wanted(&suite->instances[i]) && !cf_mutant_kills(&book, &suite->instances[i]);
+		out = json_pack("{s:o}", CF_MUTANT_NONE, cf_mutant_cases(suite, none));
+	}
+	cf_mutant_book_fini(&book);
+	free(none);
+	return out;
+}
+
+static void write_none(const struct matrix *matrix, struct kt_err *err)
+{
+	const struct cf_suite *suite = &matrix->setup.suite;
+	char path[PATH_MAX];
+	json_t *none;
+
+	cf_path(path, sizeof path, "%s/mutants", suite->data.dir);
+	none = none_list(suite, path, err);
+	cf_path(path, sizeof path, "%s/mutants/none.json", suite->data.dir);
+	if (!err->code)
+		kt_json_write(path, none, JSON_INDENT(2), err);
+	json_decref(none);
+}
+
 static void write_lists(struct matrix *matrix)
 {
 	const struct cf_register *reg = &matrix->setup.suite.reg;
@@ -331,6 +362,8 @@ static void write_lists(struct matrix *matrix)
 			kt_json_write(path, lists, JSON_INDENT(2), &err);
 		json_decref(lists);
 	}
+	if (!err.code)
+		write_none(matrix, &err);
 	if (!err.code) {
 		matrix->status = matrix->status == KT_EXIT_VERDICT ? KT_EXIT_OK : matrix->status;
 		return;

@@ -110,7 +110,7 @@ static size_t check_list(const struct cf_mutant_book *book, const struct cf_muta
 	char text[400];
 	json_t *id;
 
-	if (json_array_size(list->cases) == 0) {
+	if (json_array_size(list->cases) == 0 && strcmp(list->mutant, CF_MUTANT_NONE) != 0) {
 		snprintf(text, sizeof text, "%s: no case notices this mutant", list->mutant);
 		fn(arg, book->files[list->file].name, text);
 		found++;
@@ -129,16 +129,22 @@ static size_t check_list(const struct cf_mutant_book *book, const struct cf_muta
 	return found;
 }
 
-static bool is_killing(const struct cf_mutant_book *book, const struct cf_instance *instance)
+bool cf_mutant_wanted(const struct cf_instance *instance)
+{
+	return strcmp(instance->cas->family, SANITY) != 0;
+}
+
+bool cf_mutant_kills(const struct cf_mutant_book *book, const struct cf_instance *instance)
 {
 	for (size_t i = 0; i < book->n; i++)
-		if (cf_mutant_lists(&book->v[i], instance))
+		if (strcmp(book->v[i].mutant, CF_MUTANT_NONE) != 0 && cf_mutant_lists(&book->v[i], instance))
 			return true;
 	return false;
 }
 
 size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_suite *suite, cf_finding_fn *fn, void *arg)
 {
+	const struct cf_mutant_list *none = cf_mutant_find(book, CF_MUTANT_NONE);
 	size_t found = 0;
 
 	for (size_t i = 0; i < book->n; i++)
@@ -147,9 +153,12 @@ size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_su
 		const struct cf_instance *instance = &suite->instances[i];
 		char text[200];
 
-		if (strcmp(instance->cas->family, SANITY) == 0 || is_killing(book, instance))
+		if (!cf_mutant_wanted(instance) || cf_mutant_kills(book, instance) != cf_mutant_lists(none, instance))
 			continue;
-		snprintf(text, sizeof text, "no mutant turns %s red", instance->id);
+		if (cf_mutant_lists(none, instance))
+			snprintf(text, sizeof text, "a mutant turns %s red: take it out of mutants/none.json", instance->id);
+		else
+			snprintf(text, sizeof text, "no mutant turns %s red", instance->id);
 		fn(arg, instance->cas->file, text);
 		found++;
 	}

@@ -2,13 +2,16 @@
  *
  *	{"records.crc-unchecked": ["records.crc.mismatch", "records.apart.crc", "records.x@v9"]}
  *
- * A case without @v stands for all of its instances. A mutant's name begins with its family.
+ * A case without @v stands for all of its instances. A mutant's name begins with its family. The file none.json has one list,
+ * "none": the cases that no mutant turns red yet.
  */
 #ifndef KASSAY_CONFORMANCE_MUTANTS_H
 #define KASSAY_CONFORMANCE_MUTANTS_H
 
 #include "conformance/case.h"
 #include "conformance/lint.h"
+
+#define CF_MUTANT_NONE "none"
 
 struct cf_mutant_list {
 	const char *mutant;
@@ -32,7 +35,13 @@ const struct cf_mutant_list *cf_mutant_find(const struct cf_mutant_book *book, c
 /* Is the instance among the cases of the list (NULL: no list)? */
 bool cf_mutant_lists(const struct cf_mutant_list *list, const struct cf_instance *instance);
 
-/* Tells of ids that no case has, and of cases that no mutant turns red. Returns how many. */
+/* Does a list of a mutant have the instance? */
+bool cf_mutant_kills(const struct cf_mutant_book *book, const struct cf_instance *instance);
+/* Must some mutant turn it red? Not so the sanity case. */
+bool cf_mutant_wanted(const struct cf_instance *instance);
+
+/* Tells of ids that no case has, and of cases that no mutant turns red though they are not listed as such, or that one does
+ * though they are. Returns how many. */
 size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_suite *suite, cf_finding_fn *fn, void *arg);
 
 /* The instances for which red is true, as a list of a file: cases where all instances are red, else single instances. A new

@@ -40,7 +40,7 @@ static int level_at(struct cf_link *link)
 	return level;
 }
 
-static int await_level(struct cf_link *link, int level, struct kt_err *err)
+static int await_level(const struct cf_run *run, struct cf_link *link, int level, struct kt_err *err)
 {
 	int64_t deadline = kc_now_ms() + cf_profile_wait(run->target->profile, SETTLE_WAIT);
 
@@ -79,8 +79,8 @@ int cf_level_move(struct cf_run *run, int level, struct kt_err *err)
 	if (json_integer_value(code) != 0)
 		kt_fail(err, KT_ENET, "metadata.version cannot be moved from %d to %d: %s %s", now, level,
 			kw_error_name((int)json_integer_value(code)), message ? message : "");
-	else if (await_level(link, level, err) == 0 && controller.host[0])
-		await_level(&controller, level, err);
+	else if (await_level(run, link, level, err) == 0 && controller.host[0])
+		await_level(run, &controller, level, err);
 	cf_link_close(&controller);
 	json_decref(answer);
 	return err->code;
