@@ -1,5 +1,6 @@
 /* InitProducerId (22): a producer's id and epoch; those of a transactional producer from its coordinator. */
 #include "fakebroker/api/txn.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 /* The first version that knows PRODUCER_FENCED. */
@@ -12,6 +13,8 @@ static int16_t init(struct fb_request *req, struct fb_txn_producer *producer)
 
 	if (req->forced)
 		return req->forced;
+	if (fb_mutant(FB_M_INIT_PAIR_UNCHECKED) && (body->producerId < 0) != (body->producerEpoch < 0))
+		return 0;
 	if (body->transactionalId.n == 0 || (body->producerId < 0) != (body->producerEpoch < 0))
 		return KW_ERR_INVALID_REQUEST;
 	if (body->transactionalId.n < 0) {

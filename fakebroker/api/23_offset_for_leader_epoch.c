@@ -1,4 +1,5 @@
 /* OffsetForLeaderEpoch (23): where the log of an epoch ends. There is one epoch, as no leader ever changes. */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -12,13 +13,13 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (partition->leader != req->node->id)
 		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
-	return fb_partition_judge_epoch(partition, currentLeaderEpoch);
+	return fb_mutant(FB_M_EPOCH_END_UNFENCED) ? 0 : fb_partition_judge_epoch(partition, currentLeaderEpoch);
 }
 
 /* LeaderEpochFileCache.endOffsetFor: an epoch from before the first one ends where that begins. */
 static void look_up(struct fb_partition *partition, int32_t epoch, struct kw_OffsetForLeaderEpochResponse_EpochEndOffset *out)
 {
-	if (epoch == UNDEFINED || epoch > partition->leaderEpoch)
+	if ((epoch == UNDEFINED || epoch > partition->leaderEpoch) && !fb_mutant(FB_M_EPOCH_END_ANY))
 		return;
 	out->leaderEpoch = epoch;
 	pthread_mutex_lock(&partition->lock);

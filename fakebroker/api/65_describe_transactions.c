@@ -1,5 +1,6 @@
 /* DescribeTransactions (65): what the coordinator knows of transactional ids (KIP-664). */
 #include "fakebroker/api/txn.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 /* Partitions by topic, in the order in which the topics joined. */
@@ -8,6 +9,8 @@ static bool list_topics(struct fb_request *req, const struct fb_txn *txn,
 {
 	int32_t n = 0;
 
+	if (fb_mutant(FB_M_TXN_TOPICS_UNTOLD))
+		return true;
 	if (!FB_RESPONSE_ARRAY(req, out->topics, kw_DescribeTransactionsResponse_TopicData_struct, (int32_t)txn->n))
 		return false;
 	for (size_t i = 0; i < txn->n; i++) {
@@ -37,11 +40,12 @@ static bool describe(struct fb_request *req, struct kw_str id, struct kw_Describ
 	out->errorCode = req->forced ? req->forced : fb_txn_judge(req, id);
 	if (!out->errorCode) {
 		txn = fb_txn_find(req->cluster->transactions, id);
-		out->errorCode = txn ? 0 : KW_ERR_TRANSACTIONAL_ID_NOT_FOUND;
+		out->errorCode = txn ? 0 : fb_mutant(FB_M_DESCRIBE_TXN_CODE) ? KW_ERR_INVALID_PRODUCER_ID_MAPPING
+							: KW_ERR_TRANSACTIONAL_ID_NOT_FOUND;
 	}
 	if (!txn)
 		return true;
-	out->transactionState = kw_str(fb_txn_state_name(txn->state));
+	out->transactionState = kw_str(fb_txn_state_name(fb_mutant(FB_M_TXN_STATE_EMPTY) ? FB_TXN_EMPTY : txn->state));
 	out->transactionTimeoutMs = txn->timeoutMs;
 	out->transactionStartTimeMs = txn->started_ms;
 	out->producerId = txn->producerId;

@@ -92,7 +92,7 @@ struct where {
 static int16_t judge_txn(const struct fb_producer *producer, const struct kw_batch *batch, const struct where *where,
 			 struct kw_arena *arena, const char **reason)
 {
-	if (producer->txnFirstOffset == FB_NO_TXN || batch->attributes & KW_A_TRANSACTIONAL)
+	if (producer->txnFirstOffset == FB_NO_TXN || batch->attributes & KW_A_TRANSACTIONAL || fb_mutant(FB_M_MIXED_TAKEN))
 		return 0;
 	*reason = kw_sprintf(arena, "Expected transactional write from producer %" PRId64 " at offset (offset=%" PRId64
 			     ", segment=[-1:-1]) in partition %s-%d", batch->producerId, where->end_offset, where->topic,

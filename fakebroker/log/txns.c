@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/mutants.h"
 #include "kw_messages.h"
 #include "lib/wire/control.h"
 #include "lib/wire/errors.h"
@@ -16,7 +17,7 @@ void fb_txns_fini(struct fb_txns *txns)
 
 int64_t fb_last_stable_offset(const struct fb_log *log, const struct fb_producers *producers)
 {
-	if (producers->firstUnstable == FB_NO_TXN)
+	if (producers->firstUnstable == FB_NO_TXN || fb_mutant(FB_M_ALWAYS_STABLE))
 		return log->logEndOffset;
 	return producers->firstUnstable > log->logStartOffset ? producers->firstUnstable : log->logStartOffset;
 }
@@ -69,7 +70,7 @@ static int append(struct fb_log *log, const struct fb_marker *marker, int32_t le
 int16_t fb_txns_mark(struct fb_txns *txns, struct fb_log *log, struct fb_producers *producers,
 		     const struct fb_marker *marker, int32_t leaderEpoch)
 {
-	int16_t error = fb_producers_check_marker(producers, marker);
+	int16_t error = fb_mutant(FB_M_MARKER_UNCHECKED) ? 0 : fb_producers_check_marker(producers, marker);
 	int64_t firstOffset, lastOffset = log->logEndOffset;
 
 	if (error)
@@ -78,7 +79,7 @@ int16_t fb_txns_mark(struct fb_txns *txns, struct fb_log *log, struct fb_produce
 	    append(log, marker, leaderEpoch) < 0)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	fb_producers_end_txn(producers, marker, &firstOffset);
-	if (firstOffset != FB_NO_TXN && !marker->commit)
+	if (firstOffset != FB_NO_TXN && !marker->commit && !fb_mutant(FB_M_ABORT_UNTOLD))
 		txns->aborted[txns->n++] = (struct fb_aborted){marker->producerId, firstOffset, lastOffset};
 	return 0;
 }
