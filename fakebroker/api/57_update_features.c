@@ -71,7 +71,8 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 		answer.errorCode = KW_ERR_INVALID_REQUEST;
 	if (fb_mutant(FB_M_UPGRADE_VALIDATE_UNCHECKED) && body->validateOnly)
 		answer = (struct fb_upgrade_answer){.errorCode = 0};
-	if (!answer.errorCode && (!body->validateOnly || fb_mutant(FB_M_UPGRADE_VALIDATE_APPLIES)) && apply(req->cluster, view, &answer, &err) < 0)
+	if (!answer.errorCode && (!body->validateOnly || fb_mutant(FB_M_UPGRADE_VALIDATE_APPLIES)) &&
+	    apply(req->cluster, view, &answer, &err) < 0)
 		answer.errorCode = -1;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;

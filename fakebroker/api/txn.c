@@ -12,5 +12,7 @@ int16_t fb_txn_judge(const struct fb_request *req, struct kw_str transactionalId
 
 int16_t fb_txn_error(int16_t error, bool knows_fenced)
 {
-	return error == KW_ERR_PRODUCER_FENCED && (!knows_fenced || fb_mutant(FB_M_FENCED_CODE)) ? KW_ERR_INVALID_PRODUCER_EPOCH : error;
+	if (fb_mutant(FB_M_FENCED_CODE))
+		knows_fenced = false;
+	return error == KW_ERR_PRODUCER_FENCED && !knows_fenced ? KW_ERR_INVALID_PRODUCER_EPOCH : error;
 }

@@ -115,7 +115,8 @@ static bool check_exists(struct fb_alter *alter)
 
 	if (alter->create)
 		return true;
-	if (alter->resource->resourceType == FB_TOPIC && !fb_mutant(FB_M_MISSING_TOPIC_TAKEN) && !facts->topicExists(facts->arg, name))
+	if (alter->resource->resourceType == FB_TOPIC && !fb_mutant(FB_M_MISSING_TOPIC_TAKEN) &&
+	    !facts->topicExists(facts->arg, name))
 		return fb_refuse(alter, KW_ERR_UNKNOWN_TOPIC_OR_PARTITION, "The topic '%.*s' does not exist.",
 			FB_STR(name));
 	if (is_broker(alter) && fb_parse_long(name, 0, INT32_MAX, &id) && !facts->nodeExists(facts->arg, (int32_t)id))

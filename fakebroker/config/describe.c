@@ -264,7 +264,9 @@ int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceTy
 		wrong = fb_topic_name_fault(resourceName, arena);
 		if (wrong)
 			return refuse(message, KW_ERR_INVALID_TOPIC_EXCEPTION, wrong);
-		return facts->topicExists(facts->arg, resourceName) || fb_mutant(FB_M_DESCRIBE_MISSING_TOPIC) ? 0 : KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
+		if (fb_mutant(FB_M_DESCRIBE_MISSING_TOPIC))
+			return 0;
+		return facts->topicExists(facts->arg, resourceName) ? 0 : KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	case FB_BROKER:
 		if (resourceName.n == 0)
 			return 0;

@@ -57,7 +57,8 @@ static bool check_duplicate(struct registration *r)
 {
 	const struct fb_broker_view *broker = registered(r);
 
-	r->answer->amends = broker && !fb_mutant(FB_M_EPOCH_ALWAYS_NEW) && kw_uuid_eq(broker->incarnationId, r->request->incarnationId);
+	r->answer->amends = broker && !fb_mutant(FB_M_EPOCH_ALWAYS_NEW) &&
+			    kw_uuid_eq(broker->incarnationId, r->request->incarnationId);
 	if (broker && broker->live && !r->answer->amends && !fb_mutant(FB_M_LIVE_BROKER_REPLACED))
 		return refuse(r, KW_ERR_DUPLICATE_BROKER_REGISTRATION, "Another broker is registered with that broker "
 			"id. If the broker was recently restarted this should self-resolve once the heartbeat "
@@ -286,12 +287,6 @@ static bool check_statics(struct registration *r)
 		reason);
 }
 
-/* Mutants that make the checks in the other order. */
-static bool is_backward(void)
-{
-	return fb_mutant(FB_M_CHECKS_BACKWARD);
-}
-
 int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,
 		      struct kw_arena *arena, struct fb_register_answer *answer)
 {
@@ -302,7 +297,7 @@ int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_reg
 
 	*answer = (struct fb_register_answer){0};
 	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-		if (checks[is_backward() ? sizeof checks / sizeof *checks - 1 - i : i](&r))
+		if (checks[fb_mutant(FB_M_CHECKS_BACKWARD) ? sizeof checks / sizeof *checks - 1 - i : i](&r))
 			continue;
 		answer->amends = answer->keepsStatics = false;
 		break;

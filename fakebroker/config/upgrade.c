@@ -69,7 +69,8 @@ static struct fb_range broker_range(const struct fb_broker_view *broker, struct 
 /* Levels whose range a mutant does not check. */
 static bool is_unranged(const struct fb_feature_update *update, bool known)
 {
-	return (fb_mutant(FB_M_FEATURE_ANY) && !known) || (fb_mutant(FB_M_LEVEL_ZERO_TAKEN) && known && update->maxVersionLevel == 0) ||
+	return (fb_mutant(FB_M_FEATURE_ANY) && !known) ||
+	       (fb_mutant(FB_M_LEVEL_ZERO_TAKEN) && known && update->maxVersionLevel == 0) ||
 	       (fb_mutant(FB_M_LEVEL_HIGH_TAKEN) && known && update->maxVersionLevel > 0);
 }
 
@@ -125,7 +126,8 @@ static bool check_update(struct upgrade *u, const struct fb_feature_update *upda
 	int16_t now = feature < 0 ? 0 : u->cluster->levels.v[feature], level = update->maxVersionLevel;
 	int8_t type = update->upgradeType;
 
-	if ((type < FB_UPGRADE && !fb_mutant(FB_M_TYPE_ZERO_TAKEN)) || (type > FB_UNSAFE_DOWNGRADE && !fb_mutant(FB_M_TYPE_HIGH_TAKEN)))
+	if ((type < FB_UPGRADE && !fb_mutant(FB_M_TYPE_ZERO_TAKEN)) ||
+	    (type > FB_UNSAFE_DOWNGRADE && !fb_mutant(FB_M_TYPE_HIGH_TAKEN)))
 		return refuse_update(u, update, "The controller does not support the given upgrade type.");
 	if (level < 0 && !fb_mutant(FB_M_LEVEL_SIGN_UNCHECKED))
 		return refuse_update(u, update, "A feature version cannot be less than 0.");
