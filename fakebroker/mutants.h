@@ -28,12 +28,18 @@ struct fb_mutant_row {
 
 extern const struct fb_mutant_row fb_mutants[FB_NMUTANTS];
 
-/* Which are on. Written before any thread is started, only read afterwards. */
-extern bool fb_mutants_on[FB_NMUTANTS];
+/* Which are on, and whether any is. Written before any thread is started, only read afterwards. */
+extern bool fb_mutants_on[FB_NMUTANTS], fb_mutants_any;
+
+/* Is any on? For what is done per record, which without mutants shall cost one test in all. */
+static inline bool fb_mutated(void)
+{
+	return __builtin_expect(fb_mutants_any, false);
+}
 
 static inline bool fb_mutant(enum fb_mutant mutant)
 {
-	return __builtin_expect(fb_mutants_on[mutant], false);
+	return fb_mutated() && fb_mutants_on[mutant];
 }
 
 /* Switches exactly the n named ones on. KT_EUNKNOWN names the nearest one. */
