@@ -36,7 +36,7 @@ static int16_t judge(const struct fb_request *req, const struct fb_topic *topic,
 	if (req->forced)
 		return req->forced;
 	if (!topic)
-		*message = fb_mutant(FB_M_UNHOSTED_WITHOUT_TEXT) ? NULL : "This server does not host this topic-partition.";
+		*message = "This server does not host this topic-partition.";
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	return partition->leader == req->node->id ? 0 : KW_ERR_NOT_LEADER_OR_FOLLOWER;

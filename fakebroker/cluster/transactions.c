@@ -179,9 +179,7 @@ static void complete(struct fb_cluster *cluster, struct fb_txn *txn, bool commit
 /* Aborts with an epoch that no producer was told, so that the one that began the transaction is fenced. */
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
-	txn->lastProducerEpoch = txn->producerEpoch;
-	if (!fb_mutant(FB_M_ABORT_FENCES_NOBODY))
-		txn->producerEpoch++;
+	txn->lastProducerEpoch = txn->producerEpoch++;
 	complete(cluster, txn, false, false);
 }
 
