@@ -320,7 +320,8 @@ static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struc
 	struct session *session = find(sessions, body->sessionId);
 
 	if (!session)
-		return fb_mutant(FB_M_SESSION_UNKNOWN_CODE) ? KW_ERR_INVALID_FETCH_SESSION_EPOCH : KW_ERR_FETCH_SESSION_ID_NOT_FOUND;
+		return fb_mutant(FB_M_SESSION_UNKNOWN_CODE) ? KW_ERR_INVALID_FETCH_SESSION_EPOCH
+							    : KW_ERR_FETCH_SESSION_ID_NOT_FOUND;
 	if (session->epoch != body->sessionEpoch && !fb_mutant(FB_M_SESSION_EPOCH_UNCHECKED))
 		return KW_ERR_INVALID_FETCH_SESSION_EPOCH;
 	if (session->by_id != out->by_id && !fb_mutant(FB_M_SESSION_IDS_UNCHECKED))
