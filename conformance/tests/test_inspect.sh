@@ -35,6 +35,10 @@ expect 0 'a line for each batch' --stored --brief "${segments[@]}"
 tree inspect-brief
 expect 1 'an incident' fixtures/incidents/S03.json
 tree inspect-S03
+for file in fixtures/incidents/*.json; do
+	"$build/conformance" inspect --brief "$file" 2>&1 | tail -1
+done >"$dir/log"
+tree inspect-incidents
 
 # The same bytes in other forms.
 segment=$dir/00000000000000000000.log
