@@ -264,8 +264,10 @@ static void faulty_files_are_refused(void **state)
 		const char *log, *text;
 	} faulty[] = {
 		{"{}", "missing member \"keepOffsets\""},
-		{"{\"keepOffsets\": false, \"records\": {\"batches\": []}}", "an incident's bytes are kept as they are: true is expected"},
-		{"{\"keepOffsets\": true, \"records\": {\"batches\": [{\"count\": \"x\"}]}}", "must be a whole number, not a string"},
+		{"{\"keepOffsets\": false, \"records\": {\"batches\": []}}",
+		 "an incident's bytes are kept as they are: true is expected"},
+		{"{\"keepOffsets\": true, \"records\": {\"batches\": [{\"count\": \"x\"}]}}",
+		 "must be a whole number, not a string"},
 	};
 	char file[] = "/tmp/kassay-incident-XXXXXX";
 	int fd = mkstemp(file);
@@ -276,8 +278,9 @@ static void faulty_files_are_refused(void **state)
 		struct cf_incident incident;
 		struct kt_err err = {0};
 		char text[600];
-		int n = snprintf(text, sizeof text, "{\"id\": \"X\", \"title\": \"t\", \"source\": [\"s\"], \"text\": \"t\", \"topic\": "
-				 "{\"name\": \"t\"}, \"steps\": [], \"log\": %s}", faulty[i].log);
+		int n = snprintf(text, sizeof text,
+				 "{\"id\": \"X\", \"title\": \"t\", \"source\": [\"s\"], \"text\": \"t\", "
+				 "\"topic\": {\"name\": \"t\"}, \"steps\": [], \"log\": %s}", faulty[i].log);
 
 		assert_int_equal(pwrite(fd, text, (size_t)n, 0), n);
 		assert_int_equal(ftruncate(fd, n), 0);

@@ -297,8 +297,8 @@ static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_an
 		fb_answer_error(answer, 500, "out of memory");
 }
 
-/* A path is a whole one, or with a slash at its end a prefix of what the function gets. With a star it is what begins and ends so, and
- * the function gets what is behind the beginning; it stands in front of that prefix and hides it. */
+/* A path is a whole one, or with a slash at its end a prefix of what the function gets. With a star it is what begins
+ * and ends so, and the function gets what is behind the beginning; it stands in front of that prefix and hides it. */
 static const struct endpoint {
 	const char *method, *path;
 	void (*run)(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);

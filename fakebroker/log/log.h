@@ -45,19 +45,20 @@ void fb_log_fini(struct fb_log *log);
 int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct fb_frame *frame, const uint8_t *body,
 		  size_t body_size, int64_t maxTimestamp, int64_t offsetOfMaxTimestamp);
 
-/* Appends a record set as it is, for a client to choke on: nothing is judged, no CRC redone. Every batch of magic 2 gets the next
- * offsets and the leader epoch, as a leader's batch has them; with keep_offsets both stay, and so do those of messages of magic 0 and
- * 1, which need it. The set is cut into entries by its lengths; what is left where they are wrong, or end, is one entry more,
- * which takes up one offset. Offsets that are kept may leave gaps, but rise: an entry is found by its last one.
- * 0, KT_ELIMIT (an entry of 2 GiB), KT_ERANGE (an offset below the log's end, or above 2^62; a message without keep_offsets)
- * or KT_ENOMEM; then nothing changed, but for KT_ENOMEM, where some entries may be there. err has the place in the set. */
+/* Appends a record set as it is, for a client to choke on: nothing is judged, no CRC redone. Every batch of magic 2 gets
+ * the next offsets and the leader epoch, as a leader's batch has them; with keep_offsets both stay, and so do those of
+ * messages of magic 0 and 1, which need it. The set is cut into entries by its lengths; what is left where they are
+ * wrong, or end, is one entry more, which takes up one offset. Offsets that are kept may leave gaps, but rise: an entry
+ * is found by its last one. err, which must not be NULL, has the place in the set.
+ * 0, or KT_ELIMIT (an entry of 2 GiB) and KT_ERANGE (an offset below the log's end, or above 2^62; a message without
+ * keep_offsets), when nothing changed, or KT_ENOMEM, when some entries may be there. */
 int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_offsets, int32_t leaderEpoch,
 		      struct kt_err *err);
 
 /* Index (into entries) of the batch that holds offset, or of the next one after it; log->n if there is none. */
 size_t fb_log_find(const struct fb_log *log, int64_t offset);
-/* The batch of an entry that is not opaque, for kw_batch_walk: header fields as stored, p such that the body is in place behind it. Lives
- * as long as the entry. */
+/* The batch of an entry that is not opaque, for kw_batch_walk: header fields as stored, p such that the body is in place
+ * behind it. Lives as long as the entry. */
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
 /* The batches from the one that holds `offset` on, for a records field: at most max bytes, so that the last batch may be

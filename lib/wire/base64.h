@@ -15,8 +15,8 @@ void kw_base64_encode(const uint8_t *p, size_t n, bool url, char *out);
 long kw_base64_decode(const char *s, size_t n, uint8_t *out);
 /* Writes 2n hex digits, in small letters, and a NUL. */
 void kw_hex_encode(const uint8_t *p, size_t n, char *out);
-/* Reads n characters, pairs of hex digits with blanks and line ends between bytes, into out (room for n / 2 bytes). Returns the number
- * of bytes, or -1 at anything else. */
+/* Reads n characters, pairs of hex digits with blanks and line ends between bytes, into out (room for n / 2 bytes).
+ * Returns the number of bytes, or -1 at anything else. */
 long kw_hex_decode(const char *s, size_t n, uint8_t *out);
 
 #endif

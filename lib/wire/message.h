@@ -123,8 +123,8 @@ int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_b
 
 /* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
 
-/* A new reference, or NULL with err: KT_EVERSION as from kw_encode, KT_ENOMEM. Unknown tagged fields are not in it. A float that is no number is the string "NaN",
- * "Infinity" or "-Infinity", and is taken as such. */
+/* A new reference, or NULL with err: KT_EVERSION as from kw_encode, KT_ENOMEM. Unknown tagged fields are not in it. A
+ * float that is no number is the string "NaN", "Infinity" or "-Infinity", and is taken as such. */
 json_t *kw_to_json(const struct kw_msg *msg, int version, const void *in, struct kt_err *err);
 /* Unknown and duplicate members, wrong types and out-of-range numbers are errors with the path in err->path. Missing
  * members take their default (in Kafka's own converter they are errors: this is our leniency for hand-written input).
