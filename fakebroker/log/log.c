@@ -294,7 +294,8 @@ static int place_entry(const struct kw_entry *entry, bool whole, bool keep_offse
 		return kw_fail_at(err, KT_ERANGE, entry->at, "messages of magic %d need \"keepOffsets\"", entry->magic);
 	if (offset < *end || offset > MAX_KEPT_OFFSET)
 		return kw_fail_at(err, KT_ERANGE, entry->at,
-				  "offset %lld is not in %lld..%lld: the log ends there, and offsets rise", (long long)offset, (long long)*end, (long long)MAX_KEPT_OFFSET);
+				  "offset %lld is not in %lld..%lld: the log ends there, and offsets rise", (long long)offset,
+				  (long long)*end, (long long)MAX_KEPT_OFFSET);
 	/* A message has the offset of its last record; where the first one is, only its inside knows. */
 	*out = (struct fb_entry){.baseOffset = is_batch(entry) ? offset : *end, .lastOffset = offset + (delta > 0 ? delta : 0),
 				 .size = (uint32_t)entry->size, .opaque = !is_batch(entry), .maxTimestamp = KW_NO_TIMESTAMP,
