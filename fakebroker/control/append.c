@@ -87,7 +87,7 @@ json_t *fb_append_json(struct fb_cluster *cluster, const char *topic, int32_t in
 		pthread_mutex_unlock(&partition->lock);
 	}
 	pthread_rwlock_unlock(&cluster->lock);
-	if (json)
+	if (json && cluster->server)
 		fb_server_poke(cluster->server);
 	return json;
 }
