@@ -19,6 +19,8 @@ static int read_notes(struct cf_incident *incident, struct kt_obj *obj)
 
 	if (!kt_obj_array(obj, "notes", &arr))
 		return obj->err->code;
+	if (!incident->frame)
+		return kt_obj_fail(obj, "notes", KT_EUSAGE, "notes are about the bytes of \"frame\"");
 	incident->notes = calloc(arr.n + 1, sizeof *incident->notes);
 	if (!incident->notes)
 		return kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");

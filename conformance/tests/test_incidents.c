@@ -261,8 +261,9 @@ static void markers_are_those_of_the_report(void **state)
 static void faulty_files_are_refused(void **state)
 {
 	static const struct {
-		const char *log, *text;
+		const char *log, *text;    /* behind "log": a value, and perhaps more members */
 	} faulty[] = {
+		{"null, \"notes\": [{\"at\": 0, \"size\": 1, \"text\": \"t\"}]", "notes are about the bytes of \"frame\""},
 		{"{}", "missing member \"keepOffsets\""},
 		{"{\"keepOffsets\": false, \"records\": {\"batches\": []}}",
 		 "an incident's bytes are kept as they are: true is expected"},
