@@ -36,7 +36,7 @@ LIB_SRC  := $(filter-out lib/wire/schemac.c,$(wildcard lib/*/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o) $(BUILD)/gen/kw_tables.o
 LIB_A    := $(BUILD)/libkassay.a
 
-src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
+src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c $(1)/bench/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
 obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
@@ -47,6 +47,7 @@ LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
 PROG_TESTS := $(foreach p,$(PROGRAMS),$(patsubst %.c,$(OBJ)/%,$(wildcard $(p)/tests/test_*.c)))
 SH_TESTS   := $(wildcard fixtures/tests/test_*.sh lib/*/tests/test_*.sh $(PROGRAMS:%=%/tests/test_*.sh))
 FUZZERS    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/fuzz/fuzz_*.c $(PROGRAMS:%=%/fuzz/fuzz_*.c)))
+BENCHES    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/bench/bench_*.c))
 TESTS      := $(LIB_TESTS) $(PROG_TESTS) $(FUZZERS)
 # What runs a fuzz target: libFuzzer, or in `make check` a main that replays the inputs of corpus and regressions.
 FUZZ_MAIN  := $(if $(FUZZ),,$(OBJ)/lib/text/fuzz/replay.o)
@@ -161,6 +162,15 @@ $(OBJ)/$(1)fuzz/fuzz_%: $(OBJ)/$(1)fuzz/fuzz_%.o $(FUZZ_MAIN) $(LIB_A)
 	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) $(FUZZ_LINK) -o $$@ $$^ $$(LIB_LIBS)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
+
+# A benchmark has all of its folder's other sources, and the pairs of lib/text/bench.
+define bench
+$(OBJ)/$(1)bench/bench_%: $(OBJ)/$(1)bench/bench_%.o $(call bench_obj,$(1)) $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIB_LIBS)
+endef
+bench_obj = $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(wildcard $(1)bench/bench_*.c),$(wildcard $(1)bench/*.c lib/text/bench/*.c)))
+$(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call bench,$(d))))
 
 # Example plugins see nothing but the public headers.
 $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
