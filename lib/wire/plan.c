@@ -138,6 +138,8 @@ void *kw_new(const struct kw_msg *msg, struct kw_arena *arena)
 
 /* ---- plans ---- */
 
+typedef const struct kw_plan *_Atomic slot;
+
 struct maker {
 	struct kw_arena *arena;
 	const struct kw_msg *msg;
@@ -153,6 +155,7 @@ static void make_op(struct maker *mk, const struct kw_field *field, struct kw_op
 
 	op->type = field->type;
 	op->array = field->flags & KW_F_ARRAY;
+	op->pointer = kw_is_pointer(field);
 	op->compact = flexible && !(field->flags & KW_F_NEVER_COMPACT);
 	op->nullable = kw_in(field->nullable, mk->version);
 	op->tag = kw_in(field->tagged, mk->version) ? field->tag : -1;
@@ -176,6 +179,51 @@ static uint32_t wire_min(const struct kw_op *op)
 	if (op->type == KW_STRUCT)
 		return op->nullable ? 1 : op->sub ? op->sub->min_size : 0;
 	return op->elem_min;
+}
+
+/* Fields of one known size: only these have no length, no elements and no null. */
+static bool is_number(const struct kw_op *op)
+{
+	return !op->array && op->type <= KW_UUID;
+}
+
+static void find_runs(struct kw_op *ops, uint32_t n)
+{
+	for (uint32_t i = n; i-- > 0;) {
+		const struct kw_op *next = i + 1 < n ? &ops[i + 1] : NULL;
+
+		if (!is_number(&ops[i]))
+			continue;
+		ops[i].run = (uint16_t)(1 + (next ? next->run : 0));
+		ops[i].run_bytes = (uint16_t)(wire_min(&ops[i]) + (next ? next->run_bytes : 0));
+	}
+}
+
+/* What stands in a struct before it is read: zeros, and the defaults of what this version lacks or need not have. */
+static void find_fills(struct maker *mk, struct kw_plan *plan)
+{
+	size_t nwords = plan->st->size / sizeof(uint64_t);
+	struct kw_fill *fills = kw_alloc(mk->arena, nwords * sizeof *fills);
+	char *image = kw_alloc(mk->arena, plan->st->size);
+
+	if (!fills || !image) {
+		mk->failed = true;
+		return;
+	}
+	memcpy(image, plan->defaults, plan->st->size);
+	for (uint32_t i = 0; i < plan->nops; i++) {
+		const struct kw_op *op = &plan->ops[i];
+
+		memset(image + op->offset, 0, op->array ? sizeof(struct kw_arr) : op->pointer ? sizeof(void *) : op->elem_size);
+	}
+	for (size_t i = 0; i < nwords; i++) {
+		struct kw_fill *fill = &fills[plan->nfills];
+
+		fill->offset = (uint32_t)(i * sizeof fill->word);
+		memcpy(&fill->word, image + fill->offset, sizeof fill->word);
+		plan->nfills += fill->word != 0;
+	}
+	plan->fills = fills;
 }
 
 static int by_tag(const void *a, const void *b)
@@ -217,6 +265,8 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		}
 	}
 	qsort(tagged, plan->ntagged, sizeof *tagged, by_tag);
+	find_runs(ops, plan->nops);
+	find_fills(mk, plan);
 	return plan;
 }
 
@@ -224,31 +274,38 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kw_arena plan_arena;
-static const struct kw_plan *_Atomic **plans;
+static slot **_Atomic plans;
+static atomic_size_t made;
 
 static void init(void)
 {
+	slot **of;
+
 	kw_arena_init(&plan_arena, 0);
-	plans = kw_alloc(&plan_arena, kw_all_messages_n * sizeof *plans);
-	for (size_t i = 0; plans && i < kw_all_messages_n; i++) {
+	of = kw_alloc(&plan_arena, kw_all_messages_n * sizeof *of);
+	for (size_t i = 0; of && i < kw_all_messages_n; i++) {
 		struct kw_range r = kw_all_messages[i]->versions;
 
-		plans[i] = r.max < r.min ? NULL : kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof **plans);
+		if (r.min <= r.max)
+			of[i] = kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof(slot));
 	}
+	atomic_store(&plans, of);
 }
 
-static const struct kw_plan *make(const struct kw_msg *msg, int version, struct kt_err *err)
+static const struct kw_plan *make(const struct kw_msg *msg, int version, slot *at, struct kt_err *err)
 {
 	struct maker mk = {&plan_arena, msg, version, false};
 	const struct kw_plan *plan;
 
 	pthread_mutex_lock(&lock);
-	plan = atomic_load(&plans[msg->id][version - msg->versions.min]);
+	plan = atomic_load(at);
 	if (!plan) {
 		plan = make_plan(&mk, msg->root);
 		if (mk.failed)
 			plan = NULL;
-		atomic_store(&plans[msg->id][version - msg->versions.min], plan);
+		else
+			atomic_fetch_add(&made, 1);
+		atomic_store(at, plan);
 	}
 	pthread_mutex_unlock(&lock);
 	if (!plan)
@@ -259,19 +316,31 @@ static const struct kw_plan *make(const struct kw_msg *msg, int version, struct 
 const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err)
 {
 	const struct kw_plan *plan;
+	slot **of, *at;
 
 	if (!kw_in(msg->versions, version)) {
 		kt_fail(err, KT_EVERSION, "%s has no version %d (known: %d-%d)", msg->name, version, msg->versions.min,
 			msg->versions.max);
 		return NULL;
 	}
-	pthread_once(&once, init);
-	if (!plans || !plans[msg->id]) {
+	of = atomic_load_explicit(&plans, memory_order_acquire);
+	if (!of) {
+		pthread_once(&once, init);
+		of = atomic_load(&plans);
+	}
+	at = of ? of[msg->id] : NULL;
+	if (!at) {
 		kt_fail(err, KT_ENOMEM, "no memory for the plans");
 		return NULL;
 	}
-	plan = atomic_load_explicit(&plans[msg->id][version - msg->versions.min], memory_order_acquire);
-	return plan ? plan : make(msg, version, err);
+	at += version - msg->versions.min;
+	plan = atomic_load_explicit(at, memory_order_acquire);
+	return plan ? plan : make(msg, version, at, err);
+}
+
+size_t kw_plan_count(void)
+{
+	return atomic_load(&made);
 }
 
 /* ---- paths ---- */

@@ -14,12 +14,21 @@ struct kw_plan;
 struct kw_op {
 	uint8_t type;              /* enum kw_type */
 	bool array, compact, nullable;
+	bool pointer;              /* see kw_is_pointer() */
 	int16_t tag;               /* of a tagged field, else -1 */
 	uint32_t offset;           /* in the C struct */
 	uint32_t elem_size;        /* of an array element in memory */
 	uint32_t elem_min;         /* of an array element on the wire, at least 1 */
+	uint16_t run;              /* how many ops from this one on are numbers: fields of one known size each, */
+	uint16_t run_bytes;        /* and their bytes on the wire, so that one check of what is left does for all */
 	const struct kw_plan *sub; /* KW_STRUCT */
 	const struct kw_field *field;
+};
+
+/* A word of a decoded struct that is not zero before anything is read: of the defaults of fields that need not come. */
+struct kw_fill {
+	uint32_t offset;
+	uint64_t word;
 };
 
 struct kw_plan {
@@ -33,6 +42,8 @@ struct kw_plan {
 	uint32_t min_size;            /* least bytes on the wire */
 	bool flexible;
 	const void *defaults;         /* image of the struct with all defaults */
+	const struct kw_fill *fills;
+	uint32_t nfills;
 };
 
 /* One step of the way to a field, for the path in an error; frames live on the C stack. */
@@ -48,6 +59,8 @@ extern const size_t kw_all_messages_n;
 /* The plan of the root struct; NULL with err if the version is not the message's. Plans are made once and kept; safe
  * from several threads. */
 const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err);
+/* How many (message, version) have a plan by now. */
+size_t kw_plan_count(void);
 /* "topicData[0].partitionData[1].index" */
 void kw_frame_path(const struct kw_frame *frame, char *buf, size_t size);
 /* Fails with the path of the frame. */

@@ -7,8 +7,8 @@
 #include "lib/wire/bench/straight.h"
 #include "lib/wire/varint.h"
 
-#define INLINE static inline __attribute__((always_inline))
-#define RARE static __attribute__((noinline, unused))
+#define INLINE static inline
+#define RARE static inline
 
 /* ---- reading ---- */
 
@@ -233,10 +233,8 @@ INLINE void sync_out(struct writer *w)
 
 INLINE void set_limit(struct writer *w)
 {
-	size_t most = (w->buf->max ? w->buf->max : 1u << 30) - w->buf->refbytes;
-
 	w->q = w->buf->p + w->buf->n;
-	w->limit = w->buf->p + (w->buf->cap < most ? w->buf->cap : most);
+	w->limit = kw_buf_limit(w->buf);
 }
 
 RARE struct writer more_room(struct writer w, size_t n)
