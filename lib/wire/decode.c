@@ -137,45 +137,71 @@ static inline void close_span(struct dec *d, const uint8_t *p, ptrdiff_t span)
 
 /* ---- numbers ---- */
 
-static inline const uint8_t *read_number(enum kw_type type, char *at, const uint8_t *p)
+static inline void get_1(char *at, const uint8_t *p)
 {
-	uint64_t v64;
-	uint32_t v32;
-	uint16_t v16;
+	*at = (char)*p;
+}
 
-	switch (type) {
-	case KW_BOOL:
-		*(bool *)at = *p != 0;
-		return p + 1;
-	case KW_INT8:
-		*at = (char)*p;
-		return p + 1;
-	case KW_INT16:
-	case KW_UINT16:
-		v16 = kw_rd16(p);
-		memcpy(at, &v16, sizeof v16);
-		return p + sizeof v16;
-	case KW_INT32:
-	case KW_UINT32:
-		v32 = kw_rd32(p);
-		memcpy(at, &v32, sizeof v32);
-		return p + sizeof v32;
-	case KW_INT64:
-	case KW_FLOAT64:
-		v64 = kw_rd64(p);
-		memcpy(at, &v64, sizeof v64);
-		return p + sizeof v64;
-	default:   /* KW_UUID */
-		memcpy(at, p, sizeof(struct kw_uuid));
-		return p + sizeof(struct kw_uuid);
+static inline void get_2(char *at, const uint8_t *p)
+{
+	uint16_t v = kw_rd16(p);
+	memcpy(at, &v, sizeof v);
+}
+
+static inline void get_4(char *at, const uint8_t *p)
+{
+	uint32_t v = kw_rd32(p);
+	memcpy(at, &v, sizeof v);
+}
+
+static inline void get_8(char *at, const uint8_t *p)
+{
+	uint64_t v = kw_rd64(p);
+	memcpy(at, &v, sizeof v);
+}
+
+static inline void get_0(char *at, const uint8_t *p)
+{
+	(void)at;
+	(void)p;
+}
+
+static inline const uint8_t *read_number(const struct kw_op *op, char *at, const uint8_t *p)
+{
+	switch (op->elem_min) {
+	case 1: get_1(at, p); break;
+	case 2: get_2(at, p); break;
+	case 4: get_4(at, p); break;
+	case 8: get_8(at, p); break;
+	default: memcpy(at, p, sizeof(struct kw_uuid));
 	}
+	if (op->type == KW_BOOL)
+		*(bool *)at = *p != 0;
+	return p + op->elem_min;
 }
 
 /* The run of numbers that begins with op; their bytes are there. */
 static inline const uint8_t *read_run(const struct kw_op *op, char *out, const uint8_t *p)
 {
-	for (const struct kw_op *end = op + op->run; op < end; op++)
-		p = read_number((enum kw_type)op->type, out + op->offset, p);
+	for (const struct kw_move *move = op->moves, *end = move + op->nmoves; move < end; move++) {
+		switch ((enum kw_shape)move->shape) {
+#define KW_X(first_size, second_size)                              \
+	case KW_SHAPE(first_size, second_size):                    \
+		get_##first_size(out + move->first, p);            \
+		get_##second_size(out + move->second, p + first_size); \
+		p += first_size + second_size;                     \
+		break;
+		KW_SHAPES(KW_X)
+#undef KW_X
+		case KW_SHAPE_BOOL:
+			*(bool *)(out + move->first) = *p++ != 0;
+			break;
+		case KW_SHAPE_UUID:
+			memcpy(out + move->first, p, sizeof(struct kw_uuid));
+			p += sizeof(struct kw_uuid);
+			break;
+		}
+	}
 	return p;
 }
 
@@ -206,8 +232,10 @@ static inline const uint8_t *length(struct dec *d, const uint8_t *p, const struc
 	return has(d, p, (size_t)*n) ? p : truncated(d, p, frame, (size_t)*n);
 }
 
-static const uint8_t *read_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+static const uint8_t *read_struct(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
 				  const struct kw_frame *up);
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
+				   struct kw_frame *up);
 
 static inline const uint8_t *read_text(struct dec *d, const uint8_t *p, const struct kw_op *op,
 				       const struct kw_frame *frame, bool nullable, ptrdiff_t span, char *at)
@@ -245,13 +273,13 @@ static inline const uint8_t *read_value(struct dec *d, const uint8_t *p, const s
 	ptrdiff_t span = open_span(d, p, op, frame);
 
 	if (op->type == KW_STRUCT)
-		p = read_fields(d, p, op->sub, at, frame);
+		p = read_struct(d, p, op->sub, at, frame);
 	else if (op->type == KW_STRING)
 		p = read_text(d, p, op, frame, nullable, span, at);
 	else if (op->type > KW_STRING)
 		p = read_blob(d, p, op, frame, nullable, span, at);
 	else if (has(d, p, op->elem_min))
-		p = read_number((enum kw_type)op->type, at, p);
+		p = read_number(op, at, p);
 	else
 		p = truncated(d, p, frame, op->elem_min);
 	close_span(d, p, span);
@@ -296,10 +324,11 @@ static const uint8_t *read_elements(struct dec *d, const uint8_t *p, const struc
 			((uint32_t *)(void *)v)[i] = kw_rd32(p);
 		return p;
 	}
+	if (op->type == KW_STRUCT && !d->map)
+		return read_structs(d, p, op->sub, v, n, frame);
 	for (int32_t i = 0; i < n && p; i++, v += op->elem_size) {
 		frame->index = i;
-		p = op->type == KW_STRUCT && !d->map ? read_fields(d, p, op->sub, v, frame) :
-						       read_value(d, p, op, false, frame, v);
+		p = read_value(d, p, op, false, frame, v);
 	}
 	frame->index = -1;
 	return p;
@@ -357,7 +386,7 @@ static const uint8_t *read_pointer(struct dec *d, const uint8_t *p, const struct
 	*out = NULL;
 	if (p && present) {
 		*out = kw_alloc(d->arena, op->elem_size);
-		p = *out ? read_fields(d, p, op->sub, *out, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
+		p = *out ? read_struct(d, p, op->sub, *out, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
 	}
 	close_span(d, p, span);
 	return p;
@@ -454,27 +483,48 @@ static const uint8_t *read_tags(struct dec *d, const uint8_t *p, const struct kw
 /* ---- structs ---- */
 
 /* `out` is zeroed. */
-static const uint8_t *read_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
-				  const struct kw_frame *up)
+static inline const uint8_t *read_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+					 struct kw_frame *frame)
 {
 	const struct kw_op *op = plan->ops, *end = op + plan->nops;
-	struct kw_frame frame = {up, NULL, -1};
 
-	for (uint32_t i = 0; i < plan->nfills; i++)
-		memcpy(out + plan->fills[i].offset, &plan->fills[i].word, sizeof plan->fills[i].word);
+	for (const struct kw_fill *fill = plan->fills, *last = fill + plan->nfills; fill < last; fill++)
+		memcpy(out + fill->offset, &fill->word, sizeof fill->word);
 	while (op < end && p) {
 		if (op->run && has(d, p, op->run_bytes) && !d->map) {
 			p = read_run(op, out, p);
 			op += op->run;
 		} else {
-			p = read_op(d, p, op++, &frame, out);
+			p = read_op(d, p, op++, frame, out);
 		}
 	}
 	if (!p || !plan->flexible)
 		return p;
 	if (p < d->end && *p == 0 && !d->map)   /* no tagged fields, as nearly always */
 		return p + 1;
-	return read_tags(d, p, plan, out, &frame);
+	return read_tags(d, p, plan, out, frame);
+}
+
+static const uint8_t *read_struct(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+				  const struct kw_frame *up)
+{
+	struct kw_frame frame = {up, NULL, -1};
+
+	return read_fields(d, p, plan, out, &frame);
+}
+
+/* The n elements of an array. */
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
+				   struct kw_frame *up)
+{
+	struct kw_frame frame = {up, NULL, -1};
+
+	for (int32_t i = 0; i < n && p; i++, out += plan->st->size) {
+		up->index = i;
+		p = read_fields(d, p, plan, out, &frame);
+	}
+	up->index = -1;
+	return p;
 }
 
 int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
@@ -497,7 +547,7 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 	*out = kw_alloc(arena, msg->root->size);
 	if (!*out)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	end = read_fields(&d, p, plan, *out, NULL);
+	end = read_struct(&d, p, plan, *out, NULL);
 	if (used)
 		*used = (size_t)((end ? end : d.stop) - p);
 	return d.code;

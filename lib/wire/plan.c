@@ -187,16 +187,58 @@ static bool is_number(const struct kw_op *op)
 	return !op->array && op->type <= KW_UUID;
 }
 
-static void find_runs(struct kw_op *ops, uint32_t n)
+/* The move of op and, if they can go together, of the one after it (or NULL). Returns how many ops that is. */
+static uint32_t make_move(const struct kw_op *op, const struct kw_op *next, struct kw_move *move)
 {
-	for (uint32_t i = n; i-- > 0;) {
-		const struct kw_op *next = i + 1 < n ? &ops[i + 1] : NULL;
+	static const struct {
+		uint8_t first, second, shape;
+	} shapes[] = {
+#define KW_X(first, second) {first, second, KW_SHAPE(first, second)},
+		KW_SHAPES(KW_X)
+#undef KW_X
+	};
+	uint32_t second = next && next->type != KW_BOOL && next->type != KW_UUID ? next->elem_min : 0;
 
-		if (!is_number(&ops[i]))
-			continue;
-		ops[i].run = (uint16_t)(1 + (next ? next->run : 0));
-		ops[i].run_bytes = (uint16_t)(wire_min(&ops[i]) + (next ? next->run_bytes : 0));
+	*move = (struct kw_move){op->type == KW_BOOL ? KW_SHAPE_BOOL : KW_SHAPE_UUID, (uint16_t)op->offset, 0};
+	if (op->type == KW_BOOL || op->type == KW_UUID)
+		return 1;
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		if (shapes[i].first == op->elem_min && shapes[i].second == second)
+			move->shape = shapes[i].shape;
+	if (second == 0)
+		return 1;
+	move->second = (uint16_t)next->offset;
+	return 2;
+}
+
+/* The run of numbers that begins with the first of n ops. Returns how many ops it is, at least 1. */
+static uint32_t make_run(struct maker *mk, struct kw_op *op, uint32_t n)
+{
+	uint32_t run = 0, i = 0;
+	struct kw_move *moves;
+
+	while (run < n && is_number(&op[run]))
+		op->run_bytes = (uint16_t)(op->run_bytes + wire_min(&op[run++]));
+	op->run = (uint16_t)run;
+	if (run == 0)
+		return 1;
+	moves = kw_alloc(mk->arena, run * sizeof *moves);
+	if (!moves) {
+		mk->failed = true;
+		return run;
 	}
+	while (i < run) {
+		i += make_move(&op[i], i + 1 < run ? &op[i + 1] : NULL, &moves[op->nmoves]);
+		op->nmoves++;
+	}
+	op->moves = moves;
+	return run;
+}
+
+static void make_runs(struct maker *mk, struct kw_op *ops, uint32_t n)
+{
+	for (uint32_t i = 0; i < n;)
+		i += make_run(mk, &ops[i], n - i);
 }
 
 /* What stands in a struct before it is read: zeros, and the defaults of what this version lacks or need not have. */
@@ -265,7 +307,7 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		}
 	}
 	qsort(tagged, plan->ntagged, sizeof *tagged, by_tag);
-	find_runs(ops, plan->nops);
+	make_runs(mk, ops, plan->nops);
 	find_fills(mk, plan);
 	return plan;
 }

@@ -11,6 +11,26 @@
 
 struct kw_plan;
 
+/* Two numbers that follow each other on the wire, or one. An interpreter's cost is that of choosing what to do, so it
+ * chooses half as often. X(first, second): bytes of each; the bool has a shape of its own, because any byte is one. */
+#define KW_SHAPES(X)                                                \
+	X(1, 0) X(2, 0) X(4, 0) X(8, 0)                             \
+	X(1, 1) X(1, 2) X(1, 4) X(1, 8) X(2, 1) X(2, 2) X(2, 4) X(2, 8) \
+	X(4, 1) X(4, 2) X(4, 4) X(4, 8) X(8, 1) X(8, 2) X(8, 4) X(8, 8)
+#define KW_SHAPE(first, second) KW_SHAPE_##first##_##second
+
+enum kw_shape {
+#define KW_X(first, second) KW_SHAPE(first, second),
+	KW_SHAPES(KW_X)
+#undef KW_X
+	KW_SHAPE_BOOL, KW_SHAPE_UUID,
+};
+
+struct kw_move {
+	uint8_t shape;             /* enum kw_shape */
+	uint16_t first, second;    /* offsets in the C struct */
+};
+
 struct kw_op {
 	uint8_t type;              /* enum kw_type */
 	bool array, compact, nullable;
@@ -19,8 +39,10 @@ struct kw_op {
 	uint32_t offset;           /* in the C struct */
 	uint32_t elem_size;        /* of an array element in memory */
 	uint32_t elem_min;         /* of an array element on the wire, at least 1 */
-	uint16_t run;              /* how many ops from this one on are numbers: fields of one known size each, */
-	uint16_t run_bytes;        /* and their bytes on the wire, so that one check of what is left does for all */
+	uint16_t run;              /* of the first of several numbers: how many ops they are, */
+	uint16_t run_bytes;        /* their bytes on the wire, so that one look at what is left does for all, */
+	uint16_t nmoves;
+	const struct kw_move *moves; /* and how they are moved, two at a time */
 	const struct kw_plan *sub; /* KW_STRUCT */
 	const struct kw_field *field;
 };
