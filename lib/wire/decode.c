@@ -392,8 +392,8 @@ static const uint8_t *read_pointer(struct dec *d, const uint8_t *p, const struct
 	return p;
 }
 
-static inline const uint8_t *read_op(struct dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
-				     char *out)
+static __attribute__((noinline)) const uint8_t *read_op(struct dec *d, const uint8_t *p, const struct kw_op *op,
+							struct kw_frame *frame, char *out)
 {
 	frame->field = op->field;
 	if (op->array)
@@ -482,25 +482,66 @@ static const uint8_t *read_tags(struct dec *d, const uint8_t *p, const struct kw
 
 /* ---- structs ---- */
 
+/* The common cases of op, with as little ado as can be: what is not common, or broken, is left to read_op(), which says
+ * what is wrong. NULL for that. */
+static inline const uint8_t *read_quickly(const struct dec *d, const uint8_t *p, const struct kw_op *op, char *out)
+{
+	uint32_t n;
+
+	switch ((enum kw_quick)op->quick) {
+	case KW_QUICK_RUN:
+		return has(d, p, op->run_bytes) ? read_run(op, out, p) : NULL;
+	case KW_QUICK_TEXT:   /* of less than 127 bytes */
+		if (p == d->end || (n = *p - 1u) >= 0x7f || !has(d, ++p, n))
+			return NULL;
+		*(struct kw_str *)(void *)(out + op->offset) = (struct kw_str){(const char *)p, (int32_t)n};
+		return p + n;
+	case KW_QUICK_RECORDS:   /* of 127 to 16382 bytes */
+		if (!has(d, p, 2) || p[0] < 0x80 || p[1] >= 0x80)
+			return NULL;
+		n = (p[0] & 0x7fu) + (p[1] * 128u) - 1;
+		p += 2;
+		if (n >= 0x3fff || !has(d, p, n))
+			return NULL;
+		*(struct kw_records *)(void *)(out + op->offset) = (struct kw_records){.p = p, .n = (int32_t)n};
+		return p + n;
+	case KW_QUICK_NOT:
+		break;
+	}
+	return NULL;
+}
+
+static const uint8_t *read_mapped_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+					 struct kw_frame *frame)
+{
+	for (uint32_t i = 0; i < plan->nops && p; i++)
+		p = read_op(d, p, &plan->ops[i], frame, out);
+	return p && plan->flexible ? read_tags(d, p, plan, out, frame) : p;
+}
+
 /* `out` is zeroed. */
 static inline const uint8_t *read_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
 					 struct kw_frame *frame)
 {
-	const struct kw_op *op = plan->ops, *end = op + plan->nops;
-
 	for (const struct kw_fill *fill = plan->fills, *last = fill + plan->nfills; fill < last; fill++)
 		memcpy(out + fill->offset, &fill->word, sizeof fill->word);
-	while (op < end && p) {
-		if (op->run && has(d, p, op->run_bytes) && !d->map) {
-			p = read_run(op, out, p);
-			op += op->run;
+	if (d->map)
+		return read_mapped_fields(d, p, plan, out, frame);
+	for (const struct kw_op *op = plan->ops, *end = op + plan->nops; op < end;) {
+		const uint8_t *next = read_quickly(d, p, op, out);
+
+		if (next) {
+			p = next;
+			op += op->step;
 		} else {
 			p = read_op(d, p, op++, frame, out);
+			if (!p)
+				return NULL;
 		}
 	}
-	if (!p || !plan->flexible)
+	if (!plan->flexible)
 		return p;
-	if (p < d->end && *p == 0 && !d->map)   /* no tagged fields, as nearly always */
+	if (p < d->end && *p == 0)   /* no tagged fields, as nearly always */
 		return p + 1;
 	return read_tags(d, p, plan, out, frame);
 }

@@ -229,8 +229,8 @@ static uint8_t *write_pointer(struct enc *e, uint8_t *q, const struct kw_op *op,
 	return sub ? write_struct(e, q, op->sub, sub, frame) : q;
 }
 
-static inline uint8_t *write_op(struct enc *e, uint8_t *q, const struct kw_op *op, struct kw_frame *frame,
-				const char *in)
+static __attribute__((noinline)) uint8_t *write_op(struct enc *e, uint8_t *q, const struct kw_op *op,
+						   struct kw_frame *frame, const char *in)
 {
 	frame->field = op->field;
 	if (op->array)
@@ -295,7 +295,7 @@ static inline bool is_default(const struct kw_plan *plan, const struct kw_field 
 	return true;
 }
 
-static uint8_t *write_tags(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
+static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
 			   struct kw_frame *frame)
 {
 	const struct kw_tags *unknown = (const struct kw_tags *)(const void *)(in + plan->st->tags_offset);
@@ -324,7 +324,7 @@ static uint8_t *write_tags(struct enc *e, uint8_t *q, const struct kw_plan *plan
 /* ---- structs ---- */
 
 /* That nothing is set which this version cannot say. */
-static bool check_absent(struct enc *e, const struct kw_plan *plan, const char *in, struct kw_frame *frame)
+static __attribute__((noinline)) bool check_absent(struct enc *e, const struct kw_plan *plan, const char *in, struct kw_frame *frame)
 {
 	const struct kw_tags *unknown = (const struct kw_tags *)(const void *)(in + plan->st->tags_offset);
 
@@ -366,28 +366,56 @@ static inline uint8_t *write_run(const struct kw_op *op, uint8_t *q, const char 
 	return q;
 }
 
+/* The common cases of op, with as little ado as can be: what is not common, or not allowed, is left to write_op(), which
+ * says what is wrong. NULL for that. */
+static inline uint8_t *write_quickly(const struct enc *e, uint8_t *q, const struct kw_op *op, const char *in)
+{
+	size_t left = (size_t)(e->limit - q), n;
+	const struct kw_str *str;
+
+	switch ((enum kw_quick)op->quick) {
+	case KW_QUICK_RUN:
+		return left >= op->run_bytes ? write_run(op, q, in) : NULL;
+	case KW_QUICK_TEXT:   /* of less than 127 bytes */
+		str = (const struct kw_str *)(const void *)(in + op->offset);
+		n = (uint32_t)str->n;
+		if (n >= 0x7f || left <= n)
+			return NULL;
+		*q++ = (uint8_t)(n + 1);
+		if (n > 0)
+			memcpy(q, str->s, n);
+		return q + n;
+	case KW_QUICK_RECORDS:
+	case KW_QUICK_NOT:
+		break;
+	}
+	return NULL;
+}
+
 static inline uint8_t *write_fields(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
 				    struct kw_frame *frame)
 {
-	const struct kw_op *op = plan->ops, *end = op + plan->nops;
-	const struct kw_tags *unknown = (const struct kw_tags *)(const void *)(in + plan->st->tags_offset);
-
 	if ((plan->nabsent || !plan->flexible) && !check_absent(e, plan, in, frame))
 		return NULL;
-	while (op < end && q) {
-		if (op->run) {
-			q = room(e, q, op->run_bytes);
-			q = q ? write_run(op, q, in) : NULL;
-			op += op->run;
+	for (const struct kw_op *op = plan->ops, *end = op + plan->nops; op < end;) {
+		uint8_t *next = write_quickly(e, q, op, in);
+
+		if (next) {
+			q = next;
+			op += op->step;
 		} else {
 			q = write_op(e, q, op++, frame, in);
+			if (!q)
+				return NULL;
 		}
 	}
-	if (!q || !plan->flexible)
+	if (!plan->flexible)
 		return q;
-	if (plan->ntagged == 0 && unknown->n == 0) {   /* no tagged fields, as nearly always */
-		q = room(e, q, 1);
-		return q ? put_uvarint(q, 0) : NULL;
+	/* No tagged fields, as nearly always. */
+	if (plan->ntagged == 0 && q < e->limit &&
+	    ((const struct kw_tags *)(const void *)(in + plan->st->tags_offset))->n == 0) {
+		*q = 0;
+		return q + 1;
 	}
 	return write_tags(e, q, plan, in, frame);
 }

@@ -211,17 +211,16 @@ static uint32_t make_move(const struct kw_op *op, const struct kw_op *next, stru
 	return 2;
 }
 
-/* The run of numbers that begins with the first of n ops. Returns how many ops it is, at least 1. */
+/* The run of numbers that begins with the first of n ops. Returns how many ops it is. */
 static uint32_t make_run(struct maker *mk, struct kw_op *op, uint32_t n)
 {
 	uint32_t run = 0, i = 0;
 	struct kw_move *moves;
 
-	while (run < n && is_number(&op[run]))
+	while (run < n && run < UINT8_MAX && is_number(&op[run]))
 		op->run_bytes = (uint16_t)(op->run_bytes + wire_min(&op[run++]));
-	op->run = (uint16_t)run;
 	if (run == 0)
-		return 1;
+		return 0;
 	moves = kw_alloc(mk->arena, run * sizeof *moves);
 	if (!moves) {
 		mk->failed = true;
@@ -232,13 +231,27 @@ static uint32_t make_run(struct maker *mk, struct kw_op *op, uint32_t n)
 		op->nmoves++;
 	}
 	op->moves = moves;
+	op->quick = KW_QUICK_RUN;
+	op->step = (uint8_t)run;
 	return run;
 }
 
-static void make_runs(struct maker *mk, struct kw_op *ops, uint32_t n)
+static void find_quick(struct maker *mk, struct kw_op *ops, uint32_t n)
 {
-	for (uint32_t i = 0; i < n;)
-		i += make_run(mk, &ops[i], n - i);
+	uint32_t i = 0;
+
+	while (i < n) {
+		uint32_t run = make_run(mk, &ops[i], n - i);
+
+		if (run == 0) {
+			ops[i].step = 1;
+			if (!ops[i].array && ops[i].compact && ops[i].type == KW_STRING)
+				ops[i].quick = KW_QUICK_TEXT;
+			else if (!ops[i].array && ops[i].compact && ops[i].type == KW_RECORDS)
+				ops[i].quick = KW_QUICK_RECORDS;
+		}
+		i += run ? run : 1;
+	}
 }
 
 /* What stands in a struct before it is read: zeros, and the defaults of what this version lacks or need not have. */
@@ -307,7 +320,7 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		}
 	}
 	qsort(tagged, plan->ntagged, sizeof *tagged, by_tag);
-	make_runs(mk, ops, plan->nops);
+	find_quick(mk, ops, plan->nops);
 	find_fills(mk, plan);
 	return plan;
 }

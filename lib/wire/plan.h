@@ -26,6 +26,11 @@ enum kw_shape {
 	KW_SHAPE_BOOL, KW_SHAPE_UUID,
 };
 
+/* What the interpreters have a short way for: the numbers from this op on, compact strings, compact records. */
+enum kw_quick {
+	KW_QUICK_NOT, KW_QUICK_RUN, KW_QUICK_TEXT, KW_QUICK_RECORDS,
+};
+
 struct kw_move {
 	uint8_t shape;             /* enum kw_shape */
 	uint16_t first, second;    /* offsets in the C struct */
@@ -39,10 +44,11 @@ struct kw_op {
 	uint32_t offset;           /* in the C struct */
 	uint32_t elem_size;        /* of an array element in memory */
 	uint32_t elem_min;         /* of an array element on the wire, at least 1 */
-	uint16_t run;              /* of the first of several numbers: how many ops they are, */
-	uint16_t run_bytes;        /* their bytes on the wire, so that one look at what is left does for all, */
-	uint16_t nmoves;
-	const struct kw_move *moves; /* and how they are moved, two at a time */
+	uint8_t quick;             /* enum kw_quick */
+	uint8_t step;              /* ops that are done with it */
+	uint16_t run_bytes;        /* of a run: bytes on the wire, so that one look at what is left does for all, */
+	uint16_t nmoves;           /* and its numbers, two at a time */
+	const struct kw_move *moves;
 	const struct kw_plan *sub; /* KW_STRUCT */
 	const struct kw_field *field;
 };

@@ -1,4 +1,5 @@
-/* Decode and encode by table against straight-line C, message by message. */
+/* bench_messages [WORD]: decode and encode by table against straight-line C, of those messages that have WORD in their
+ * name below. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -147,25 +148,28 @@ static void start(struct run *run, const struct subject *subject, struct kw_aren
 	compare(run);
 }
 
-int main(void)
+static void measure(struct run *runs, size_t n, const char *what, pairs_fn *table, pairs_fn *straight, double limit,
+		    struct pairs_tally *tally)
 {
-	enum { N = sizeof subjects / sizeof *subjects };
+	pairs_head(what, "table", "straight", "ns");
+	for (size_t i = 0; i < n; i++) {
+		struct pairs_result result = pairs_measure(table, straight, &runs[i], PAIRS, BLOCK_US);
+
+		pairs_line(tally, runs[i].subject->name, &result, limit);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct run runs[sizeof subjects / sizeof *subjects];
 	struct kw_arena samples = {0};
 	struct pairs_tally tally = {0};
-	struct pairs_result result;
-	struct run runs[N];
+	size_t n = 0;
 
-	for (size_t i = 0; i < N; i++)
-		start(&runs[i], &subjects[i], &samples);
-	pairs_head("decode", "table", "straight", "ns");
-	for (size_t i = 0; i < N; i++) {
-		result = pairs_measure(decode_by_table, decode_straight, &runs[i], PAIRS, BLOCK_US);
-		pairs_line(&tally, subjects[i].name, &result, DECODE_LIMIT);
-	}
-	pairs_head("encode", "table", "straight", "ns");
-	for (size_t i = 0; i < N; i++) {
-		result = pairs_measure(encode_by_table, encode_straight, &runs[i], PAIRS, BLOCK_US);
-		pairs_line(&tally, subjects[i].name, &result, ENCODE_LIMIT);
-	}
+	for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+		if (argc < 2 || strstr(subjects[i].name, argv[1]))
+			start(&runs[n++], &subjects[i], &samples);
+	measure(runs, n, "decode", decode_by_table, decode_straight, DECODE_LIMIT, &tally);
+	measure(runs, n, "encode", encode_by_table, encode_straight, ENCODE_LIMIT, &tally);
 	return pairs_end(&tally);
 }
