@@ -109,9 +109,8 @@ static ptrdiff_t add_tags_span(struct dec *d, const uint8_t *p, const struct kw_
 	struct kw_span *span;
 	char of[256] = "", path[280];
 
-	if (up)
-		kw_frame_path(up, of, sizeof of);
-	snprintf(path, sizeof path, "%s%s_taggedFields", of, up ? "." : "");
+	kw_frame_path(up, of, sizeof of);
+	snprintf(path, sizeof path, "%s%s_taggedFields", of, *of ? "." : "");
 	span = kw_map_add(d->map, path, p);
 	if (!span) {
 		fail(d, p, up, KT_ENOMEM, "out of memory");
@@ -137,70 +136,48 @@ static inline void close_span(struct dec *d, const uint8_t *p, ptrdiff_t span)
 
 /* ---- numbers ---- */
 
-static inline void get_1(char *at, const uint8_t *p)
-{
-	*at = (char)*p;
-}
-
-static inline void get_2(char *at, const uint8_t *p)
-{
-	uint16_t v = kw_rd16(p);
-	memcpy(at, &v, sizeof v);
-}
-
-static inline void get_4(char *at, const uint8_t *p)
-{
-	uint32_t v = kw_rd32(p);
-	memcpy(at, &v, sizeof v);
-}
-
-static inline void get_8(char *at, const uint8_t *p)
-{
-	uint64_t v = kw_rd64(p);
-	memcpy(at, &v, sizeof v);
-}
-
-static inline void get_0(char *at, const uint8_t *p)
-{
-	(void)at;
-	(void)p;
-}
-
 static inline const uint8_t *read_number(const struct kw_op *op, char *at, const uint8_t *p)
 {
-	switch (op->elem_min) {
-	case 1: get_1(at, p); break;
-	case 2: get_2(at, p); break;
-	case 4: get_4(at, p); break;
-	case 8: get_8(at, p); break;
-	default: memcpy(at, p, sizeof(struct kw_uuid));
-	}
-	if (op->type == KW_BOOL)
+	uint64_t v64;
+	uint32_t v32;
+	uint16_t v16;
+
+	switch ((enum kw_type)op->type) {
+	case KW_BOOL:
 		*(bool *)at = *p != 0;
+		break;
+	case KW_INT8:
+		*at = (char)*p;
+		break;
+	case KW_INT16:
+	case KW_UINT16:
+		v16 = kw_rd16(p);
+		memcpy(at, &v16, sizeof v16);
+		break;
+	case KW_INT32:
+	case KW_UINT32:
+		v32 = kw_rd32(p);
+		memcpy(at, &v32, sizeof v32);
+		break;
+	case KW_INT64:
+	case KW_FLOAT64:
+		v64 = kw_rd64(p);
+		memcpy(at, &v64, sizeof v64);
+		break;
+	default:   /* KW_UUID */
+		memcpy(at, p, sizeof(struct kw_uuid));
+	}
 	return p + op->elem_min;
 }
 
-/* The run of numbers that begins with op; their bytes are there. */
+/* The run of numbers that begins with op; their bytes are there, and a word more. */
 static inline const uint8_t *read_run(const struct kw_op *op, char *out, const uint8_t *p)
 {
-	for (const struct kw_move *move = op->moves, *end = move + op->nmoves; move < end; move++) {
-		switch ((enum kw_shape)move->shape) {
-#define KW_X(first_size, second_size)                              \
-	case KW_SHAPE(first_size, second_size):                    \
-		get_##first_size(out + move->first, p);            \
-		get_##second_size(out + move->second, p + first_size); \
-		p += first_size + second_size;                     \
-		break;
-		KW_SHAPES(KW_X)
-#undef KW_X
-		case KW_SHAPE_BOOL:
-			*(bool *)(out + move->first) = *p++ != 0;
-			break;
-		case KW_SHAPE_UUID:
-			memcpy(out + move->first, p, sizeof(struct kw_uuid));
-			p += sizeof(struct kw_uuid);
-			break;
-		}
+	for (const struct kw_move *move = op->moves, *end = move + op->step; move < end; move++) {
+		uint64_t v = kw_rd64(p) >> move->shift;
+
+		memcpy(out + move->offset, &v, sizeof v);
+		p += move->size;
 	}
 	return p;
 }
@@ -232,10 +209,8 @@ static inline const uint8_t *length(struct dec *d, const uint8_t *p, const struc
 	return has(d, p, (size_t)*n) ? p : truncated(d, p, frame, (size_t)*n);
 }
 
-static const uint8_t *read_struct(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
-				  const struct kw_frame *up);
-static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
-				   struct kw_frame *up);
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t i,
+				   int32_t n, struct kw_frame *up);
 
 static inline const uint8_t *read_text(struct dec *d, const uint8_t *p, const struct kw_op *op,
 				       const struct kw_frame *frame, bool nullable, ptrdiff_t span, char *at)
@@ -268,12 +243,12 @@ static inline const uint8_t *read_blob(struct dec *d, const uint8_t *p, const st
 
 /* What is no array and no pointer. */
 static inline const uint8_t *read_value(struct dec *d, const uint8_t *p, const struct kw_op *op, bool nullable,
-					const struct kw_frame *frame, char *at)
+					struct kw_frame *frame, char *at)
 {
 	ptrdiff_t span = open_span(d, p, op, frame);
 
 	if (op->type == KW_STRUCT)
-		p = read_struct(d, p, op->sub, at, frame);
+		p = read_structs(d, p, op->sub, at, frame->index, frame->index + 1, frame);
 	else if (op->type == KW_STRING)
 		p = read_text(d, p, op, frame, nullable, span, at);
 	else if (op->type > KW_STRING)
@@ -325,7 +300,7 @@ static const uint8_t *read_elements(struct dec *d, const uint8_t *p, const struc
 		return p;
 	}
 	if (op->type == KW_STRUCT && !d->map)
-		return read_structs(d, p, op->sub, v, n, frame);
+		return read_structs(d, p, op->sub, v, 0, n, frame);
 	for (int32_t i = 0; i < n && p; i++, v += op->elem_size) {
 		frame->index = i;
 		p = read_value(d, p, op, false, frame, v);
@@ -343,8 +318,8 @@ static const uint8_t *read_array(struct dec *d, const uint8_t *p, const struct k
 	char *v;
 
 	p = read_count(d, p, op, frame, span, &n);
-	if (p && n < 0) {
-		out->n = -1;
+	if (p && n <= 0) {
+		*out = (struct kw_arr){NULL, n};
 	} else if (p) {
 		v = kw_alloc(d->arena, (size_t)n * op->elem_size);
 		*out = (struct kw_arr){v, v ? n : 0};
@@ -374,7 +349,7 @@ static const uint8_t *read_presence(struct dec *d, const uint8_t *p, const struc
 	return p + 1;
 }
 
-static const uint8_t *read_pointer(struct dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame,
+static const uint8_t *read_pointer(struct dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
 				   char *at)
 {
 	ptrdiff_t span = open_span(d, p, op, frame);
@@ -386,7 +361,7 @@ static const uint8_t *read_pointer(struct dec *d, const uint8_t *p, const struct
 	*out = NULL;
 	if (p && present) {
 		*out = kw_alloc(d->arena, op->elem_size);
-		p = *out ? read_struct(d, p, op->sub, *out, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
+		p = *out ? read_structs(d, p, op->sub, *out, -1, 0, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
 	}
 	close_span(d, p, span);
 	return p;
@@ -436,11 +411,11 @@ static const uint8_t *read_unknown_tag(struct dec *d, const uint8_t *p, const st
 	return p + size;
 }
 
-/* A known one, perhaps not for the first time: what it had before is gone. */
+/* A known one. If it is not for the first time, what it had before is gone. */
 static const uint8_t *read_known_tag(struct dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
-				     char *out)
+				     char *out, bool again)
 {
-	if (op->type == KW_STRUCT && !op->array && !op->pointer)
+	if (again && op->type == KW_STRUCT && !op->array && !op->pointer)
 		memset(out + op->offset, 0, op->elem_size);
 	p = read_op(d, p, op, frame, out);
 	frame->field = NULL;
@@ -450,7 +425,7 @@ static const uint8_t *read_known_tag(struct dec *d, const uint8_t *p, const stru
 static const uint8_t *read_tagged(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
 				  struct kw_frame *frame, ptrdiff_t span)
 {
-	uint32_t n = 0, tag = 0, size = 0;
+	uint32_t n = 0, tag = 0, size = 0, next = 0;
 
 	p = uvarint(d, p, frame, &n);
 	end_length(d, p, span);
@@ -462,9 +437,10 @@ static const uint8_t *read_tagged(struct dec *d, const uint8_t *p, const struct 
 		if (!(p = uvarint(d, p, frame, &tag)) || !(p = uvarint(d, p, frame, &size)))
 			return NULL;
 		op = find_tag(plan, tag);
-		p = op ? read_known_tag(d, p, op, frame, out) :
+		p = op ? read_known_tag(d, p, op, frame, out, tag < next) :
 			 read_unknown_tag(d, p, plan, tag, size, n - i,
-					  (struct kw_tags *)(void *)(out + plan->st->tags_offset), frame);
+					  (struct kw_tags *)(void *)(out + plan->tags_offset), frame);
+		next = tag + 1;
 	}
 	return p;
 }
@@ -482,33 +458,78 @@ static const uint8_t *read_tags(struct dec *d, const uint8_t *p, const struct kw
 
 /* ---- structs ---- */
 
-/* The common cases of op, with as little ado as can be: what is not common, or broken, is left to read_op(), which says
- * what is wrong. NULL for that. */
-static inline const uint8_t *read_quickly(const struct dec *d, const uint8_t *p, const struct kw_op *op, char *out)
+static inline const uint8_t *read_ints(const struct dec *d, const uint8_t *p, uint32_t n, struct kw_arr *out)
 {
+	uint32_t *v = has(d, p, 4 * (size_t)n) ? kw_alloc(d->arena, 4 * (size_t)n) : NULL;
+
+	if (!v)
+		return NULL;
+	*out = (struct kw_arr){v, (int32_t)n};
+	for (uint32_t i = 0; i < n; i++, p += 4)
+		v[i] = kw_rd32(p);
+	return p;
+}
+
+static inline const uint8_t *read_elements_of(struct dec *d, const uint8_t *p, const struct kw_op *op, uint32_t n,
+					      struct kw_arr *out, struct kw_frame *frame)
+{
+	char *v;
+
+	if (n * (uint64_t)op->elem_min > (size_t)(d->end - p) || !(v = kw_alloc(d->arena, (size_t)n * op->elem_size)))
+		return NULL;
+	*out = (struct kw_arr){v, (int32_t)n};
+	frame->field = op->field;
+	return read_structs(d, p, op->sub, v, 0, (int32_t)n, frame);
+}
+
+/* The common cases of op, with as little ado as can be. NULL for all others and for what is broken: that is left to
+ * read_op(), which says what is wrong. */
+static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const struct kw_op *op, char *out,
+					  struct kw_frame *frame)
+{
+	void *at = out + op->offset;
 	uint32_t n;
 
-	switch ((enum kw_quick)op->quick) {
-	case KW_QUICK_RUN:
+	if (op->quick == KW_QUICK_RUN)
 		return has(d, p, op->run_bytes) ? read_run(op, out, p) : NULL;
-	case KW_QUICK_TEXT:   /* of less than 127 bytes */
-		if (p == d->end || (n = *p - 1u) >= 0x7f || !has(d, ++p, n))
+	if (!has(d, p, sizeof(struct kw_uuid)))
+		return NULL;
+	n = *p - 1u;             /* of what is less than 127 */
+	switch ((enum kw_quick)op->quick) {
+	case KW_QUICK_BOOL:
+		*(bool *)at = *p != 0;
+		return p + 1;
+	case KW_QUICK_UUID:
+		memcpy(at, p, sizeof(struct kw_uuid));
+		return p + sizeof(struct kw_uuid);
+	case KW_QUICK_TEXT:
+		if (n >= 0x7f || !has(d, ++p, n))
 			return NULL;
-		*(struct kw_str *)(void *)(out + op->offset) = (struct kw_str){(const char *)p, (int32_t)n};
+		*(struct kw_str *)at = (struct kw_str){(const char *)p, (int32_t)n};
 		return p + n;
-	case KW_QUICK_RECORDS:   /* of 127 to 16382 bytes */
-		if (!has(d, p, 2) || p[0] < 0x80 || p[1] >= 0x80)
+	case KW_QUICK_RECORDS:   /* less than 16383 */
+		if (*p >= 0x80)
+			n = n - 0x80 + 128u * *++p;
+		if (*p++ >= 0x80 || n >= 0x3fff || !has(d, p, n))
 			return NULL;
-		n = (p[0] & 0x7fu) + (p[1] * 128u) - 1;
-		p += 2;
-		if (n >= 0x3fff || !has(d, p, n))
-			return NULL;
-		*(struct kw_records *)(void *)(out + op->offset) = (struct kw_records){.p = p, .n = (int32_t)n};
+		*(struct kw_records *)at = (struct kw_records){.p = p, .n = (int32_t)n};
 		return p + n;
-	case KW_QUICK_NOT:
-		break;
+	case KW_QUICK_INTS:
+		if (n > 0 && n < 0x7f)
+			return read_ints(d, p + 1, n, at);
+		return n == 0 ? p + 1 : NULL;
+	case KW_QUICK_STRUCTS:
+		if (n > 0 && n < 0x7f)
+			return read_elements_of(d, p + 1, op, n, at, frame);
+		/* fall through */
+	case KW_QUICK_ARRAY:     /* an empty one, or null */
+		if (n != 0 && !(n == UINT32_MAX && op->nullable))
+			return NULL;
+		((struct kw_arr *)at)->n = (int32_t)n;
+		return p + 1;
+	default:
+		return NULL;
 	}
-	return NULL;
 }
 
 static const uint8_t *read_mapped_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
@@ -519,50 +540,36 @@ static const uint8_t *read_mapped_fields(struct dec *d, const uint8_t *p, const 
 	return p && plan->flexible ? read_tags(d, p, plan, out, frame) : p;
 }
 
-/* `out` is zeroed. */
-static inline const uint8_t *read_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
-					 struct kw_frame *frame)
+/* Elements i to n of an array, or one struct that is no element: then they are -1 and 0. The memory is zeroed. */
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t i,
+				   int32_t n, struct kw_frame *up)
 {
-	for (const struct kw_fill *fill = plan->fills, *last = fill + plan->nfills; fill < last; fill++)
-		memcpy(out + fill->offset, &fill->word, sizeof fill->word);
-	if (d->map)
-		return read_mapped_fields(d, p, plan, out, frame);
-	for (const struct kw_op *op = plan->ops, *end = op + plan->nops; op < end;) {
-		const uint8_t *next = read_quickly(d, p, op, out);
-
-		if (next) {
-			p = next;
-			op += op->step;
-		} else {
-			p = read_op(d, p, op++, frame, out);
-			if (!p)
-				return NULL;
-		}
-	}
-	if (!plan->flexible)
-		return p;
-	if (p < d->end && *p == 0)   /* no tagged fields, as nearly always */
-		return p + 1;
-	return read_tags(d, p, plan, out, frame);
-}
-
-static const uint8_t *read_struct(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
-				  const struct kw_frame *up)
-{
+	const struct kw_fill *fill, *last_fill = plan->fills + plan->nfills;
+	const struct kw_op *op, *last = plan->ops + plan->nops;
 	struct kw_frame frame = {up, NULL, -1};
 
-	return read_fields(d, p, plan, out, &frame);
-}
-
-/* The n elements of an array. */
-static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
-				   struct kw_frame *up)
-{
-	struct kw_frame frame = {up, NULL, -1};
-
-	for (int32_t i = 0; i < n && p; i++, out += plan->st->size) {
+	for (; i < n; i++, out += plan->size) {
 		up->index = i;
-		p = read_fields(d, p, plan, out, &frame);
+		for (op = d->map ? last : plan->ops; op < last;) {
+			const uint8_t *next = read_quickly(d, p, op, out, &frame);
+
+			if (next) {
+				op += op->step;
+			} else if (d->code || !(next = read_op(d, p, op++, &frame, out))) {
+				return NULL;
+			}
+			p = next;
+		}
+		for (fill = plan->fills; fill < last_fill; fill++)
+			*(uint64_t *)(void *)(out + fill->offset) |= fill->word;
+		if (d->map)
+			p = read_mapped_fields(d, p, plan, out, &frame);
+		else if (plan->flexible && p < d->end && *p == 0)   /* no tagged fields, as nearly always */
+			p++;
+		else if (plan->flexible)
+			p = read_tags(d, p, plan, out, &frame);
+		if (!p)
+			return NULL;
 	}
 	up->index = -1;
 	return p;
@@ -573,6 +580,7 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 {
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
 	struct dec d = {.arena = arena, .err = err, .map = map};
+	struct kw_frame root = {NULL, NULL, -1};
 	const uint8_t *end;
 
 	if (!p) {   /* which must not be counted from */
@@ -588,7 +596,7 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 	*out = kw_alloc(arena, msg->root->size);
 	if (!*out)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	end = read_struct(&d, p, plan, *out, NULL);
+	end = read_structs(&d, p, plan, *out, -1, 0, &root);
 	if (used)
 		*used = (size_t)((end ? end : d.stop) - p);
 	return d.code;

@@ -69,49 +69,34 @@ static inline uint8_t *put_uvarint(uint8_t *q, uint32_t v)
 	return q;
 }
 
-static inline void put_1(uint8_t *q, const char *at)
-{
-	*q = (uint8_t)*at;
-}
-
-static inline void put_2(uint8_t *q, const char *at)
-{
-	uint16_t v;
-
-	memcpy(&v, at, sizeof v);
-	kw_wr16(q, v);
-}
-
-static inline void put_4(uint8_t *q, const char *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, sizeof v);
-	kw_wr32(q, v);
-}
-
-static inline void put_8(uint8_t *q, const char *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof v);
-	kw_wr64(q, v);
-}
-
-static inline void put_0(uint8_t *q, const char *at)
-{
-	(void)q;
-	(void)at;
-}
-
 static inline uint8_t *put_number(const struct kw_op *op, const char *at, uint8_t *q)
 {
-	switch (op->elem_min) {
-	case 1: put_1(q, at); break;
-	case 2: put_2(q, at); break;
-	case 4: put_4(q, at); break;
-	case 8: put_8(q, at); break;
-	default: memcpy(q, at, sizeof(struct kw_uuid));
+	uint64_t v64;
+	uint32_t v32;
+	uint16_t v16;
+
+	switch ((enum kw_type)op->type) {
+	case KW_BOOL:
+	case KW_INT8:
+		*q = (uint8_t)*at;
+		break;
+	case KW_INT16:
+	case KW_UINT16:
+		memcpy(&v16, at, sizeof v16);
+		kw_wr16(q, v16);
+		break;
+	case KW_INT32:
+	case KW_UINT32:
+		memcpy(&v32, at, sizeof v32);
+		kw_wr32(q, v32);
+		break;
+	case KW_INT64:
+	case KW_FLOAT64:
+		memcpy(&v64, at, sizeof v64);
+		kw_wr64(q, v64);
+		break;
+	default:   /* KW_UUID */
+		memcpy(q, at, sizeof(struct kw_uuid));
 	}
 	return q + op->elem_min;
 }
@@ -160,20 +145,18 @@ static inline uint8_t *put_run(struct enc *e, uint8_t *q, const struct kw_op *op
 	return q ? q + size : NULL;
 }
 
-static uint8_t *write_struct(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
-			     const struct kw_frame *up);
-static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t n,
+static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t i, int32_t n,
 			      struct kw_frame *up);
 
 /* What is no array and no pointer. */
 static inline uint8_t *write_value(struct enc *e, uint8_t *q, const struct kw_op *op, bool nullable,
-				   const struct kw_frame *frame, const char *at)
+				   struct kw_frame *frame, const char *at)
 {
 	const struct kw_str *str = (const struct kw_str *)(const void *)at;
 	const struct kw_bytes *bytes = (const struct kw_bytes *)(const void *)at;
 
 	if (op->type == KW_STRUCT)
-		return write_struct(e, q, op->sub, at, frame);
+		return write_structs(e, q, op->sub, at, frame->index, frame->index + 1, frame);
 	if (op->type == KW_STRING && str->n > 0x7fff)
 		return fail(e, frame, KT_ERANGE, "string is longer than 32767 bytes");
 	if (op->type == KW_STRING)
@@ -186,14 +169,6 @@ static inline uint8_t *write_value(struct enc *e, uint8_t *q, const struct kw_op
 	return q ? put_number(op, at, q) : NULL;
 }
 
-static uint8_t *write_ints(struct enc *e, uint8_t *q, const char *v, int32_t n)
-{
-	q = room(e, q, n > 0 ? 4 * (size_t)n : 0);
-	for (int32_t i = 0; i < n && q; i++)
-		put_4(q + 4 * (size_t)i, v + 4 * (size_t)i);
-	return q && n > 0 ? q + 4 * (size_t)n : q;
-}
-
 static uint8_t *write_array(struct enc *e, uint8_t *q, const struct kw_op *op, struct kw_frame *frame, const char *at)
 {
 	const struct kw_arr *arr = (const struct kw_arr *)(const void *)at;
@@ -201,9 +176,7 @@ static uint8_t *write_array(struct enc *e, uint8_t *q, const struct kw_op *op, s
 
 	q = put_length(e, q, op, frame, 4, arr->n, 0, op->nullable);
 	if (q && op->type == KW_STRUCT)
-		return write_structs(e, q, op->sub, v, arr->n, frame);
-	if (q && op->type == KW_INT32)
-		return write_ints(e, q, v, arr->n);
+		return write_structs(e, q, op->sub, v, 0, arr->n, frame);
 	for (int32_t i = 0; i < arr->n && q; i++, v += op->elem_size) {
 		frame->index = i;
 		q = write_value(e, q, op, false, frame, v);
@@ -213,7 +186,7 @@ static uint8_t *write_array(struct enc *e, uint8_t *q, const struct kw_op *op, s
 }
 
 /* Before a nullable struct stands whether it is there: a signed byte, in a tagged field an unsigned varint. */
-static uint8_t *write_pointer(struct enc *e, uint8_t *q, const struct kw_op *op, const struct kw_frame *frame,
+static uint8_t *write_pointer(struct enc *e, uint8_t *q, const struct kw_op *op, struct kw_frame *frame,
 			      const char *at)
 {
 	const void *sub = *(void *const *)(const void *)at;
@@ -226,7 +199,7 @@ static uint8_t *write_pointer(struct enc *e, uint8_t *q, const struct kw_op *op,
 			return NULL;
 		*q++ = sub ? 1 : op->tag >= 0 ? 0 : 0xff;
 	}
-	return sub ? write_struct(e, q, op->sub, sub, frame) : q;
+	return sub ? write_structs(e, q, op->sub, sub, -1, 0, frame) : q;
 }
 
 static __attribute__((noinline)) uint8_t *write_op(struct enc *e, uint8_t *q, const struct kw_op *op,
@@ -281,28 +254,36 @@ static uint8_t *write_unknown_tag(struct enc *e, uint8_t *q, const struct kw_tag
 	return q + size;
 }
 
-/* Whether the field has its default. Mostly it has its very bytes, which are quickly compared. */
-static inline bool is_default(const struct kw_plan *plan, const struct kw_field *field, const char *in)
+static inline const struct kw_tags *tags_of(const struct kw_plan *plan, const char *in)
 {
-	const char *def = plan->defaults;
-	uint32_t at = field->offset, end = at + (field->type == KW_STRUCT ? field->sub->size : 0);
+	return (const struct kw_tags *)(const void *)(in + plan->tags_offset);
+}
 
-	if (field->flags & KW_F_ARRAY || kw_is_pointer(field) || at == end)
-		return kw_field_is_default(field, in);
-	for (; at < end; at += (uint32_t)sizeof(uint64_t))
-		if (memcmp(in + at, def + at, sizeof(uint64_t)) != 0)
-			return kw_field_is_default(field, in);
-	return true;
+/* Whether all in the extent has its default, as far as can be said at once: mostly it has the default's very bytes. */
+static inline bool has_defaults(const struct kw_plan *plan, struct kw_extent extent, const char *in)
+{
+	uint64_t odd = extent.from == extent.to, is, should;
+
+	for (uint32_t at = extent.from; at < extent.to; at += KW_WORD) {
+		memcpy(&is, in + at, KW_WORD);
+		memcpy(&should, (const char *)plan->defaults + at, KW_WORD);
+		odd |= is ^ should;
+	}
+	return odd == 0;
 }
 
 static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
-			   struct kw_frame *frame)
+						     struct kw_frame *frame)
 {
-	const struct kw_tags *unknown = (const struct kw_tags *)(const void *)(in + plan->st->tags_offset);
+	const struct kw_tags *unknown = tags_of(plan, in);
 	uint32_t n = (uint32_t)unknown->n, k = 0;
+	uint64_t set = 0;          /* a bit for each known one */
 
 	for (uint32_t i = 0; i < plan->ntagged; i++)
-		n += !is_default(plan, plan->tagged[i].field, in);
+		if (!kw_field_is_default(plan->tagged[i].field, in)) {
+			set |= (uint64_t)1 << i;
+			n++;
+		}
 	q = length_room(e, q, true, 0, n, 0);
 	if (!q)
 		return NULL;
@@ -313,7 +294,7 @@ static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, 
 		uint32_t next = i < unknown->n ? unknown->v[i].tag : UINT32_MAX;
 
 		for (; q && k < plan->ntagged && (uint32_t)plan->tagged[k].tag < next; k++)
-			if (!is_default(plan, plan->tagged[k].field, in))
+			if (set >> k & 1)
 				q = write_tagged(e, q, &plan->tagged[k], frame, in);
 		if (q && i < unknown->n)
 			q = write_unknown_tag(e, q, &unknown->v[i]);
@@ -326,117 +307,121 @@ static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, 
 /* That nothing is set which this version cannot say. */
 static __attribute__((noinline)) bool check_absent(struct enc *e, const struct kw_plan *plan, const char *in, struct kw_frame *frame)
 {
-	const struct kw_tags *unknown = (const struct kw_tags *)(const void *)(in + plan->st->tags_offset);
-
 	for (uint32_t i = 0; i < plan->nabsent; i++) {
-		if (is_default(plan, plan->absent[i], in))
+		if (kw_field_is_default(plan->absent[i], in))
 			continue;
 		frame->field = plan->absent[i];
 		fail(e, frame, KT_EVERSION, "is set, but this version does not have it");
 		return false;
 	}
-	if (plan->flexible || !unknown->n)
+	if (plan->flexible || !tags_of(plan, in)->n)
 		return true;
 	fail(e, frame->up, KT_EVERSION, "has tagged fields, but this version is not flexible");
 	return false;
 }
 
-/* The run of numbers that begins with op; there is room for it. */
+/* The run of numbers that begins with op; there is room for it, and for a word more. */
 static inline uint8_t *write_run(const struct kw_op *op, uint8_t *q, const char *in)
 {
-	for (const struct kw_move *move = op->moves, *end = move + op->nmoves; move < end; move++) {
-		switch ((enum kw_shape)move->shape) {
-#define KW_X(first_size, second_size)                              \
-	case KW_SHAPE(first_size, second_size):                    \
-		put_##first_size(q, in + move->first);             \
-		put_##second_size(q + first_size, in + move->second); \
-		q += first_size + second_size;                     \
-		break;
-		KW_SHAPES(KW_X)
-#undef KW_X
-		case KW_SHAPE_BOOL:
-			put_1(q++, in + move->first);
-			break;
-		case KW_SHAPE_UUID:
-			memcpy(q, in + move->first, sizeof(struct kw_uuid));
-			q += sizeof(struct kw_uuid);
-			break;
-		}
+	for (const struct kw_move *move = op->moves, *end = move + op->step; move < end; move++) {
+		uint64_t v;
+
+		memcpy(&v, in + move->offset, sizeof v);
+		kw_wr64(q, v << move->shift);
+		q += move->size;
 	}
 	return q;
 }
 
-/* The common cases of op, with as little ado as can be: what is not common, or not allowed, is left to write_op(), which
- * says what is wrong. NULL for that. */
-static inline uint8_t *write_quickly(const struct enc *e, uint8_t *q, const struct kw_op *op, const char *in)
+static inline uint8_t *write_ints(uint8_t *q, const int32_t *v, int32_t n)
 {
-	size_t left = (size_t)(e->limit - q), n;
-	const struct kw_str *str;
+	for (int32_t i = 0; i < n; i++, q += 4)
+		kw_wr32(q, (uint32_t)v[i]);
+	return q;
+}
 
-	switch ((enum kw_quick)op->quick) {
-	case KW_QUICK_RUN:
+/* The common cases of op, with as little ado as can be. NULL for all others and for what is not allowed: that is left to
+ * write_op(), which says what is wrong. */
+static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_op *op, const char *in,
+				     struct kw_frame *frame)
+{
+	const void *at = in + op->offset;
+	const struct kw_str *str = at;
+	const struct kw_arr *arr = at;
+	size_t left = (size_t)(e->limit - q);
+
+	if (op->quick == KW_QUICK_RUN)
 		return left >= op->run_bytes ? write_run(op, q, in) : NULL;
-	case KW_QUICK_TEXT:   /* of less than 127 bytes */
-		str = (const struct kw_str *)(const void *)(in + op->offset);
-		n = (uint32_t)str->n;
-		if (n >= 0x7f || left <= n)
-			return NULL;
-		*q++ = (uint8_t)(n + 1);
-		if (n > 0)
-			memcpy(q, str->s, n);
-		return q + n;
-	case KW_QUICK_RECORDS:
-	case KW_QUICK_NOT:
-		break;
-	}
-	return NULL;
-}
-
-static inline uint8_t *write_fields(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
-				    struct kw_frame *frame)
-{
-	if ((plan->nabsent || !plan->flexible) && !check_absent(e, plan, in, frame))
+	if (left < sizeof(struct kw_uuid))
 		return NULL;
-	for (const struct kw_op *op = plan->ops, *end = op + plan->nops; op < end;) {
-		uint8_t *next = write_quickly(e, q, op, in);
-
-		if (next) {
-			q = next;
-			op += op->step;
-		} else {
-			q = write_op(e, q, op++, frame, in);
-			if (!q)
-				return NULL;
-		}
-	}
-	if (!plan->flexible)
-		return q;
-	/* No tagged fields, as nearly always. */
-	if (plan->ntagged == 0 && q < e->limit &&
-	    ((const struct kw_tags *)(const void *)(in + plan->st->tags_offset))->n == 0) {
-		*q = 0;
+	switch ((enum kw_quick)op->quick) {
+	case KW_QUICK_BOOL:
+		*q = *(const bool *)at;
 		return q + 1;
+	case KW_QUICK_UUID:
+		memcpy(q, at, sizeof(struct kw_uuid));
+		return q + sizeof(struct kw_uuid);
+	case KW_QUICK_TEXT:      /* of less than 127 bytes */
+		if ((uint32_t)str->n >= 0x7f || left <= (size_t)str->n)
+			return NULL;
+		*q++ = (uint8_t)(str->n + 1);
+		if (str->n > 0)
+			memcpy(q, str->s, (size_t)str->n);
+		return q + str->n;
+	case KW_QUICK_INTS:      /* less than 127 */
+		if ((uint32_t)arr->n >= 0x7f || left <= 4 * (size_t)arr->n)
+			return NULL;
+		*q++ = (uint8_t)(arr->n + 1);
+		return write_ints(q, arr->v, arr->n);
+	case KW_QUICK_STRUCTS:
+		if (arr->n > 0 && arr->n < 0x7f) {
+			frame->field = op->field;
+			*q++ = (uint8_t)(arr->n + 1);
+			return write_structs(e, q, op->sub, arr->v, 0, arr->n, frame);
+		}
+		/* fall through */
+	case KW_QUICK_ARRAY:     /* an empty one, or null */
+		if (arr->n > 0 || (arr->n < 0 && !op->nullable))
+			return NULL;
+		*q = (uint8_t)(arr->n + 1);
+		return q + 1;
+	default:
+		return NULL;
 	}
-	return write_tags(e, q, plan, in, frame);
 }
 
-static uint8_t *write_struct(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
-			     const struct kw_frame *up)
-{
-	struct kw_frame frame = {up, NULL, -1};
-
-	return write_fields(e, q, plan, in, &frame);
-}
-
-/* The n elements of an array. */
-static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t n,
+/* Elements i to n of an array, or one struct that is no element: then they are -1 and 0. */
+static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t i, int32_t n,
 			      struct kw_frame *up)
 {
+	const struct kw_op *op, *last = plan->ops + plan->nops;
+	bool may_lack = plan->nabsent || !plan->flexible;
 	struct kw_frame frame = {up, NULL, -1};
 
-	for (int32_t i = 0; i < n && q; i++, in += plan->st->size) {
+	for (; i < n; i++, in += plan->size) {
 		up->index = i;
-		q = write_fields(e, q, plan, in, &frame);
+		if (may_lack && !(plan->flexible && has_defaults(plan, plan->absent_at, in)) &&
+		    !check_absent(e, plan, in, &frame))
+			return NULL;
+		for (op = plan->ops; op < last;) {
+			uint8_t *next = write_quickly(e, q, op, in, &frame);
+
+			if (next) {
+				op += op->step;
+			} else if (e->code || e->buf->failed || !(next = write_op(e, q, op++, &frame, in))) {
+				return NULL;
+			}
+			q = next;
+		}
+		if (!plan->flexible)
+			continue;
+		if (q < e->limit && tags_of(plan, in)->n == 0 &&   /* as nearly always */
+		    (plan->ntagged == 0 || has_defaults(plan, plan->tagged_at, in)))
+			*q++ = 0;
+		else
+			q = write_tags(e, q, plan, in, &frame);
+		if (!q)
+			return NULL;
 	}
 	up->index = -1;
 	return q;
@@ -446,13 +431,14 @@ int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_b
 {
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
 	struct enc e = {.buf = buf, .err = err};
+	struct kw_frame root = {NULL, NULL, -1};
 	uint8_t *q;
 
 	if (!plan)
 		return err && err->code ? err->code : KT_EVERSION;
 	kw_buf_room(buf, plan->min_size);
 	q = resume(&e);
-	q = q ? write_struct(&e, q, plan, in, NULL) : NULL;
+	q = q ? write_structs(&e, q, plan, in, -1, 0, &root) : NULL;
 	if (q)
 		buf->n = (size_t)(q - buf->p);
 	else if (!e.code)

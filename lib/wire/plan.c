@@ -181,54 +181,31 @@ static uint32_t wire_min(const struct kw_op *op)
 	return op->elem_min;
 }
 
-/* Fields of one known size: only these have no length, no elements and no null. */
-static bool is_number(const struct kw_op *op)
+static bool is_number(const struct kw_struct *st, const struct kw_op *op)
 {
-	return !op->array && op->type <= KW_UUID;
-}
-
-/* The move of op and, if they can go together, of the one after it (or NULL). Returns how many ops that is. */
-static uint32_t make_move(const struct kw_op *op, const struct kw_op *next, struct kw_move *move)
-{
-	static const struct {
-		uint8_t first, second, shape;
-	} shapes[] = {
-#define KW_X(first, second) {first, second, KW_SHAPE(first, second)},
-		KW_SHAPES(KW_X)
-#undef KW_X
-	};
-	uint32_t second = next && next->type != KW_BOOL && next->type != KW_UUID ? next->elem_min : 0;
-
-	*move = (struct kw_move){op->type == KW_BOOL ? KW_SHAPE_BOOL : KW_SHAPE_UUID, (uint16_t)op->offset, 0};
-	if (op->type == KW_BOOL || op->type == KW_UUID)
-		return 1;
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		if (shapes[i].first == op->elem_min && shapes[i].second == second)
-			move->shape = shapes[i].shape;
-	if (second == 0)
-		return 1;
-	move->second = (uint16_t)next->offset;
-	return 2;
+	return !op->array && op->type >= KW_INT8 && op->type <= KW_FLOAT64 && op->offset + KW_WORD <= st->size &&
+	       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 }
 
 /* The run of numbers that begins with the first of n ops. Returns how many ops it is. */
-static uint32_t make_run(struct maker *mk, struct kw_op *op, uint32_t n)
+static uint32_t make_run(struct maker *mk, const struct kw_struct *st, struct kw_op *op, uint32_t n)
 {
-	uint32_t run = 0, i = 0;
 	struct kw_move *moves;
+	uint32_t run = 0;
 
-	while (run < n && run < UINT8_MAX && is_number(&op[run]))
-		op->run_bytes = (uint16_t)(op->run_bytes + wire_min(&op[run++]));
-	if (run == 0)
-		return 0;
-	moves = kw_alloc(mk->arena, run * sizeof *moves);
+	while (run < n && run < UINT8_MAX && is_number(st, &op[run]))
+		run++;
+	moves = run ? kw_alloc(mk->arena, run * sizeof *moves) : NULL;
 	if (!moves) {
-		mk->failed = true;
-		return run;
+		mk->failed = mk->failed || run;
+		return 0;
 	}
-	while (i < run) {
-		i += make_move(&op[i], i + 1 < run ? &op[i + 1] : NULL, &moves[op->nmoves]);
-		op->nmoves++;
+	op->run_bytes = KW_WORD;
+	for (uint32_t i = 0; i < run; i++) {
+		uint8_t size = (uint8_t)op[i].elem_min;
+
+		moves[i] = (struct kw_move){(uint16_t)op[i].offset, size, (uint8_t)(8 * (KW_WORD - size))};
+		op->run_bytes = (uint16_t)(op->run_bytes + size);
 	}
 	op->moves = moves;
 	op->quick = KW_QUICK_RUN;
@@ -236,22 +213,70 @@ static uint32_t make_run(struct maker *mk, struct kw_op *op, uint32_t n)
 	return run;
 }
 
-static void find_quick(struct maker *mk, struct kw_op *ops, uint32_t n)
+static uint8_t quick_of(const struct kw_op *op)
+{
+	if (op->array && op->compact)
+		return op->type == KW_INT32 ? KW_QUICK_INTS : op->type == KW_STRUCT ? KW_QUICK_STRUCTS : KW_QUICK_ARRAY;
+	if (op->array)
+		return KW_QUICK_NOT;
+	switch ((enum kw_type)op->type) {
+	case KW_BOOL: return KW_QUICK_BOOL;
+	case KW_UUID: return KW_QUICK_UUID;
+	case KW_STRING: return op->compact ? KW_QUICK_TEXT : KW_QUICK_NOT;
+	case KW_RECORDS: return op->compact ? KW_QUICK_RECORDS : KW_QUICK_NOT;
+	default: return KW_QUICK_NOT;
+	}
+}
+
+static void find_quick(struct maker *mk, const struct kw_struct *st, struct kw_op *ops, uint32_t n)
 {
 	uint32_t i = 0;
 
 	while (i < n) {
-		uint32_t run = make_run(mk, &ops[i], n - i);
+		uint32_t run = make_run(mk, st, &ops[i], n - i);
 
-		if (run == 0) {
+		for (; run > 1; run--)
+			ops[++i].step = 1;
+		if (!ops[i].step) {
 			ops[i].step = 1;
-			if (!ops[i].array && ops[i].compact && ops[i].type == KW_STRING)
-				ops[i].quick = KW_QUICK_TEXT;
-			else if (!ops[i].array && ops[i].compact && ops[i].type == KW_RECORDS)
-				ops[i].quick = KW_QUICK_RECORDS;
+			ops[i].quick = quick_of(&ops[i]);
 		}
-		i += run ? run : 1;
+		i++;
 	}
+}
+
+static uint32_t end_of(const struct kw_field *field)
+{
+	return field->offset + (uint32_t)(field->flags & KW_F_ARRAY ? sizeof(struct kw_arr) :
+					  kw_is_pointer(field) ? sizeof(void *) : kw_type_size(field));
+}
+
+static void extend(struct kw_extent *extent, const struct kw_field *field)
+{
+	if (extent->to == 0 || field->offset < extent->from)
+		extent->from = field->offset;
+	if (end_of(field) > extent->to)
+		extent->to = end_of(field);
+}
+
+/* Makes the extent empty if a field that is there lies within. */
+static void close_extent(const struct kw_plan *plan, struct kw_extent *extent)
+{
+	extent->from = extent->from / KW_WORD * KW_WORD;
+	extent->to = (extent->to + KW_WORD - 1) / KW_WORD * KW_WORD;
+	for (uint32_t i = 0; i < plan->nops; i++)
+		if (plan->ops[i].offset < extent->to && end_of(plan->ops[i].field) > extent->from)
+			extent->to = extent->from;
+}
+
+static void find_extents(struct kw_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->ntagged; i++)
+		extend(&plan->tagged_at, plan->tagged[i].field);
+	for (uint32_t i = 0; i < plan->nabsent; i++)
+		extend(&plan->absent_at, plan->absent[i]);
+	close_extent(plan, &plan->tagged_at);
+	close_extent(plan, &plan->absent_at);
 }
 
 /* What stands in a struct before it is read: zeros, and the defaults of what this version lacks or need not have. */
@@ -300,6 +325,8 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		return NULL;
 	}
 	plan->st = st;
+	plan->size = st->size;
+	plan->tags_offset = st->tags_offset;
 	plan->ops = ops;
 	plan->tagged = tagged;
 	plan->flexible = kw_in(mk->msg->flexible, mk->version);
@@ -320,7 +347,8 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		}
 	}
 	qsort(tagged, plan->ntagged, sizeof *tagged, by_tag);
-	find_quick(mk, ops, plan->nops);
+	find_quick(mk, st, ops, plan->nops);
+	find_extents(plan);
 	find_fills(mk, plan);
 	return plan;
 }

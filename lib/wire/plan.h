@@ -11,30 +11,23 @@
 
 struct kw_plan;
 
-/* Two numbers that follow each other on the wire, or one. An interpreter's cost is that of choosing what to do, so it
- * chooses half as often. X(first, second): bytes of each; the bool has a shape of its own, because any byte is one. */
-#define KW_SHAPES(X)                                                \
-	X(1, 0) X(2, 0) X(4, 0) X(8, 0)                             \
-	X(1, 1) X(1, 2) X(1, 4) X(1, 8) X(2, 1) X(2, 2) X(2, 4) X(2, 8) \
-	X(4, 1) X(4, 2) X(4, 4) X(4, 8) X(8, 1) X(8, 2) X(8, 4) X(8, 8)
-#define KW_SHAPE(first, second) KW_SHAPE_##first##_##second
-
-enum kw_shape {
-#define KW_X(first, second) KW_SHAPE(first, second),
-	KW_SHAPES(KW_X)
-#undef KW_X
-	KW_SHAPE_BOOL, KW_SHAPE_UUID,
-};
-
-/* What the interpreters have a short way for: the numbers from this op on, compact strings, compact records. */
+/* What the interpreters have a short way for: the numbers from this op on, a bool, a uuid, and what is compact of
+ * strings, records, arrays of int32, of structs, and other arrays. */
 enum kw_quick {
-	KW_QUICK_NOT, KW_QUICK_RUN, KW_QUICK_TEXT, KW_QUICK_RECORDS,
+	KW_QUICK_NOT, KW_QUICK_RUN, KW_QUICK_BOOL, KW_QUICK_UUID, KW_QUICK_TEXT, KW_QUICK_RECORDS, KW_QUICK_INTS,
+	KW_QUICK_STRUCTS, KW_QUICK_ARRAY,
 };
 
+/* A number of a run. All sizes are moved alike, as the upper bytes of a big-endian word of eight: nothing has to be
+ * decided for each. What goes too far is zeros, or overwritten by what comes next: fields lie in memory in the order of
+ * the wire, and a struct ends with its unknown tags. */
 struct kw_move {
-	uint8_t shape;             /* enum kw_shape */
-	uint16_t first, second;    /* offsets in the C struct */
+	uint16_t offset;           /* in the C struct */
+	uint8_t size;              /* bytes */
+	uint8_t shift;             /* bits of a word that are not its own */
 };
+
+enum { KW_WORD = 8 };
 
 struct kw_op {
 	uint8_t type;              /* enum kw_type */
@@ -45,18 +38,23 @@ struct kw_op {
 	uint32_t elem_size;        /* of an array element in memory */
 	uint32_t elem_min;         /* of an array element on the wire, at least 1 */
 	uint8_t quick;             /* enum kw_quick */
-	uint8_t step;              /* ops that are done with it */
-	uint16_t run_bytes;        /* of a run: bytes on the wire, so that one look at what is left does for all, */
-	uint16_t nmoves;           /* and its numbers, two at a time */
-	const struct kw_move *moves;
+	uint8_t step;              /* ops that are done by it */
+	uint16_t run_bytes;        /* of a run: bytes on the wire, and a word: one look at what is left does for all */
+	const struct kw_move *moves; /* of a run: `step` of them */
 	const struct kw_plan *sub; /* KW_STRUCT */
 	const struct kw_field *field;
 };
 
-/* A word of a decoded struct that is not zero before anything is read: of the defaults of fields that need not come. */
+/* A word of a struct that is not zero where nothing is read: the defaults of fields that need not come. What is read
+ * into the same word lies beside its bits. */
 struct kw_fill {
 	uint32_t offset;
 	uint64_t word;
+};
+
+/* Offsets between which some fields lie and no others, a multiple of a word; equal where others do. */
+struct kw_extent {
+	uint32_t from, to;
 };
 
 struct kw_plan {
@@ -68,10 +66,12 @@ struct kw_plan {
 	const struct kw_field **absent; /* fields that this version lacks and that must not be set */
 	uint32_t nabsent;
 	uint32_t min_size;            /* least bytes on the wire */
+	uint32_t size, tags_offset;   /* of st */
 	bool flexible;
 	const void *defaults;         /* image of the struct with all defaults */
 	const struct kw_fill *fills;
 	uint32_t nfills;
+	struct kw_extent tagged_at, absent_at; /* where those lie */
 };
 
 /* One step of the way to a field, for the path in an error; frames live on the C stack. */

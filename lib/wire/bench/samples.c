@@ -134,6 +134,8 @@ void *sample_FetchResponse_moved(const struct sample_shape *shape, struct kw_are
 		for (int32_t j = 0; j < shape->partitions; j++) {
 			struct kw_FetchResponse_PartitionData *partition = &response->responses.v[i].partitions.v[j];
 
+			if (j % 10)
+				continue;
 			partition->errorCode = 6;
 			partition->currentLeader.leaderId = 2;
 			partition->currentLeader.leaderEpoch = 5;

@@ -13,7 +13,7 @@ struct sample_shape {
 typedef void *sample_fn(const struct sample_shape *shape, struct kw_arena *arena);
 
 sample_fn sample_ProduceRequest, sample_ProduceResponse, sample_FetchRequest, sample_FetchResponse;
-/* With the tagged field that tells a consumer where the leader went. */
+/* One partition in ten has the tagged field that tells a consumer where the leader went. */
 sample_fn sample_FetchResponse_moved;
 /* Three brokers, three replicas of each partition. */
 sample_fn sample_MetadataRequest, sample_MetadataResponse;

@@ -8,7 +8,7 @@
 #include "lib/wire/varint.h"
 
 #define INLINE static inline
-#define RARE static inline
+#define RARE static __attribute__((noinline, unused))
 
 /* ---- reading ---- */
 
@@ -138,6 +138,8 @@ INLINE int32_t get_array(struct reader *r, bool nullable, size_t least, struct k
 		broke(r, KT_ECORRUPT);
 		return 0;
 	}
+	if (n == 0)
+		return 0;
 	*v = kw_alloc(arena, (size_t)n * size);
 	if (!*v) {
 		broke(r, KT_ENOMEM);
@@ -262,15 +264,48 @@ INLINE bool room(struct writer *w, size_t n)
 	return w->code == 0;
 }
 
-/* For these there must be room. */
-INLINE void put8(struct writer *w, uint8_t v) { *w->q++ = v; }
-INLINE void put16(struct writer *w, uint16_t v) { kw_wr16(w->q, v); w->q += 2; }
-INLINE void put32(struct writer *w, uint32_t v) { kw_wr32(w->q, v); w->q += 4; }
-INLINE void put64(struct writer *w, uint64_t v) { kw_wr64(w->q, v); w->q += 8; }
-INLINE void put_uuid(struct writer *w, struct kw_uuid id) { memcpy(w->q, id.b, 16); w->q += 16; }
+INLINE void put8(struct writer *w, uint8_t v)
+{
+	if (room(w, 1))
+		*w->q++ = v;
+}
+
+INLINE void put16(struct writer *w, uint16_t v)
+{
+	if (!room(w, 2))
+		return;
+	kw_wr16(w->q, v);
+	w->q += 2;
+}
+
+INLINE void put32(struct writer *w, uint32_t v)
+{
+	if (!room(w, 4))
+		return;
+	kw_wr32(w->q, v);
+	w->q += 4;
+}
+
+INLINE void put64(struct writer *w, uint64_t v)
+{
+	if (!room(w, 8))
+		return;
+	kw_wr64(w->q, v);
+	w->q += 8;
+}
+
+INLINE void put_uuid(struct writer *w, struct kw_uuid id)
+{
+	if (!room(w, 16))
+		return;
+	memcpy(w->q, id.b, 16);
+	w->q += 16;
+}
 
 INLINE void put_uvarint(struct writer *w, uint32_t v)
 {
+	if (!room(w, LENGTH_MAX))
+		return;
 	for (; v > 0x7f; v >>= 7)
 		*w->q++ = (uint8_t)(v | 0x80);
 	*w->q++ = (uint8_t)v;
@@ -283,15 +318,12 @@ INLINE void put_length(struct writer *w, int32_t n, bool nullable)
 	put_uvarint(w, (uint32_t)n + 1);
 }
 
-/* These make room for themselves. */
 INLINE bool put_string(struct writer *w, struct kw_str str, bool nullable)
 {
 	if (str.n > 0x7fff)
 		w->code = KT_ERANGE;
-	if (w->code || !room(w, LENGTH_MAX + (size_t)(str.n > 0 ? str.n : 0)))
-		return false;
 	put_length(w, str.n, nullable);
-	if (str.n > 0) {
+	if (str.n > 0 && room(w, (size_t)str.n)) {
 		memcpy(w->q, str.s, (size_t)str.n);
 		w->q += str.n;
 	}
@@ -300,9 +332,9 @@ INLINE bool put_string(struct writer *w, struct kw_str str, bool nullable)
 
 INLINE bool put_records(struct writer *w, const struct kw_records *records)
 {
-	if (!room(w, LENGTH_MAX))
-		return false;
 	put_length(w, records->n, true);
+	if (w->code)
+		return false;
 	sync_out(w);
 	if (records->n > 0 && records->v)
 		for (int32_t i = 0; i < records->nv; i++)
@@ -317,8 +349,6 @@ INLINE bool put_records(struct writer *w, const struct kw_records *records)
 
 INLINE bool put_ints(struct writer *w, const int32_t *v, int32_t n)
 {
-	if (!room(w, LENGTH_MAX + 4 * (size_t)(n > 0 ? n : 0)))
-		return false;
 	put_length(w, n, false);
 	for (int32_t i = 0; i < n; i++)
 		put32(w, (uint32_t)v[i]);
@@ -328,10 +358,8 @@ INLINE bool put_ints(struct writer *w, const int32_t *v, int32_t n)
 /* `known` tagged fields that are written by the caller come before these. */
 INLINE bool put_tag_count(struct writer *w, uint32_t known, const struct kw_tags *unknown)
 {
-	if (!room(w, LENGTH_MAX))
-		return false;
 	put_uvarint(w, known + (uint32_t)unknown->n);
-	return true;
+	return w->code == 0;
 }
 
 RARE struct writer put_unknown(struct writer w, const struct kw_tags *unknown)
@@ -339,10 +367,10 @@ RARE struct writer put_unknown(struct writer w, const struct kw_tags *unknown)
 	for (int32_t i = 0; i < unknown->n; i++) {
 		const struct kw_tag *tag = &unknown->v[i];
 
-		if (!room(&w, 2 * LENGTH_MAX + (size_t)tag->data.n))
-			break;
 		put_uvarint(&w, tag->tag);
 		put_uvarint(&w, (uint32_t)tag->data.n);
+		if (!room(&w, (size_t)tag->data.n))
+			break;
 		memcpy(w.q, tag->data.p, (size_t)tag->data.n);
 		w.q += tag->data.n;
 	}

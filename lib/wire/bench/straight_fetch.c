@@ -153,8 +153,6 @@ int straight_decode_FetchResponse_13(const uint8_t *p, size_t n, struct kw_arena
 
 static bool put_fetch_partition(struct writer *w, const struct kw_FetchRequest_FetchPartition *partition)
 {
-	if (!room(w, 4 + 4 + 8 + 4 + 8 + 4))
-		return false;
 	put32(w, (uint32_t)partition->partition);
 	put32(w, (uint32_t)partition->currentLeaderEpoch);
 	put64(w, (uint64_t)partition->fetchOffset);
@@ -166,8 +164,6 @@ static bool put_fetch_partition(struct writer *w, const struct kw_FetchRequest_F
 
 static bool put_forgotten(struct writer *w, const struct kw_FetchRequest_ForgottenTopic *topic)
 {
-	if (!room(w, 16))
-		return false;
 	put_uuid(w, topic->topicId);
 	return put_ints(w, topic->partitions.v, topic->partitions.n) && put_tags(w, &topic->unknownTags);
 }
@@ -180,8 +176,6 @@ static bool put_cluster_id(struct writer *w, const struct kw_FetchRequest *reque
 	if (!put_tag_count(w, request->clusterId.n >= 0, &request->unknownTags))
 		return false;
 	if (request->clusterId.n >= 0) {
-		if (!room(w, 2 * LENGTH_MAX))
-			return false;
 		put_uvarint(w, 0);
 		put_uvarint(w, (uint32_t)(n + (n + 1 > 0x3fff ? 3 : n + 1 > 0x7f ? 2 : 1)));
 		if (!put_string(w, request->clusterId, true))
@@ -200,7 +194,7 @@ int straight_encode_FetchRequest_13(const void *in, struct kw_buf *buf)
 	if (request->replicaState.replicaId != -1 || request->replicaState.replicaEpoch != -1 ||
 	    request->replicaState.unknownTags.n)
 		return KT_EVERSION;
-	if (!start_writing(&w, buf) || !room(&w, 6 * 4 + 1 + LENGTH_MAX))
+	if (!start_writing(&w, buf))
 		return w.code;
 	put32(&w, (uint32_t)request->replicaId);
 	put32(&w, (uint32_t)request->maxWaitMs);
@@ -213,8 +207,6 @@ int straight_encode_FetchRequest_13(const void *in, struct kw_buf *buf)
 	for (int32_t i = 0; i < request->topics.n; i++) {
 		const struct kw_FetchRequest_FetchTopic *topic = &request->topics.v[i];
 
-		if (!room(&w, 16 + LENGTH_MAX))
-			return w.code;
 		put_uuid(&w, topic->topicId);
 		put_length(&w, topic->partitions.n, false);
 		for (int32_t j = 0; j < topic->partitions.n; j++)
@@ -223,8 +215,6 @@ int straight_encode_FetchRequest_13(const void *in, struct kw_buf *buf)
 		if (!put_tags(&w, &topic->unknownTags))
 			return w.code;
 	}
-	if (!room(&w, LENGTH_MAX))
-		return w.code;
 	put_length(&w, request->forgottenTopicsData.n, false);
 	for (int32_t i = 0; i < request->forgottenTopicsData.n; i++)
 		if (!put_forgotten(&w, &request->forgottenTopicsData.v[i]))
@@ -237,8 +227,6 @@ int straight_encode_FetchRequest_13(const void *in, struct kw_buf *buf)
 static bool put_aborted(struct writer *w, const struct kw_FetchResponse_AbortedTransaction *v, int32_t n)
 {
 	for (int32_t i = 0; i < n; i++) {
-		if (!room(w, 16))
-			return false;
 		put64(w, (uint64_t)v[i].producerId);
 		put64(w, (uint64_t)v[i].firstOffset);
 		if (!put_tags(w, &v[i].unknownTags))
@@ -260,8 +248,6 @@ static bool put_pair(struct writer *w, const struct pair *pair)
 {
 	size_t size, at;
 
-	if (!room(w, 2 * LENGTH_MAX + 16))
-		return false;
 	put_uvarint(w, pair->tag);
 	at = (size_t)(w->q - w->buf->p);
 	put8(w, (uint8_t)(pair->wide_first + pair->wide_second + 1));
@@ -279,8 +265,6 @@ static bool put_pair(struct writer *w, const struct pair *pair)
 		return true;
 	/* Tags of the tagged struct: its size can take more than the byte left for it. */
 	size = (size_t)(w->q - w->buf->p) - at - 1;
-	if (!room(w, LENGTH_MAX))
-		return false;
 	{
 		uint8_t *to = w->buf->p + at, prefix[LENGTH_MAX], *q = prefix;
 		uint32_t v = (uint32_t)size;
@@ -322,15 +306,13 @@ static bool put_fetched_tags(struct writer *w, const struct kw_FetchResponse_Par
 
 static bool put_fetched(struct writer *w, const struct kw_FetchResponse_PartitionData *partition)
 {
-	if (!room(w, 4 + 2 + 8 + 8 + 8 + LENGTH_MAX))
-		return false;
 	put32(w, (uint32_t)partition->partitionIndex);
 	put16(w, (uint16_t)partition->errorCode);
 	put64(w, (uint64_t)partition->highWatermark);
 	put64(w, (uint64_t)partition->lastStableOffset);
 	put64(w, (uint64_t)partition->logStartOffset);
 	put_length(w, partition->abortedTransactions.n, true);
-	if (!put_aborted(w, partition->abortedTransactions.v, partition->abortedTransactions.n) || !room(w, 4))
+	if (!put_aborted(w, partition->abortedTransactions.v, partition->abortedTransactions.n))
 		return false;
 	put32(w, (uint32_t)partition->preferredReadReplica);
 	return put_records(w, &partition->records) && put_fetched_tags(w, partition);
@@ -343,7 +325,7 @@ int straight_encode_FetchResponse_13(const void *in, struct kw_buf *buf)
 
 	if (response->nodeEndpoints.n != 0)
 		return KT_EVERSION;
-	if (!start_writing(&w, buf) || !room(&w, 4 + 2 + 4 + LENGTH_MAX))
+	if (!start_writing(&w, buf))
 		return w.code;
 	put32(&w, (uint32_t)response->throttleTimeMs);
 	put16(&w, (uint16_t)response->errorCode);
@@ -352,8 +334,6 @@ int straight_encode_FetchResponse_13(const void *in, struct kw_buf *buf)
 	for (int32_t i = 0; i < response->responses.n; i++) {
 		const struct kw_FetchResponse_FetchableTopicResponse *topic = &response->responses.v[i];
 
-		if (!room(&w, 16 + LENGTH_MAX))
-			return w.code;
 		put_uuid(&w, topic->topicId);
 		put_length(&w, topic->partitions.n, false);
 		for (int32_t j = 0; j < topic->partitions.n; j++)

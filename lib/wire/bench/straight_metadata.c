@@ -85,20 +85,16 @@ int straight_encode_MetadataRequest_12(const void *in, struct kw_buf *buf)
 
 	if (request->includeClusterAuthorizedOperations)
 		return KT_EVERSION;
-	if (!start_writing(&w, buf) || !room(&w, LENGTH_MAX))
+	if (!start_writing(&w, buf))
 		return w.code;
 	put_length(&w, request->topics.n, true);
 	for (int32_t i = 0; i < request->topics.n; i++) {
 		const struct kw_MetadataRequest_MetadataRequestTopic *topic = &request->topics.v[i];
 
-		if (!room(&w, 16))
-			return w.code;
 		put_uuid(&w, topic->topicId);
 		if (!put_string(&w, topic->name, true) || !put_tags(&w, &topic->unknownTags))
 			return w.code;
 	}
-	if (!room(&w, 2))
-		return w.code;
 	put8(&w, request->allowAutoTopicCreation);
 	put8(&w, request->includeTopicAuthorizedOperations);
 	put_tags(&w, &request->unknownTags);
@@ -107,10 +103,8 @@ int straight_encode_MetadataRequest_12(const void *in, struct kw_buf *buf)
 
 static bool put_broker(struct writer *w, const struct kw_MetadataResponse_MetadataResponseBroker *broker)
 {
-	if (!room(w, 4))
-		return false;
 	put32(w, (uint32_t)broker->nodeId);
-	if (!put_string(w, broker->host, false) || !room(w, 4))
+	if (!put_string(w, broker->host, false))
 		return false;
 	put32(w, (uint32_t)broker->port);
 	return put_string(w, broker->rack, true) && put_tags(w, &broker->unknownTags);
@@ -118,8 +112,6 @@ static bool put_broker(struct writer *w, const struct kw_MetadataResponse_Metada
 
 static bool put_partition(struct writer *w, const struct kw_MetadataResponse_MetadataResponsePartition *partition)
 {
-	if (!room(w, 2 + 4 + 4 + 4))
-		return false;
 	put16(w, (uint16_t)partition->errorCode);
 	put32(w, (uint32_t)partition->partitionIndex);
 	put32(w, (uint32_t)partition->leaderId);
@@ -132,10 +124,8 @@ static bool put_partition(struct writer *w, const struct kw_MetadataResponse_Met
 
 static bool put_topic(struct writer *w, const struct kw_MetadataResponse_MetadataResponseTopic *topic)
 {
-	if (!room(w, 2))
-		return false;
 	put16(w, (uint16_t)topic->errorCode);
-	if (!put_string(w, topic->name, true) || !room(w, 16 + 1 + LENGTH_MAX))
+	if (!put_string(w, topic->name, true))
 		return false;
 	put_uuid(w, topic->topicId);
 	put8(w, topic->isInternal);
@@ -143,8 +133,6 @@ static bool put_topic(struct writer *w, const struct kw_MetadataResponse_Metadat
 	for (int32_t i = 0; i < topic->partitions.n; i++)
 		if (!put_partition(w, &topic->partitions.v[i]))
 			return false;
-	if (!room(w, 4))
-		return false;
 	put32(w, (uint32_t)topic->topicAuthorizedOperations);
 	return put_tags(w, &topic->unknownTags);
 }
@@ -156,14 +144,14 @@ int straight_encode_MetadataResponse_12(const void *in, struct kw_buf *buf)
 
 	if (response->clusterAuthorizedOperations != INT32_MIN)
 		return KT_EVERSION;
-	if (!start_writing(&w, buf) || !room(&w, 4 + LENGTH_MAX))
+	if (!start_writing(&w, buf))
 		return w.code;
 	put32(&w, (uint32_t)response->throttleTimeMs);
 	put_length(&w, response->brokers.n, false);
 	for (int32_t i = 0; i < response->brokers.n; i++)
 		if (!put_broker(&w, &response->brokers.v[i]))
 			return w.code;
-	if (!put_string(&w, response->clusterId, true) || !room(&w, 4 + LENGTH_MAX))
+	if (!put_string(&w, response->clusterId, true))
 		return w.code;
 	put32(&w, (uint32_t)response->controllerId);
 	put_length(&w, response->topics.n, false);

@@ -83,7 +83,7 @@ int straight_encode_ProduceRequest_9(const void *in, struct kw_buf *buf)
 	const struct kw_ProduceRequest *request = in;
 	struct writer w;
 
-	if (!start_writing(&w, buf) || !put_string(&w, request->transactionalId, true) || !room(&w, 6 + LENGTH_MAX))
+	if (!start_writing(&w, buf) || !put_string(&w, request->transactionalId, true))
 		return w.code;
 	put16(&w, (uint16_t)request->acks);
 	put32(&w, (uint32_t)request->timeoutMs);
@@ -91,14 +91,12 @@ int straight_encode_ProduceRequest_9(const void *in, struct kw_buf *buf)
 	for (int32_t i = 0; i < request->topicData.n; i++) {
 		const struct kw_ProduceRequest_TopicProduceData *topic = &request->topicData.v[i];
 
-		if (!put_string(&w, topic->name, false) || !room(&w, LENGTH_MAX))
+		if (!put_string(&w, topic->name, false))
 			return w.code;
 		put_length(&w, topic->partitionData.n, false);
 		for (int32_t j = 0; j < topic->partitionData.n; j++) {
 			const struct kw_ProduceRequest_PartitionProduceData *partition = &topic->partitionData.v[j];
 
-			if (!room(&w, 4))
-				return w.code;
 			put32(&w, (uint32_t)partition->index);
 			if (!put_records(&w, &partition->records) || !put_tags(&w, &partition->unknownTags))
 				return w.code;
@@ -113,8 +111,6 @@ int straight_encode_ProduceRequest_9(const void *in, struct kw_buf *buf)
 static bool put_errors(struct writer *w, const struct kw_ProduceResponse_BatchIndexAndErrorMessage *v, int32_t n)
 {
 	for (int32_t i = 0; i < n; i++) {
-		if (!room(w, 4))
-			return false;
 		put32(w, (uint32_t)v[i].batchIndex);
 		if (!put_string(w, v[i].batchIndexErrorMessage, true) || !put_tags(w, &v[i].unknownTags))
 			return false;
@@ -127,8 +123,6 @@ static bool put_produced(struct writer *w, const struct kw_ProduceResponse_Parti
 	if (partition->currentLeader.leaderId != -1 || partition->currentLeader.leaderEpoch != -1 ||
 	    partition->currentLeader.unknownTags.n)
 		w->code = KT_EVERSION;
-	if (!room(w, 4 + 2 + 8 + 8 + 8 + LENGTH_MAX))
-		return false;
 	put32(w, (uint32_t)partition->index);
 	put16(w, (uint16_t)partition->errorCode);
 	put64(w, (uint64_t)partition->baseOffset);
@@ -144,7 +138,7 @@ int straight_encode_ProduceResponse_9(const void *in, struct kw_buf *buf)
 	const struct kw_ProduceResponse *response = in;
 	struct writer w;
 
-	if (!start_writing(&w, buf) || !room(&w, LENGTH_MAX))
+	if (!start_writing(&w, buf))
 		return w.code;
 	if (response->nodeEndpoints.n != 0)
 		return KT_EVERSION;
@@ -152,7 +146,7 @@ int straight_encode_ProduceResponse_9(const void *in, struct kw_buf *buf)
 	for (int32_t i = 0; i < response->responses.n; i++) {
 		const struct kw_ProduceResponse_TopicProduceResponse *topic = &response->responses.v[i];
 
-		if (!put_string(&w, topic->name, false) || !room(&w, LENGTH_MAX))
+		if (!put_string(&w, topic->name, false))
 			return w.code;
 		put_length(&w, topic->partitionResponses.n, false);
 		for (int32_t j = 0; j < topic->partitionResponses.n; j++)
@@ -161,8 +155,6 @@ int straight_encode_ProduceResponse_9(const void *in, struct kw_buf *buf)
 		if (!put_tags(&w, &topic->unknownTags))
 			return w.code;
 	}
-	if (!room(&w, 4))
-		return w.code;
 	put32(&w, (uint32_t)response->throttleTimeMs);
 	put_tags(&w, &response->unknownTags);
 	return end_writing(&w);
