@@ -170,7 +170,7 @@ static inline const uint8_t *read_number(const struct kw_op *op, char *at, const
 	return p + op->elem_min;
 }
 
-/* The run of numbers that begins with op; their bytes are there, and a word more. */
+/* The run of numbers that begins with op; their bytes are there; so one look at what is left does for all. */
 static inline const uint8_t *read_run(const struct kw_op *op, char *out, const uint8_t *p)
 {
 	for (const struct kw_move *move = op->moves, *end = move + op->step; move < end; move++) {
@@ -492,7 +492,7 @@ static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const
 
 	if (op->quick == KW_QUICK_RUN)
 		return has(d, p, op->run_bytes) ? read_run(op, out, p) : NULL;
-	if (!has(d, p, sizeof(struct kw_uuid)))
+	if (p == d->end)
 		return NULL;
 	n = *p - 1u;             /* of what is less than 127 */
 	switch ((enum kw_quick)op->quick) {
@@ -500,6 +500,8 @@ static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const
 		*(bool *)at = *p != 0;
 		return p + 1;
 	case KW_QUICK_UUID:
+		if (!has(d, p, sizeof(struct kw_uuid)))
+			return NULL;
 		memcpy(at, p, sizeof(struct kw_uuid));
 		return p + sizeof(struct kw_uuid);
 	case KW_QUICK_TEXT:
@@ -508,7 +510,7 @@ static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const
 		*(struct kw_str *)at = (struct kw_str){(const char *)p, (int32_t)n};
 		return p + n;
 	case KW_QUICK_RECORDS:   /* less than 16383 */
-		if (*p >= 0x80)
+		if (*p >= 0x80 && has(d, p, 2))
 			n = n - 0x80 + 128u * *++p;
 		if (*p++ >= 0x80 || n >= 0x3fff || !has(d, p, n))
 			return NULL;

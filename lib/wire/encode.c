@@ -320,7 +320,7 @@ static __attribute__((noinline)) bool check_absent(struct enc *e, const struct k
 	return false;
 }
 
-/* The run of numbers that begins with op; there is room for it, and for a word more. */
+/* The run of numbers that begins with op; there is room for run_bytes. */
 static inline uint8_t *write_run(const struct kw_op *op, uint8_t *q, const char *in)
 {
 	for (const struct kw_move *move = op->moves, *end = move + op->step; move < end; move++) {
@@ -352,13 +352,15 @@ static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_
 
 	if (op->quick == KW_QUICK_RUN)
 		return left >= op->run_bytes ? write_run(op, q, in) : NULL;
-	if (left < sizeof(struct kw_uuid))
+	if (left == 0)
 		return NULL;
 	switch ((enum kw_quick)op->quick) {
 	case KW_QUICK_BOOL:
 		*q = *(const bool *)at;
 		return q + 1;
 	case KW_QUICK_UUID:
+		if (left < sizeof(struct kw_uuid))
+			return NULL;
 		memcpy(q, at, sizeof(struct kw_uuid));
 		return q + sizeof(struct kw_uuid);
 	case KW_QUICK_TEXT:      /* of less than 127 bytes */

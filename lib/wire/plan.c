@@ -200,12 +200,11 @@ static uint32_t make_run(struct maker *mk, const struct kw_struct *st, struct kw
 		mk->failed = mk->failed || run;
 		return 0;
 	}
-	op->run_bytes = KW_WORD;
 	for (uint32_t i = 0; i < run; i++) {
 		uint8_t size = (uint8_t)op[i].elem_min;
 
 		moves[i] = (struct kw_move){(uint16_t)op[i].offset, size, (uint8_t)(8 * (KW_WORD - size))};
-		op->run_bytes = (uint16_t)(op->run_bytes + size);
+		op->run_bytes = (uint16_t)(op->run_bytes + (i + 1 < run ? size : KW_WORD));
 	}
 	op->moves = moves;
 	op->quick = KW_QUICK_RUN;

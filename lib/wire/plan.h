@@ -39,7 +39,7 @@ struct kw_op {
 	uint32_t elem_min;         /* of an array element on the wire, at least 1 */
 	uint8_t quick;             /* enum kw_quick */
 	uint8_t step;              /* ops that are done by it */
-	uint16_t run_bytes;        /* of a run: bytes on the wire, and a word: one look at what is left does for all */
+	uint16_t run_bytes;        /* of a run: bytes on the wire, its last number taken as a word */
 	const struct kw_move *moves; /* of a run: `step` of them */
 	const struct kw_plan *sub; /* KW_STRUCT */
 	const struct kw_field *field;
