@@ -505,10 +505,11 @@ static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const
 		memcpy(at, p, sizeof(struct kw_uuid));
 		return p + sizeof(struct kw_uuid);
 	case KW_QUICK_TEXT:
-		if (n >= 0x7f || !has(d, ++p, n))
-			return NULL;
+		p++;
 		*(struct kw_str *)at = (struct kw_str){(const char *)p, (int32_t)n};
-		return p + n;
+		if (n == UINT32_MAX)
+			return op->nullable ? p : NULL;
+		return n < 0x7f && has(d, p, n) ? p + n : NULL;
 	case KW_QUICK_RECORDS:   /* less than 16383 */
 		if (*p >= 0x80 && has(d, p, 2))
 			n = n - 0x80 + 128u * *++p;

@@ -348,6 +348,7 @@ static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_
 	const void *at = in + op->offset;
 	const struct kw_str *str = at;
 	const struct kw_arr *arr = at;
+	const struct kw_records *records = at;
 	size_t left = (size_t)(e->limit - q);
 
 	if (op->quick == KW_QUICK_RUN)
@@ -364,12 +365,20 @@ static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_
 		memcpy(q, at, sizeof(struct kw_uuid));
 		return q + sizeof(struct kw_uuid);
 	case KW_QUICK_TEXT:      /* of less than 127 bytes */
-		if ((uint32_t)str->n >= 0x7f || left <= (size_t)str->n)
+		if (str->n >= 0x7f || (str->n < 0 && !op->nullable) || (int64_t)left <= str->n)
 			return NULL;
-		*q++ = (uint8_t)(str->n + 1);
-		if (str->n > 0)
-			memcpy(q, str->s, (size_t)str->n);
+		*q++ = (uint8_t)(str->n < 0 ? 0 : str->n + 1);
+		if (str->n <= 0)
+			return q;
+		memcpy(q, str->s, (size_t)str->n);
 		return q + str->n;
+	case KW_QUICK_RECORDS:   /* of less than 16383 bytes, in one run */
+		if ((uint32_t)records->n >= 0x3fff || left < 2 || records->v)
+			return NULL;
+		e->buf->n = (size_t)(put_uvarint(q, (uint32_t)records->n + 1) - e->buf->p);
+		if (records->n > 0)
+			kw_put_ref(e->buf, records->p, (size_t)records->n);
+		return resume(e);
 	case KW_QUICK_INTS:      /* less than 127 */
 		if ((uint32_t)arr->n >= 0x7f || left <= 4 * (size_t)arr->n)
 			return NULL;
@@ -385,7 +394,7 @@ static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_
 	case KW_QUICK_ARRAY:     /* an empty one, or null */
 		if (arr->n > 0 || (arr->n < 0 && !op->nullable))
 			return NULL;
-		*q = (uint8_t)(arr->n + 1);
+		*q = (uint8_t)(arr->n < 0 ? 0 : 1);
 		return q + 1;
 	default:
 		return NULL;
