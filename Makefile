@@ -67,6 +67,7 @@ help:
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
+	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
@@ -215,6 +216,14 @@ fuzz-seeds: $(SEEDS)
 	@SEEDS=$(SEEDS) fixtures/launchers/fuzz-seeds.sh
 $(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
 	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+# Limits are for plain gcc or clang with CFLAGS as they are above.
+.PHONY: bench
+bench: $(BENCHES)
+	@fixtures/launchers/bench.sh $(BENCHES)
+
+# Counts the allocations of the library.
+$(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 .PHONY: check-kafka
 check-kafka: all
