@@ -305,7 +305,8 @@ static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, 
 /* ---- structs ---- */
 
 /* That nothing is set which this version cannot say. */
-static __attribute__((noinline)) bool check_absent(struct enc *e, const struct kw_plan *plan, const char *in, struct kw_frame *frame)
+static __attribute__((noinline)) bool check_absent(struct enc *e, const struct kw_plan *plan, const char *in,
+						   struct kw_frame *frame)
 {
 	for (uint32_t i = 0; i < plan->nabsent; i++) {
 		if (kw_field_is_default(plan->absent[i], in))
