@@ -68,6 +68,7 @@ help:
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
 	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
+	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
@@ -221,6 +222,18 @@ $(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
 .PHONY: bench
 bench: $(BENCHES)
 	@fixtures/launchers/bench.sh $(BENCHES)
+
+IDLE  := $(OBJ)/fakebroker/bench/bench_idle
+EMPTY := $(OBJ)/fakebroker/bench/empty
+.PHONY: bench-broker
+bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
+	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)
+$(IDLE): $(IDLE).o $(OBJ)/lib/text/bench/pairs.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm
+$(EMPTY): $(EMPTY).o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -Wl,--no-as-needed -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)
 
 # Counts the allocations of the library.
 $(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc

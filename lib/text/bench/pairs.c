@@ -55,23 +55,39 @@ static int below_interval(int n)
 	return k > 0 ? k - 1 : 0;
 }
 
-struct pairs_result pairs_judge(const struct pairs *pairs)
+/* v: what is made of each pair; gets sorted. */
+static struct pairs_result judge(const struct pairs *pairs, double *v)
 {
 	struct pairs_result result = {.n = pairs->n};
-	double ratio[PAIRS_MAX];
 	int n = pairs->n, below;
 
 	assert(n >= PAIRS_MIN && n <= PAIRS_MAX);
-	for (int i = 0; i < n; i++)
-		ratio[i] = pairs->a[i] / pairs->b[i];
-	qsort(ratio, (size_t)n, sizeof *ratio, by_size);
+	qsort(v, (size_t)n, sizeof *v, by_size);
 	below = below_interval(n);
-	result.ratio = median(ratio, n);
-	result.low = ratio[below];
-	result.high = ratio[n - 1 - below];
+	result.ratio = median(v, n);
+	result.low = v[below];
+	result.high = v[n - 1 - below];
 	result.a = median_of(pairs->a, n);
 	result.b = median_of(pairs->b, n);
 	return result;
+}
+
+struct pairs_result pairs_judge(const struct pairs *pairs)
+{
+	double v[PAIRS_MAX];
+
+	for (int i = 0; i < pairs->n; i++)
+		v[i] = pairs->a[i] / pairs->b[i];
+	return judge(pairs, v);
+}
+
+struct pairs_result pairs_judge_difference(const struct pairs *pairs)
+{
+	double v[PAIRS_MAX];
+
+	for (int i = 0; i < pairs->n; i++)
+		v[i] = pairs->a[i] - pairs->b[i];
+	return judge(pairs, v);
 }
 
 static double cost(pairs_fn *fn, void *arg, unsigned times)

@@ -32,6 +32,9 @@ bool pairs_a_first(void);
 /* n is at least PAIRS_MIN. */
 struct pairs_result pairs_judge(const struct pairs *pairs);
 
+/* The same of the differences a - b, which stand in the place of the ratios. */
+struct pairs_result pairs_judge_difference(const struct pairs *pairs);
+
 /* Does the thing `times` times. */
 typedef void pairs_fn(void *arg, unsigned times);
 /* Measures both in n pairs, in blocks of about block_us microseconds of CPU time; costs are nanoseconds for one time. */
