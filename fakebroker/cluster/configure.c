@@ -53,7 +53,7 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
-static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
+static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 {
 	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
 	const char *codec = config(lookup, "compression.type");
@@ -163,7 +163,7 @@ static int check_options(const struct lookup *lookup, const struct fb_chain *cha
 /* What a topic's configuration comes to, before the topic has it. */
 struct outcome {
 	struct fb_topic *topic;
-	struct fb_append_conf conf;
+	struct kw_topic_conf conf;
 	struct fb_chain *chain;
 	char *key;                 /* NULL: the topic has that chain already, and keeps it */
 };

@@ -1,48 +1,50 @@
 /* Stages B and C: what one batch does to the whole request before any partition is looked at. */
-#include "fakebroker/log/next_batch.h"
-#include "fakebroker/log/verdict.h"
 #include "lib/wire/errors.h"
+#include "lib/wire/next_batch.h"
+#include "lib/wire/verdict.h"
 
-void fb_verdict_init(struct fb_verdict *v)
+void kw_verdict_init(struct kw_verdict *v)
 {
-	*v = (struct fb_verdict){.baseOffset = -1, .logAppendTimeMs = -1, .logStartOffset = -1, .codec = -1};
+	*v = (struct kw_verdict){.baseOffset = -1, .logAppendTimeMs = -1, .logStartOffset = -1, .codec = -1, .rule = -1};
 }
 
 enum peek { PLAIN, TRANSACTIONAL, BROKEN };
 
-static bool is_transactional(const struct kw_slice *batch)
+static bool is_transactional(const struct kw_batch *batch)
 {
 	return batch->p[KW_B_MAGIC] == 2 && kw_rd16(batch->p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL;
 }
 
-static enum peek peek(const struct kw_records *records, struct kw_arena *arena, struct fb_verdict *v)
+static enum peek peek(const struct kw_records *records, struct kw_arena *arena, struct kw_verdict *v)
 {
 	struct kw_slice rest = {records->p, records->n > 0 ? (size_t)records->n : 0};
-	const char *message = NULL;
-	struct kw_slice batch;
+	struct kw_batch batch;
+	const struct kw_rule_facts facts = {.batch = &batch};
+	enum kw_rule rule;
+	char text[200];
 
-	switch (fb_next_batch(&rest, arena, &batch, &message)) {
-	case FB_NEXT_BATCH:
+	switch (kw_next_batch(&rest, &batch, &rule)) {
+	case KW_NEXT_BATCH:
 		return is_transactional(&batch) ? TRANSACTIONAL : PLAIN;
-	case FB_NEXT_NONE:
+	case KW_NEXT_NONE:
 		return PLAIN;
-	case FB_NEXT_CORRUPT:
-		v->errorCode = KW_ERR_CORRUPT_MESSAGE;
-		v->errorMessage = message;
-		break;
-	case FB_NEXT_OVERFLOW:
-		v->errorCode = KW_ERR_UNKNOWN_SERVER_ERROR;
+	case KW_NEXT_BROKEN:
 		break;
 	}
-	v->reason = message;
+	kw_rule_words(rule, false, &facts, text, sizeof text);
+	v->rule = (int)rule;
+	v->errorCode = (int16_t)kw_rule_code(rule);
+	v->reason = kw_strndup(arena, text, strlen(text));
+	/* That of an exception which Kafka did not foresee is not shown. */
+	v->errorMessage = v->errorCode == KW_ERR_UNKNOWN_SERVER_ERROR ? NULL : v->reason;
 	return BROKEN;
 }
 
-bool fb_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena *arena, struct fb_verdict *v)
+bool kw_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena *arena, struct kw_verdict *v)
 {
 	enum peek found = PLAIN;
 
-	fb_verdict_init(v);
+	kw_verdict_init(v);
 	/* Kafka stops looking at the first transactional batch, so that a broken one behind it is found later. */
 	for (int32_t t = 0; found == PLAIN && t < request->topicData.n; t++) {
 		const struct kw_ProduceRequest_TopicProduceData *topic = &request->topicData.v[t];

@@ -2,24 +2,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "fakebroker/log/record_time.h"
-#include "fakebroker/log/verdict_steps.h"
+#include "lib/wire/record_time.h"
+#include "lib/wire/verdict_steps.h"
 #include "lib/wire/errors.h"
 
 enum { NO_TIMESTAMP = -1, SHOWN = 3 };
 
-typedef struct kw_ProduceResponse_BatchIndexAndErrorMessage fb_record_error;
+typedef struct kw_ProduceResponse_BatchIndexAndErrorMessage kw_record_error;
 
 struct check {
-	const struct fb_judge *judge;
-	const struct fb_append *a;   /* the judge's */
+	const struct kw_judge *judge;
+	const struct kw_leader *leader;   /* the judge's */
 	struct kw_arena *arena;      /* the judge's */
 	const struct kw_batch *batch;
-	struct fb_records_facts *facts;
-	struct fb_batch_place place;
+	struct kw_records_facts *facts;
 	bool partial;
 	/* Refused records. */
-	fb_record_error *errors;
+	kw_record_error *errors;
 	int32_t n, cap;
 	bool timestamps;             /* one of them for its timestamp */
 	const char *no_key;          /* message of all records without key; made when the first comes */
@@ -30,7 +29,7 @@ struct check {
 static int grow(struct check *check)
 {
 	int32_t cap = check->cap ? check->cap * 2 : 8;
-	fb_record_error *errors = kw_alloc(check->arena, (size_t)cap * sizeof *errors);
+	kw_record_error *errors = kw_alloc(check->arena, (size_t)cap * sizeof *errors);
 
 	if (!errors)
 		return KT_ENOMEM;
@@ -46,23 +45,23 @@ static int add_error(struct check *check, int32_t index, const char *message)
 {
 	if (!message || (check->n == check->cap && grow(check) < 0))
 		return KT_ENOMEM;
-	check->errors[check->n++] = (fb_record_error){.batchIndex = index, .batchIndexErrorMessage = kw_str(message)};
+	check->errors[check->n++] = (kw_record_error){.batchIndex = index, .batchIndexErrorMessage = kw_str(message)};
 	return 0;
 }
 
 static int refuse_key(struct check *check, int32_t index)
 {
-	check->a->meters->noKeyCompactedTopicRecords++;
+	check->leader->meters->noKeyCompactedTopicRecords++;
 	if (!check->no_key)
 		check->no_key = kw_sprintf(check->arena, "Compacted topic cannot accept message without key in topic "
-					   "partition %s-%d", check->a->topic, check->a->partition);
+					   "partition %s-%d", check->leader->topic, check->leader->partition);
 	return add_error(check, index, check->no_key);
 }
 
 static int refuse_range(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
-	const struct fb_append *a = check->a;
-	int64_t first = fb_wrap_sub(a->now, a->conf->beforeMaxMs), last = fb_wrap_add(a->now, a->conf->afterMaxMs);
+	const struct kw_leader *leader = check->leader;
+	int64_t first = kw_wrap_sub(leader->now, leader->conf->beforeMaxMs), last = kw_wrap_add(leader->now, leader->conf->afterMaxMs);
 	const char *message = kw_sprintf(check->arena, "Timestamp %" PRId64 " of message with offset %d is out of "
 					 "range. The timestamp should be within [%" PRId64 ", %" PRId64 "]", timestamp,
 					 record->offsetDelta, first, last);
@@ -89,46 +88,47 @@ static int refuse_type(struct check *check, int32_t index, const struct kw_recor
 	return add_error(check, index, message);
 }
 
-static int refuse_by_validator(struct check *check, int32_t index, const struct fb_rejection *rejection)
+static int refuse_by_validator(struct check *check, int32_t index, int16_t code, const char *text)
 {
-	check->timestamps = check->timestamps || rejection->error == KW_ERR_INVALID_TIMESTAMP;
-	return add_error(check, index, kw_strndup(check->arena, rejection->text, strlen(rejection->text)));
+	check->timestamps = check->timestamps || code == KW_ERR_INVALID_TIMESTAMP;
+	return add_error(check, index, kw_strndup(check->arena, text, strlen(text)));
 }
 
 /* ---- one record ---- */
 
 /* Both comparisons wrap, as Kafka's. */
-static bool out_of_range(const struct fb_append *a, int64_t timestamp)
+static bool out_of_range(const struct kw_leader *leader, int64_t timestamp)
 {
-	int64_t age = fb_wrap_sub(a->now, timestamp);
+	int64_t age = kw_wrap_sub(leader->now, timestamp);
 
-	return age > a->conf->beforeMaxMs || fb_wrap_sub(0, age) > a->conf->afterMaxMs;
+	return age > leader->conf->beforeMaxMs || kw_wrap_sub(0, age) > leader->conf->afterMaxMs;
 }
 
 /* Kafka's own checks and, if they find nothing, the validators. 0 (also when the record is refused) or KT_ENOMEM. */
 static int judge(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
-	const struct fb_append *a = check->a;
-	struct fb_rejection rejection;
+	const struct kw_leader *leader = check->leader;
+	const char *text;
+	int16_t code;
 
-	if (a->conf->compact && record->key.n < 0)
+	if (leader->conf->compact && record->key.n < 0)
 		return refuse_key(check, index);
-	if (!a->conf->logAppendTime && timestamp != NO_TIMESTAMP) {
-		if (out_of_range(a, timestamp))
+	if (!leader->conf->logAppendTime && timestamp != NO_TIMESTAMP) {
+		if (out_of_range(leader, timestamp))
 			return refuse_range(check, index, record, timestamp);
 	} else if (check->batch->attributes & KW_A_LOG_APPEND_TIME) {
 		return refuse_type(check, index, record, timestamp);
 	}
-	if (a->chain && fb_chain_validate(a->chain, &check->place, index, record, &rejection))
-		return refuse_by_validator(check, index, &rejection);
+	if (leader->validate && !leader->validate(leader->validate_arg, check->batch, index, record, &code, &text))
+		return refuse_by_validator(check, index, code, text);
 	return 0;
 }
 
 static int check_record(void *arg, int32_t index, const struct kw_record *record)
 {
 	struct check *check = arg;
-	struct fb_records_facts *facts = check->facts;
-	int64_t timestamp = fb_record_time(check->batch, record);
+	struct kw_records_facts *facts = check->facts;
+	int64_t timestamp = kw_record_time(check->batch, record);
 
 	if (timestamp > facts->maxTimestamp || (timestamp == facts->maxTimestamp && !facts->hasMax)) {
 		facts->maxTimestamp = timestamp;
@@ -182,35 +182,34 @@ static const char *summary(const struct check *check)
 
 static bool refuse_records(const struct check *check)
 {
-	struct fb_verdict *v = check->judge->v;
+	struct kw_verdict *v = check->judge->v;
 	const char *message = check->timestamps ? "One or more records have been rejected due to invalid timestamp"
 						: summary(check);
 
 	if (!message)
-		return fb_refuse_no_memory(check->judge);
+		return kw_refuse_no_memory(check->judge);
 	v->errorMessage = message;
 	v->recordErrors = check->errors;
 	v->nrecordErrors = check->n;
-	return fb_refuse_with(check->judge, check->timestamps ? FB_R_TIMESTAMPS : FB_R_RECORDS, message);
+	return kw_refuse_with(check->judge, check->timestamps ? KW_R_TIMESTAMPS : KW_R_RECORDS, message);
 }
 
-bool fb_check_records(const struct fb_judge *judge, const struct kw_batch *batch, bool partial,
-		      struct fb_records_facts *facts)
+bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch, bool partial,
+		      struct kw_records_facts *facts)
 {
-	const struct fb_append *a = judge->a;
+	const struct kw_leader *leader = judge->leader;
 	struct check check = {
-		.judge = judge, .a = a, .arena = judge->arena, .batch = batch, .facts = facts, .partial = partial,
-		.place = {a->topic, a->partition, batch->attributes & KW_A_CODEC, batch->baseTimestamp},
+		.judge = judge, .leader = leader, .arena = judge->arena, .batch = batch, .facts = facts, .partial = partial,
 	};
-	struct kw_walk_opts opts = fb_walk_opts(a, partial);
+	struct kw_walk_opts opts = kw_judge_walk_opts(leader, partial);
 	struct kt_err err = {0};
 	enum kw_walk why;
 
-	*facts = (struct fb_records_facts){.maxTimestamp = NO_TIMESTAMP};
+	*facts = (struct kw_records_facts){.maxTimestamp = NO_TIMESTAMP};
 	if (kw_batch_walk(batch, &opts, check_record, &check, &why, &err) == 0)
 		return check.n == 0 || refuse_records(&check);
 	if (why == KW_WALK_STOPPED)
-		return fb_refuse_no_memory(judge);
-	return fb_refuse_batch(judge, kw_walk_code(why) == KW_ERR_INVALID_RECORD ? FB_R_BAD_RECORD : FB_R_UNREADABLE, "%s",
+		return kw_refuse_no_memory(judge);
+	return kw_refuse_batch(judge, kw_walk_code(why) == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD : KW_R_UNREADABLE, "%s",
 			       err.text);
 }
