@@ -218,6 +218,14 @@ $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
+# Asks a running Kafka what it answers to a table of Produce requests; the program says how.
+MEASURE := $(OBJ)/lib/client/tests/measure_produce
+.PHONY: measure-produce
+measure-produce: $(MEASURE)
+$(MEASURE): $(MEASURE).o $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 .PHONY: check-schema
 check-schema: $(COMPARE)
 	@COMPARE=$(COMPARE) fixtures/launchers/check-schema.sh

@@ -94,6 +94,12 @@ struct kw_append_plan {
 bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v);
 
+/* Stages E to L of a release that serves Produce 0 to 2, which Kafka 3.9 was the last to: any magic, and several messages
+ * of magic 0 and 1. What is accepted is converted to magic 2 by Kafka; here is only the verdict. Those versions answer with
+ * the error code alone. */
+bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
+		    struct kw_verdict *v);
+
 /* What a broken rule answers and counts. reason is in the arena or static; NULL when the arena is full. set_size: bytes of
  * the whole record set. Returns false. */
 bool kw_verdict_refuse(const struct kw_leader *leader, enum kw_rule rule, size_t set_size, const char *reason,

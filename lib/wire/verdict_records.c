@@ -96,14 +96,6 @@ static int refuse_by_validator(struct check *check, int32_t index, int16_t code,
 
 /* ---- one record ---- */
 
-/* Both comparisons wrap, as Kafka's. */
-static bool out_of_range(const struct kw_leader *leader, int64_t timestamp)
-{
-	int64_t age = kw_wrap_sub(leader->now, timestamp);
-
-	return age > leader->conf->beforeMaxMs || kw_wrap_sub(0, age) > leader->conf->afterMaxMs;
-}
-
 /* Kafka's own checks and, if they find nothing, the validators. 0 (also when the record is refused) or KT_ENOMEM. */
 static int judge(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
@@ -114,7 +106,7 @@ static int judge(struct check *check, int32_t index, const struct kw_record *rec
 	if (leader->conf->compact && record->key.n < 0)
 		return refuse_key(check, index);
 	if (!leader->conf->logAppendTime && timestamp != NO_TIMESTAMP) {
-		if (out_of_range(leader, timestamp))
+		if (kw_out_of_range(leader, timestamp))
 			return refuse_range(check, index, record, timestamp);
 	} else if (check->batch->attributes & KW_A_LOG_APPEND_TIME) {
 		return refuse_type(check, index, record, timestamp);

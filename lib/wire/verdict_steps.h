@@ -2,6 +2,7 @@
 #ifndef KASSAY_WIRE_VERDICT_STEPS_H
 #define KASSAY_WIRE_VERDICT_STEPS_H
 
+#include "lib/wire/record_time.h"
 #include "lib/wire/verdict.h"
 
 /* What a batch is judged with. */
@@ -49,6 +50,14 @@ static inline struct kw_walk_opts kw_judge_walk_opts(const struct kw_leader *lea
 		.record_max = leader->conf->maxDecompressedMessageBytes,
 		.inflate_max = leader->inflate_max,
 	};
+}
+
+/* Is a timestamp too old or too new? Both comparisons wrap, as Kafka's. */
+static inline bool kw_out_of_range(const struct kw_leader *leader, int64_t timestamp)
+{
+	int64_t age = kw_wrap_sub(leader->now, timestamp);
+
+	return age > leader->conf->beforeMaxMs || kw_wrap_sub(0, age) > leader->conf->afterMaxMs;
 }
 
 /* Redoes CRC and plan->batch after the header or the body changed. */
