@@ -16,8 +16,11 @@
 
 static struct {
 	bool json, full, brief, request, stored, produced;
-	const char *response;
-} given;
+	const char *response, *release;
+	struct kt_list configs;
+	int64_t now;
+	struct cf_asked asked;
+} given = {.now = -1};
 
 static const struct kt_opt options[] = {
 	KT_GROUP("What it is"),
@@ -25,6 +28,11 @@ static const struct kt_opt options[] = {
 	KT_STR(0, "response", "API:VERSION", &given.response, "the response to that request: Produce:9"),
 	KT_FLAG(0, "stored", &given.stored, "batches as a broker keeps them; unless given, files named *.log"),
 	KT_FLAG(0, "produced", &given.produced, "batches as a client sends them; unless given, all others"),
+	KT_GROUP("What Kafka would answer to the producer of it"),
+	KT_STR(0, "release", "R", &given.release, "a release from 3.9 to 4.4: all of its answer, of stored batches too; unless given, "
+	       "the error code of the newest, for batches of a client"),
+	KT_LIST(0, "topic-config", "NAME=VALUE", &given.configs, "of the topic, such as cleanup.policy=compact; may be repeated"),
+	KT_INT64(0, "now", "MS", &given.now, 0, INT64_MAX, "the broker's clock, ms since 1970, by which timestamps are judged (the present)"),
 	KT_GROUP("Output"),
 	KT_FLAG(0, "brief", &given.brief, "a line for each batch; all of it where something is wrong"),
 	KT_FLAG(0, "full", &given.full, "long keys and values whole"),
@@ -36,7 +44,7 @@ static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "FILE...", .min_args = 1, .max_args = -1, .options = options,
 	.about = "Shows the batches and records of a log segment, of a file of batches, of an incident, a case or a failure's "
 		 "folder, and the fields of a request or response, each with its place; says which byte is wrong first, "
-		 "and what Kafka 4.4 would answer to a producer. Files are binary, hex text (also of xxd and hexdump -C), or "
+		 "and what Kafka would answer to a producer. Files are binary, hex text (also of xxd and hexdump -C), or "
 		 "JSON of the kit's; - is standard input. Of compressed batches, places with ~ count in the inflated records.",
 	.examples = "  conformance inspect /var/lib/kafka/orders-0/00000000000000000000.log --brief\n"
 		    "  conformance inspect fixtures/incidents/S03.json\n"
@@ -168,13 +176,14 @@ static int inspect(const char *file)
 	struct cf_inspector inspector = {
 		.tree = {.out = stdout, .json = given.json, .full = given.full}, .records = !given.brief,
 		.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) ? show_progress : NULL,
-		.progress_arg = (void *)(uintptr_t)file,
+		.progress_arg = (void *)(uintptr_t)file, .asked = &given.asked,
 	};
 	int status = KT_EXIT_OK;
 	struct kt_err err = {0};
 	struct cf_input input;
 	char text[120];
 
+	cf_asked_of_file(&given.asked, file);
 	if (cf_input_open(&input, file, &err) == 0) {
 		choose_kind(&input);
 		inspector.role = given.stored || (input.kind == CF_IN_SEGMENT && !given.produced) ? KW_STORED : KW_PRODUCED;
@@ -202,11 +211,16 @@ static int inspect(const char *file)
 int cf_command_inspect(int argc, char **argv)
 {
 	int status, worst = KT_EXIT_OK;
+	struct kt_err err = {0};
 
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
 		return status;
 	if (given.stored + given.produced + given.request + (given.response != NULL) > 1) {
 		fprintf(stderr, "%s: only one of --request, --response, --stored and --produced can be given\n", PROGRAM);
+		return KT_EXIT_USAGE;
+	}
+	if (cf_asked_init(&given.asked, given.release, &given.configs, given.now, &err)) {
+		kt_complain(PROGRAM, &err);
 		return KT_EXIT_USAGE;
 	}
 	for (int i = 1; i < argc; i++) {

@@ -23,10 +23,10 @@ struct check {
 	bool told;               /* of one record that its offset is wrong: more of them say nothing new */
 };
 
-__attribute__((format(printf, 5, 6)))
-static void find(struct check *check, int code, size_t at, size_t size, const char *fmt, ...)
+__attribute__((format(printf, 6, 7)))
+static void find(struct check *check, enum kw_rule rule, int code, size_t at, size_t size, const char *fmt, ...)
 {
-	struct kw_fault fault = {.rule = KW_RULES, .at = at, .size = size, .code = code};
+	struct kw_fault fault = {.rule = rule, .at = at, .size = size, .code = code};
 	va_list ap;
 
 	if (check->stopped)
@@ -197,7 +197,7 @@ static void check_max_timestamp(struct check *check)
 
 	if (check->role == KW_STORED && check->n > 0 && check->n == batch->count &&
 	    !(batch->attributes & (KW_A_LOG_APPEND_TIME | KW_A_CONTROL)) && check->maxTimestamp != batch->maxTimestamp)
-		find(check, 0, KW_B_MAX_TIMESTAMP, 8, "maxTimestamp is %" PRId64 ", the greatest of the records is %" PRId64,
+		find(check, KW_RULES, 0, KW_B_MAX_TIMESTAMP, 8, "maxTimestamp is %" PRId64 ", the greatest of the records is %" PRId64,
 		     batch->maxTimestamp, check->maxTimestamp);
 }
 
@@ -231,10 +231,10 @@ static void check_message(struct check *check)
 	code = kw_legacy_parse(entry->p, entry->size, &message, &err);
 	computed = kw_legacy_crc(entry->p, entry->size);
 	if (message.crc != computed)
-		find(check, KW_ERR_CORRUPT_MESSAGE, KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x", message.crc,
-		     computed);
+		find(check, KW_R_CRC, kw_rule_code(KW_R_CRC), KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x",
+		     message.crc, computed);
 	if (code) {
-		find(check, KW_ERR_UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
+		find(check, KW_RULES, KW_ERR_UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
 		return;
 	}
 	if (kw_legacy_walk(&message, NULL, NULL, NULL, &why, &err)) {
