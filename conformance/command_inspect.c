@@ -1,6 +1,4 @@
 /* inspect: what lies in a file, and the first byte that is wrong. */
-#include <dirent.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,7 @@
 #include <unistd.h>
 
 #include "conformance/command.h"
+#include "conformance/inspect/indexes.h"
 #include "conformance/inspect/input.h"
 #include "conformance/inspect/inspect.h"
 #include "lib/wire/message.h"
@@ -70,28 +69,6 @@ static void end_progress(const struct cf_inspector *inspector)
 		fprintf(stderr, "\r\033[K");
 }
 
-/* ---- files beside a segment ---- */
-
-/* The names of the other files of the segment: indexes, and the producer snapshot. */
-static void show_beside(struct cf_inspector *inspector, const char *file)
-{
-	char copy[PATH_MAX], text[400] = "";
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-	struct dirent *e;
-	DIR *dir;
-
-	snprintf(copy, sizeof copy, "%s", file);
-	dir = opendir(dirname(copy));
-	while (dir && (e = readdir(dir)))
-		if (strcmp(e->d_name, name) != 0 && strncmp(e->d_name, name, strcspn(name, ".")) == 0 &&
-		    e->d_name[strcspn(name, ".")] == '.' && strlen(text) + strlen(e->d_name) + 3 < sizeof text)
-			snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? ", " : "", e->d_name);
-	if (dir)
-		closedir(dir);
-	if (*text)
-		cf_tree_leaf(&inspector->tree, &(struct cf_place){.none = true}, "beside it", json_string(text), text, false);
-}
-
 /* ---- one file ---- */
 
 /* "Produce:9" */
@@ -130,13 +107,14 @@ static int show_content(struct cf_inspector *inspector, struct cf_input *input, 
 		cf_inspect_frame(inspector, &input->bytes, -1, -1);
 		break;
 	case CF_IN_SEGMENT:
-		show_beside(inspector, file);
 		cf_inspect_set(inspector, &input->bytes, 0, input->bytes.n, input->first_offset);
+		cf_inspect_beside(inspector, file, &input->bytes, input->first_offset, err);
 		break;
 	case CF_IN_SET:
 		cf_inspect_set(inspector, &input->bytes, 0, input->bytes.n, -1);
 		break;
 	case CF_IN_BESIDE:
+		cf_inspect_alone(inspector, file, &input->bytes, input->first_offset);
 		break;
 	case CF_IN_UNKNOWN:
 		kt_fail(err, KT_ETYPE, "holds neither batches nor a request; --request, --response, --stored or --produced "
@@ -200,7 +178,7 @@ static int inspect(const char *file)
 			snprintf(err.file, sizeof err.file, "%s", file);
 		kt_complain(PROGRAM, &err);
 		status = KT_EXIT_USAGE;
-	} else if (input.kind != CF_IN_BESIDE) {
+	} else {
 		show_summary(&inspector, file);
 		status = inspector.faults ? KT_EXIT_VERDICT : KT_EXIT_OK;
 	}
