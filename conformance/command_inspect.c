@@ -19,6 +19,7 @@ static struct {
 	struct kt_list configs;
 	int64_t now;
 	struct cf_asked asked;
+	int api_key, version;            /* of the response */
 } given = {.now = -1};
 
 static const struct kt_opt options[] = {
@@ -72,42 +73,42 @@ static void end_progress(const struct cf_inspector *inspector)
 /* ---- one file ---- */
 
 /* "Produce:9" */
-static int read_response(int *api, int *version, struct kt_err *err)
+static int read_response(struct kt_err *err)
 {
 	const char *colon = strchr(given.response, ':');
+	const struct kw_range *versions;
 	char name[64], *end;
 
 	snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - given.response : 0), given.response);
-	*api = kw_api_key(name);
-	*version = colon ? (int)strtol(colon + 1, &end, 10) : -1;
+	given.api_key = kw_api_key(name);
+	given.version = colon ? (int)strtol(colon + 1, &end, 10) : -1;
 	if (!colon || end == colon + 1 || *end)
 		return kt_fail(err, KT_EUSAGE, "--response: must be API:VERSION, such as Produce:9");
-	if (*api < 0)
+	if (given.api_key < 0)
 		return kt_fail(err, KT_EUNKNOWN, "--response: there is no API \"%s\"", name);
-	if (*version < kw_response(*api)->versions.min || *version > kw_response(*api)->versions.max)
-		return kt_fail(err, KT_EVERSION, "--response: %s has versions %d to %d", name, kw_response(*api)->versions.min,
-			       kw_response(*api)->versions.max);
+	versions = &kw_response(given.api_key)->versions;
+	if (given.version < versions->min || given.version > versions->max)
+		return kt_fail(err, KT_EVERSION, "--response: %s has versions %d to %d", name, versions->min, versions->max);
 	return 0;
 }
 
 static int show_content(struct cf_inspector *inspector, struct cf_input *input, const char *file, struct kt_err *err)
 {
-	int api = -1, version = -1;
-
 	switch (input->kind) {
 	case CF_IN_DOCUMENT:
 		if (cf_inspect_document(inspector, input->document.root, err) == 0)
 			kt_fail(err, KT_ETYPE, "holds neither batches nor frames");
 		break;
 	case CF_IN_RESPONSE:
-		if (read_response(&api, &version, err) == 0)
-			cf_inspect_frame(inspector, &input->bytes, api, version);
+		cf_inspect_frame(inspector, &input->bytes, given.api_key, given.version);
 		break;
 	case CF_IN_REQUEST:
 		cf_inspect_frame(inspector, &input->bytes, -1, -1);
 		break;
 	case CF_IN_SEGMENT:
 		cf_inspect_set(inspector, &input->bytes, 0, input->bytes.n, input->first_offset);
+		if (inspector->faults > 0 || given.asked.detailed)
+			cf_inspect_recovery(inspector, &input->bytes);
 		cf_inspect_beside(inspector, file, &input->bytes, input->first_offset, err);
 		break;
 	case CF_IN_SET:
@@ -167,7 +168,9 @@ static int inspect(const char *file)
 		inspector.role = given.stored || (input.kind == CF_IN_SEGMENT && !given.produced) ? KW_STORED : KW_PRODUCED;
 		snprintf(text, sizeof text, "%s%s", cf_input_word(input.kind), input.hex ? ", as hex" : "");
 		cf_tree_open(&inspector.tree, &(struct cf_place){0, input.bytes.n, false, input.bytes.n == 0}, file, text);
-		show_content(&inspector, &input, file, &err);
+		/* Nobody shall take half a document for a whole one. */
+		if (show_content(&inspector, &input, file, &err))
+			cf_tree_leaf(&inspector.tree, &(struct cf_place){.none = true}, "error", json_string(err.text), err.text, true);
 		cf_tree_close(&inspector.tree);
 		if (given.json)
 			putchar('\n');
@@ -197,7 +200,8 @@ int cf_command_inspect(int argc, char **argv)
 		fprintf(stderr, "%s: only one of --request, --response, --stored and --produced can be given\n", PROGRAM);
 		return KT_EXIT_USAGE;
 	}
-	if (cf_asked_init(&given.asked, given.release, &given.configs, given.now, &err)) {
+	if ((given.response && read_response(&err)) ||
+	    cf_asked_init(&given.asked, given.release, &given.configs, given.now, &err)) {
 		kt_complain(PROGRAM, &err);
 		return KT_EXIT_USAGE;
 	}

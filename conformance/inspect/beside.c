@@ -17,20 +17,19 @@ static bool has_suffix(const char *name, const char *suffix)
 	return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-static bool show(struct cf_inspector *inspector, const struct cf_beside *beside, const struct cf_segment *segment)
+static void show(struct cf_inspector *inspector, const struct cf_beside *beside, const struct cf_segment *segment)
 {
 	for (enum kw_index index = 0; index < KW_INDEX_KINDS; index++)
 		if (has_suffix(beside->name, kw_index_suffix(index))) {
 			cf_inspect_index(inspector, index, beside, segment);
-			return true;
+			return;
 		}
 	if (has_suffix(beside->name, ".snapshot"))
 		cf_inspect_producers(inspector, beside);
 	else if (strcmp(beside->name, "leader-epoch-checkpoint") == 0)
 		cf_inspect_epochs(inspector, beside, segment);
 	else
-		return false;
-	return true;
+		cf_inspect_partition(inspector, beside);
 }
 
 /* A file of that name in the folder, if there is one. */
@@ -77,11 +76,11 @@ int cf_inspect_beside(struct cf_inspector *inspector, const char *file, const st
 	return err->code;
 }
 
-bool cf_inspect_alone(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes, int64_t first_offset)
+void cf_inspect_alone(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes, int64_t first_offset)
 {
 	const char *slash = strrchr(file, '/');
 	struct cf_beside beside = {.name = slash ? slash + 1 : file, .bytes = *bytes, .entries = true,
 				   .first_offset = first_offset < 0 ? 0 : first_offset};
 
-	return show(inspector, &beside, NULL);
+	show(inspector, &beside, NULL);
 }

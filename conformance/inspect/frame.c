@@ -16,18 +16,19 @@ struct frame {
 	bool request;
 };
 
-/* A request whose header stands at `skip`, and which can be read to its end? Eight zeros are a header as well as the
- * offset of a batch. */
+/* A request whose header stands at `skip`, and which takes all bytes behind it? Zeros are the header of a Produce request as
+ * well as the offset of a batch, or nothing. */
 static bool is_request_at(const struct kw_slice *bytes, size_t skip)
 {
 	struct kw_arena arena;
 	struct kw_map map = {.arena = &arena, .base = bytes->p};
+	size_t used = 0;
 	bool ok;
 
 	if (bytes->n < skip + 8)
 		return false;
 	kw_arena_init(&arena, KW_INFLATE_MAX);
-	ok = kw_map_request(&map, bytes->p + skip, bytes->n - skip, NULL, NULL) == 0;
+	ok = kw_map_request(&map, bytes->p + skip, bytes->n - skip, &used, NULL) == 0 && used == bytes->n - skip;
 	kw_arena_fini(&arena);
 	return ok;
 }

@@ -22,10 +22,13 @@ void cf_inspect_producers(struct cf_inspector *inspector, const struct cf_beside
 /* leader-epoch-checkpoint: where each leader epoch begins. */
 void cf_inspect_epochs(struct cf_inspector *inspector, const struct cf_beside *beside, const struct cf_segment *segment);
 
+/* partition.metadata: version and topic id. */
+void cf_inspect_partition(struct cf_inspector *inspector, const struct cf_beside *beside);
+
 /* The files beside the segment `file`, whose bytes are given; those that are there. */
 int cf_inspect_beside(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes, int64_t first_offset,
 		      struct kt_err *err);
-/* One such file alone. False if it is none of those that are read. */
-bool cf_inspect_alone(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes, int64_t first_offset);
+/* One such file alone. */
+void cf_inspect_alone(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes, int64_t first_offset);
 
 #endif
