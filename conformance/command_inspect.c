@@ -108,7 +108,7 @@ static int show_content(struct cf_inspector *inspector, struct cf_input *input, 
 	case CF_IN_SEGMENT:
 		cf_inspect_set(inspector, &input->bytes, 0, input->bytes.n, input->first_offset);
 		if (inspector->faults > 0 || given.asked.detailed)
-			cf_inspect_recovery(inspector, &input->bytes);
+			cf_inspect_recovery(inspector, &input->bytes, input->first_offset);
 		cf_inspect_beside(inspector, file, &input->bytes, input->first_offset, err);
 		break;
 	case CF_IN_SET:

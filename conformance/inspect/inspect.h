@@ -48,8 +48,8 @@ void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes
 int cf_inspect_answer(struct cf_inspector *inspector, const struct kw_slice *batches, int magic,
 		      char *why, size_t size);
 
-/* Shows where a broker that recovers its log would cut the segment off. */
-void cf_inspect_recovery(struct cf_inspector *inspector, const struct kw_slice *bytes);
+/* Shows where a broker that recovers its log would cut the segment off. first_offset: as the segment's name says, -1 = unknown. */
+void cf_inspect_recovery(struct cf_inspector *inspector, const struct kw_slice *bytes, int64_t first_offset);
 
 /* Shows a request frame or the response frame of an API and version (request: api -1). bytes may begin with the size
  * field or with the header. */

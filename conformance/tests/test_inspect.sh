@@ -147,7 +147,7 @@ fresh
 # What the same broker made of these when it recovered its log: it cut the segment at bytes 93, 372 and 465.
 put $active.log 150 '\377'
 expect 1 'a batch with a wrong byte' --brief "$orders/$active.log"
-says 'log recovery +cuts the segment at byte 93 \(batch 1\): Record is corrupt'
+says 'log recovery +cuts the segment at byte 93 \(batch 1\): its crc is wrong'
 fresh
 truncate -s 455 "$orders/$active.log"
 expect 1 'a segment that is cut' --brief "$orders/$active.log"
@@ -156,6 +156,14 @@ fresh
 head -c 100 /dev/zero >>"$orders/$active.log"
 expect 1 'zeros behind the last batch' --brief "$orders/$active.log"
 says 'log recovery +cuts the segment at byte 465 \(batch 5\): Record size 0'
+fresh
+put $active.log 100 '\5'
+expect 1 'an offset in front of the segment' --brief "$orders/$active.log"
+says 'log recovery +fails, and the broker does not start, at byte 93 \(batch 1\): offset 5 is in front'
+fresh
+put $active.log 109 '\7'
+expect 1 'a magic that Kafka does not have' --brief "$orders/$active.log"
+says 'log recovery +keeps all 465 bytes'
 
 # What Kafka would answer.
 expect 1 'the newest' fixtures/incidents/S03.json
