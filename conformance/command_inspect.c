@@ -29,10 +29,12 @@ static const struct kt_opt options[] = {
 	KT_FLAG(0, "stored", &given.stored, "batches as a broker keeps them; unless given, files named *.log"),
 	KT_FLAG(0, "produced", &given.produced, "batches as a client sends them; unless given, all others"),
 	KT_GROUP("What Kafka would answer to the producer of it"),
-	KT_STR(0, "release", "R", &given.release, "a release from 3.9 to 4.4: all of its answer, of stored batches too; unless given, "
-	       "the error code of the newest, for batches of a client"),
-	KT_LIST(0, "topic-config", "NAME=VALUE", &given.configs, "of the topic, such as cleanup.policy=compact; may be repeated"),
-	KT_INT64(0, "now", "MS", &given.now, 0, INT64_MAX, "the broker's clock, ms since 1970, by which timestamps are judged (the present)"),
+	KT_STR(0, "release", "R", &given.release, "a release from 3.9 to 4.4: all of its answer, of stored batches too; "
+	       "unless given, the error code of the newest, for batches of a client"),
+	KT_LIST(0, "topic-config", "NAME=VALUE", &given.configs, "of the topic, such as cleanup.policy=compact; may be "
+		"repeated"),
+	KT_INT64(0, "now", "MS", &given.now, 0, INT64_MAX, "the broker's clock, ms since 1970, by which timestamps are judged "
+		 "(the present)"),
 	KT_GROUP("Output"),
 	KT_FLAG(0, "brief", &given.brief, "a line for each batch; all of it where something is wrong"),
 	KT_FLAG(0, "full", &given.full, "long keys and values whole"),
@@ -170,7 +172,8 @@ static int inspect(const char *file)
 		cf_tree_open(&inspector.tree, &(struct cf_place){0, input.bytes.n, false, input.bytes.n == 0}, file, text);
 		/* Nobody shall take half a document for a whole one. */
 		if (show_content(&inspector, &input, file, &err))
-			cf_tree_leaf(&inspector.tree, &(struct cf_place){.none = true}, "error", json_string(err.text), err.text, true);
+			cf_tree_leaf(&inspector.tree, &(struct cf_place){.none = true}, "error", json_string(err.text), err.text,
+				     true);
 		cf_tree_close(&inspector.tree);
 		if (given.json)
 			putchar('\n');

@@ -10,8 +10,8 @@ FUZZ_TARGET
 enum { HEAD = 3, JSON = 128 };
 
 static const char *const names[] = {
-	"00000000000000000005.index", "00000000000000000005.timeindex", "00000000000000000005.txnindex",
-	"00000000000000000005.snapshot", "leader-epoch-checkpoint", "partition.metadata",
+	"00000000000000000005.index",	 "00000000000000000005.timeindex", "00000000000000000005.txnindex",
+	"00000000000000000005.snapshot", "leader-epoch-checkpoint",	   "partition.metadata",
 };
 
 enum { NAMES = sizeof names / sizeof *names, FIRST_OFFSET = 5 };
@@ -53,7 +53,8 @@ static void check_own_index(const struct cf_segment *segment)
 	free(text);
 }
 
-static void show(const struct kw_slice *bytes, const struct kw_slice *file, const char *name, struct cf_inspector *inspector)
+static void show(const struct kw_slice *bytes, const struct kw_slice *file, const char *name,
+		 struct cf_inspector *inspector)
 {
 	struct cf_beside beside = {.name = name, .bytes = *file, .first_offset = FIRST_OFFSET, .entries = true};
 	struct cf_segment segment;

@@ -33,7 +33,10 @@ static void judge(struct answer *answer)
 {
 	const struct cf_asked *asked = answer->asked;
 	struct kw_leader leader = {
-		.topic = asked->topic, .partition = asked->partition, .conf = &asked->conf, .now = asked->now,
+		.topic = asked->topic,
+		.partition = asked->partition,
+		.conf = &asked->conf,
+		.now = asked->now,
 		.meters = &answer->meters,
 	};
 	struct kw_append_plan *plan;
@@ -97,7 +100,8 @@ static void say_assumptions(struct answer *answer, bool rebased)
 
 	snprintf(text, sizeof text, "Produce %d%s%s", answer->version, rebased ? ", with baseOffset 0" : "",
 		 answer->asked->configured ? "" : ", a topic that nobody configured");
-	if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 && batch.producerId >= 0)
+	if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
+	    batch.producerId >= 0)
 		snprintf(text + strlen(text), sizeof text - strlen(text),
 			 "; epoch and sequence (%s) that the partition's producer state expects",
 			 batch.attributes & KW_A_TRANSACTIONAL ? "45, 47, and 48 outside of a transaction" : "45, 47");
@@ -137,8 +141,8 @@ static int show_closed(struct answer *answer, char *why, size_t size)
 
 	snprintf(name, sizeof name, "Kafka %s answers", release->name);
 	cf_tree_leaf(&answer->inspector->tree, &nowhere, name, json_null(), "nothing: it closes the connection", false);
-	snprintf(why, size, "Kafka %s serves Produce %d to %d, not %d", release->name, release->minVersion, release->maxVersion,
-		 answer->version);
+	snprintf(why, size, "Kafka %s serves Produce %d to %d, not %d", release->name, release->minVersion,
+		 release->maxVersion, answer->version);
 	return KW_ERR_UNSUPPORTED_VERSION;
 }
 
@@ -146,7 +150,8 @@ int cf_inspect_answer(struct cf_inspector *inspector, const struct kw_slice *bat
 {
 	const struct cf_asked *asked = inspector->asked;
 	struct answer answer = {
-		.inspector = inspector, .asked = asked,
+		.inspector = inspector,
+		.asked = asked,
 		.records = {.p = batches->p, .n = (int32_t)(batches->n < INT32_MAX ? batches->n : INT32_MAX)},
 		.version = version_for(inspector, magic),
 	};

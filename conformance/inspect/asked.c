@@ -30,14 +30,16 @@ static int find_release(struct cf_asked *asked, const char *name, struct kt_err 
 	if (asked->release)
 		return 0;
 	for (size_t i = 0; i < kw_nreleases; i++)
-		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", kw_releases[i].name);
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+			 kw_releases[i].name);
 	return kt_fail(err, KT_EUNKNOWN, "--release: must be one of %s, not \"%.40s\"", known, name);
 }
 
 int cf_asked_init(struct cf_asked *asked, const char *release, const struct kt_list *configs, int64_t now,
 		  struct kt_err *err)
 {
-	*asked = (struct cf_asked){.now = now >= 0 ? now : (int64_t)time(NULL) * 1000, .detailed = release || configs->n};
+	*asked = (struct cf_asked){.now = now >= 0 ? now : (int64_t)time(NULL) * 1000,
+				   .detailed = release || configs->n};
 	if (find_release(asked, release, err))
 		return err->code;
 	asked->conf = kw_release_conf(asked->release);

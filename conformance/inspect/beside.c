@@ -33,8 +33,8 @@ static void show(struct cf_inspector *inspector, const struct cf_beside *beside,
 }
 
 /* A file of that name in the folder, if there is one. */
-static int show_file(struct cf_inspector *inspector, const char *folder, const char *name, const struct cf_segment *segment,
-		     struct kt_err *err)
+static int show_file(struct cf_inspector *inspector, const char *folder, const char *name,
+		     const struct cf_segment *segment, struct kt_err *err)
 {
 	struct cf_beside beside = {.name = name, .first_offset = segment->first_offset};
 	char path[PATH_MAX], *text;
@@ -51,8 +51,8 @@ static int show_file(struct cf_inspector *inspector, const char *folder, const c
 	return 0;
 }
 
-int cf_inspect_beside(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes, int64_t first_offset,
-		      struct kt_err *err)
+int cf_inspect_beside(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes,
+		      int64_t first_offset, struct kt_err *err)
 {
 	static const char *const suffixes[] = {".index", ".timeindex", ".txnindex", ".snapshot"};
 	char copy[PATH_MAX], name[OFFSET_DIGITS + 20];
@@ -76,10 +76,13 @@ int cf_inspect_beside(struct cf_inspector *inspector, const char *file, const st
 	return err->code;
 }
 
-void cf_inspect_alone(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes, int64_t first_offset)
+void cf_inspect_alone(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes,
+		      int64_t first_offset)
 {
 	const char *slash = strrchr(file, '/');
-	struct cf_beside beside = {.name = slash ? slash + 1 : file, .bytes = *bytes, .entries = true,
+	struct cf_beside beside = {.name = slash ? slash + 1 : file,
+				   .bytes = *bytes,
+				   .entries = true,
 				   .first_offset = first_offset < 0 ? 0 : first_offset};
 
 	show(inspector, &beside, NULL);

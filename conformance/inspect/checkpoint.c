@@ -7,7 +7,8 @@
 
 enum { FAULTS_MAX = 8 };
 
-static void fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size, const char *text)
+static void fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size,
+		  const char *text)
 {
 	struct cf_place place = {at, size, false, false};
 
@@ -18,7 +19,7 @@ static void fault(struct cf_inspector *inspector, const struct cf_beside *beside
 
 struct epoch {
 	int64_t epoch, start;
-	size_t at, size;             /* its line */
+	size_t at, size; /* its line */
 };
 
 struct epochs {
@@ -92,7 +93,8 @@ static void check_epochs(struct epochs *epochs)
 		const struct epoch *epoch = &epochs->v[i];
 
 		if (epoch->epoch <= epoch[-1].epoch || epoch->start <= epoch[-1].start)
-			fault(epochs->inspector, epochs->beside, epoch->at, epoch->size, "epochs and their first offsets must rise");
+			fault(epochs->inspector, epochs->beside, epoch->at, epoch->size,
+			      "epochs and their first offsets must rise");
 	}
 }
 
@@ -107,10 +109,13 @@ static void check_batches(struct epochs *epochs, const struct cf_segment *segmen
 
 		while (e + 1 < epochs->n && epochs->v[e + 1].start <= batch->first)
 			e++;
-		if (batch->leaderEpoch < 0 || epochs->v[e].start > batch->first || epochs->v[e].epoch == batch->leaderEpoch)
+		if (batch->leaderEpoch < 0 || epochs->v[e].start > batch->first ||
+		    epochs->v[e].epoch == batch->leaderEpoch)
 			continue;
-		snprintf(text, sizeof text, "says epoch %" PRId64 " for offset %" PRId64 ", the batch there (byte %zu of the segment) has "
-			 "partitionLeaderEpoch %d", epochs->v[e].epoch, batch->first, batch->at, batch->leaderEpoch);
+		snprintf(text, sizeof text,
+			 "says epoch %" PRId64 " for offset %" PRId64 ", the batch there (byte %zu of the segment) has "
+			 "partitionLeaderEpoch %d",
+			 epochs->v[e].epoch, batch->first, batch->at, batch->leaderEpoch);
 		fault(epochs->inspector, epochs->beside, epochs->v[e].at, epochs->v[e].size, text);
 		faults++;
 	}
@@ -131,7 +136,8 @@ void cf_inspect_epochs(struct cf_inspector *inspector, const struct cf_beside *b
 		cf_tree_leaf(&inspector->tree, &nowhere, name, json_integer(epochs.v[i].start), text, false);
 	}
 	if (wrong != SIZE_MAX)
-		fault(inspector, beside, wrong, wrong < beside->bytes.n, "not what Kafka writes: a 0, the number of lines that follow, "
+		fault(inspector, beside, wrong, wrong < beside->bytes.n,
+		      "not what Kafka writes: a 0, the number of lines that follow, "
 		      "and lines of epoch and first offset");
 	check_epochs(&epochs);
 	if (segment && epochs.n > 0)
@@ -162,8 +168,8 @@ void cf_inspect_partition(struct cf_inspector *inspector, const struct cf_beside
 			      "the second line is not \"topic_id: \" and an id");
 		} else {
 			kw_uuid_text(id, text);
-			cf_tree_leaf(&inspector->tree, &(struct cf_place){at + n, size - n, false, false}, "topic id", json_string(text),
-				     text, false);
+			cf_tree_leaf(&inspector->tree, &(struct cf_place){at + n, size - n, false, false}, "topic id",
+				     json_string(text), text, false);
 		}
 	}
 	cf_tree_close(&inspector->tree);

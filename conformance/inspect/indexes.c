@@ -12,13 +12,13 @@ struct index {
 	const struct cf_beside *beside;
 	const struct cf_segment *segment;
 	size_t faults;
-	size_t number;                   /* of the entry */
+	size_t number; /* of the entry */
 	struct kw_index_entry entry, before;
 };
 
 /* A fault of the entry; [at, at + size) of it are the bytes. */
-__attribute__((format(printf, 4, 5)))
-static void wrong(struct index *index, size_t at, size_t size, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void wrong(struct index *index, size_t at, size_t size, const char *fmt,
+							...)
 {
 	struct cf_place place = {index->number * kw_index_entry_size(index->kind) + at, size, false, false};
 	char where[120], text[240];
@@ -50,11 +50,14 @@ static void show_entry(struct index *index)
 		value = json_pack("{sIsi}", "offset", (json_int_t)entry->offset, "position", entry->position);
 		break;
 	case KW_INDEX_TIME:
-		snprintf(text, sizeof text, "timestamp %" PRId64 " at offset %" PRId64, entry->timestamp, entry->offset);
-		value = json_pack("{sIsI}", "timestamp", (json_int_t)entry->timestamp, "offset", (json_int_t)entry->offset);
+		snprintf(text, sizeof text, "timestamp %" PRId64 " at offset %" PRId64, entry->timestamp,
+			 entry->offset);
+		value = json_pack("{sIsI}", "timestamp", (json_int_t)entry->timestamp, "offset",
+				  (json_int_t)entry->offset);
 		break;
 	default:
-		snprintf(text, sizeof text, "producer %" PRId64 ", offsets %" PRId64 " to %" PRId64 ", last stable offset %" PRId64,
+		snprintf(text, sizeof text,
+			 "producer %" PRId64 ", offsets %" PRId64 " to %" PRId64 ", last stable offset %" PRId64,
 			 entry->producerId, entry->firstOffset, entry->offset, entry->lastStableOffset);
 		value = json_pack("{sIsIsIsI}", "producerId", (json_int_t)entry->producerId, "firstOffset",
 				  (json_int_t)entry->firstOffset, "lastOffset", (json_int_t)entry->offset,
@@ -70,25 +73,27 @@ static void check_offset(struct index *index)
 	const struct cf_batch_place *batch;
 
 	if (entry->offset < index->beside->first_offset)
-		wrong(index, 0, 4, "offset %" PRId64 " is in front of the segment, which begins at %" PRId64, entry->offset,
-		      index->beside->first_offset);
+		wrong(index, 0, 4, "offset %" PRId64 " is in front of the segment, which begins at %" PRId64,
+		      entry->offset, index->beside->first_offset);
 	else if (index->number > 0 && entry->offset <= before->offset)
-		wrong(index, 0, 4, "offset %" PRId64 " does not rise: the entry before has %" PRId64, entry->offset, before->offset);
+		wrong(index, 0, 4, "offset %" PRId64 " does not rise: the entry before has %" PRId64, entry->offset,
+		      before->offset);
 	if (entry->position < 0 || (index->number > 0 && entry->position <= before->position)) {
-		wrong(index, 4, 4, "position %d does not rise: the entry before has %d", entry->position, before->position);
+		wrong(index, 4, 4, "position %d does not rise: the entry before has %d", entry->position,
+		      before->position);
 		return;
 	}
 	if (!index->segment)
 		return;
 	batch = cf_segment_at(index->segment, (size_t)entry->position);
 	if (!batch && (size_t)entry->position >= index->segment->end)
-		wrong(index, 4, 4, "position %d is behind the last batch that can be read, which ends at %zu", entry->position,
-		      index->segment->end);
+		wrong(index, 4, 4, "position %d is behind the last batch that can be read, which ends at %zu",
+		      entry->position, index->segment->end);
 	else if (!batch)
 		wrong(index, 4, 4, "no batch begins at position %d", entry->position);
 	else if (entry->offset != batch->last)
-		wrong(index, 0, 4, "offset is %" PRId64 ", the batch at position %d ends at %" PRId64, entry->offset, entry->position,
-		      batch->last);
+		wrong(index, 0, 4, "offset is %" PRId64 ", the batch at position %d ends at %" PRId64, entry->offset,
+		      entry->position, batch->last);
 }
 
 static void check_time(struct index *index)
@@ -97,10 +102,11 @@ static void check_time(struct index *index)
 	const struct cf_batch_place *batch;
 
 	if (index->number > 0 && entry->timestamp <= before->timestamp)
-		wrong(index, 0, 8, "timestamp %" PRId64 " does not rise: the entry before has %" PRId64, entry->timestamp,
-		      before->timestamp);
+		wrong(index, 0, 8, "timestamp %" PRId64 " does not rise: the entry before has %" PRId64,
+		      entry->timestamp, before->timestamp);
 	if (index->number > 0 && entry->offset < before->offset) {
-		wrong(index, 8, 4, "offset %" PRId64 " falls: the entry before has %" PRId64, entry->offset, before->offset);
+		wrong(index, 8, 4, "offset %" PRId64 " falls: the entry before has %" PRId64, entry->offset,
+		      before->offset);
 		return;
 	}
 	if (!index->segment)
@@ -109,11 +115,12 @@ static void check_time(struct index *index)
 	if (!batch)
 		wrong(index, 8, 4, "no batch has offset %" PRId64, entry->offset);
 	else if (entry->timestamp != batch->maxTimestamp)
-		wrong(index, 0, 8, "timestamp is %" PRId64 ", the batch with offset %" PRId64 " has maxTimestamp %" PRId64,
+		wrong(index, 0, 8,
+		      "timestamp is %" PRId64 ", the batch with offset %" PRId64 " has maxTimestamp %" PRId64,
 		      entry->timestamp, entry->offset, batch->maxTimestamp);
 	else if (batch->maxSoFar > entry->timestamp)
-		wrong(index, 0, 8, "timestamp is %" PRId64 ", but a batch in front of offset %" PRId64 " has %" PRId64, entry->timestamp,
-		      entry->offset, batch->maxSoFar);
+		wrong(index, 0, 8, "timestamp is %" PRId64 ", but a batch in front of offset %" PRId64 " has %" PRId64,
+		      entry->timestamp, entry->offset, batch->maxSoFar);
 }
 
 static void check_txn(struct index *index)
@@ -124,26 +131,29 @@ static void check_txn(struct index *index)
 	if (entry->version != 0)
 		wrong(index, 0, 2, "version is %d, Kafka knows 0 only", entry->version);
 	if (entry->firstOffset > entry->offset)
-		wrong(index, 10, 8, "firstOffset %" PRId64 " is behind lastOffset %" PRId64, entry->firstOffset, entry->offset);
+		wrong(index, 10, 8, "firstOffset %" PRId64 " is behind lastOffset %" PRId64, entry->firstOffset,
+		      entry->offset);
 	if (index->number > 0 && entry->offset <= index->before.offset)
-		wrong(index, 18, 8, "lastOffset %" PRId64 " does not rise: the entry before has %" PRId64, entry->offset,
-		      index->before.offset);
+		wrong(index, 18, 8, "lastOffset %" PRId64 " does not rise: the entry before has %" PRId64,
+		      entry->offset, index->before.offset);
 	if (!index->segment)
 		return;
 	marker = cf_segment_holding(index->segment, entry->offset);
 	if (!marker && !index->segment->holes)
 		wrong(index, 18, 8, "no batch has lastOffset %" PRId64, entry->offset);
 	else if (marker && (!marker->abort || marker->producerId != entry->producerId))
-		wrong(index, 18, 8, "at lastOffset %" PRId64 " there is no abort marker of producer %" PRId64, entry->offset,
-		      entry->producerId);
+		wrong(index, 18, 8, "at lastOffset %" PRId64 " there is no abort marker of producer %" PRId64,
+		      entry->offset, entry->producerId);
 }
 
 /* ---- the file ---- */
 
 static void check_entries(struct index *index, size_t n)
 {
-	static void (*const checks[])(struct index *index) = {
-		[KW_INDEX_OFFSET] = check_offset, [KW_INDEX_TIME] = check_time, [KW_INDEX_TXN] = check_txn,
+	static void (*const checks[])(struct index * index) = {
+		[KW_INDEX_OFFSET] = check_offset,
+		[KW_INDEX_TIME] = check_time,
+		[KW_INDEX_TXN] = check_txn,
 	};
 
 	for (index->number = 0; index->number < n; index->number++) {
@@ -183,11 +193,14 @@ static void check_missing(struct index *index, size_t n)
 		const struct cf_batch_place *batch = &segment->v[i];
 
 		for (; batch->abort && at < n && (at == 0 || entry.offset < batch->last); at++)
-			kw_index_read(KW_INDEX_TXN, 0, index->beside->bytes.p + at * kw_index_entry_size(KW_INDEX_TXN), &entry);
+			kw_index_read(KW_INDEX_TXN, 0, index->beside->bytes.p + at * kw_index_entry_size(KW_INDEX_TXN),
+				      &entry);
 		if (!batch->abort || (at > 0 && entry.offset == batch->last) || index->faults++ >= FAULTS_MAX)
 			continue;
-		snprintf(text, sizeof text, "no entry for the abort marker of producer %" PRId64 " at offset %" PRId64 " (byte %zu of the "
-			 "segment)", batch->producerId, batch->last, batch->at);
+		snprintf(text, sizeof text,
+			 "no entry for the abort marker of producer %" PRId64 " at offset %" PRId64 " (byte %zu of the "
+			 "segment)",
+			 batch->producerId, batch->last, batch->at);
 		cf_inspect_fault(index->inspector, &place, NULL, index->beside->name, text, 0);
 	}
 }
@@ -210,7 +223,8 @@ void cf_inspect_index(struct cf_inspector *inspector, enum kw_index kind, const 
 		check_missing(&index, n);
 	if (index.faults > FAULTS_MAX) {
 		snprintf(text, sizeof text, "%zu more", index.faults - FAULTS_MAX);
-		cf_tree_leaf(&inspector->tree, &(struct cf_place){.none = true}, "wrong", json_string(text), text, true);
+		cf_tree_leaf(&inspector->tree, &(struct cf_place){.none = true}, "wrong", json_string(text), text,
+			     true);
 		inspector->faults += index.faults - FAULTS_MAX;
 	}
 	cf_tree_close(&inspector->tree);

@@ -7,7 +7,8 @@
 /* Source: ProducerStateManager.readSnapshot (Kafka 4.4.0): version, CRC-32C of what follows it, producers. */
 enum { SNAPSHOT_VERSION = 1, CRC_AT = 2, PRODUCERS_AT = 6 };
 
-static void fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size, const char *text)
+static void fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size,
+		  const char *text)
 {
 	struct cf_place place = {at, size, false, false};
 
@@ -22,12 +23,13 @@ static void show_producer(struct cf_inspector *inspector, const struct kw_Produc
 	snprintf(name, sizeof name, "producer %" PRId64, entry->producerId);
 	if (entry->currentTxnFirstOffset >= 0)
 		snprintf(open, sizeof open, ", a transaction open since offset %" PRId64, entry->currentTxnFirstOffset);
-	snprintf(text, sizeof text, "epoch %d, last sequence %d at offset %" PRId64 "%s", entry->epoch, entry->lastSequence,
-		 entry->lastOffset, open);
+	snprintf(text, sizeof text, "epoch %d, last sequence %d at offset %" PRId64 "%s", entry->epoch,
+		 entry->lastSequence, entry->lastOffset, open);
 	cf_tree_leaf(&inspector->tree, &nowhere, name,
 		     json_pack("{sisisIsIsI}", "epoch", entry->epoch, "lastSequence", entry->lastSequence, "lastOffset",
-			       (json_int_t)entry->lastOffset, "timestamp", (json_int_t)entry->timestamp, "currentTxnFirstOffset",
-			       (json_int_t)entry->currentTxnFirstOffset), text, false);
+			       (json_int_t)entry->lastOffset, "timestamp", (json_int_t)entry->timestamp,
+			       "currentTxnFirstOffset", (json_int_t)entry->currentTxnFirstOffset),
+		     text, false);
 }
 
 static void check_snapshot(struct cf_inspector *inspector, const struct cf_beside *beside,
@@ -58,8 +60,8 @@ static void show_snapshot(struct cf_inspector *inspector, const struct cf_beside
 
 	if (version != SNAPSHOT_VERSION)
 		kt_fail(&err, KT_EVERSION, "version is %d, Kafka knows 1 only", version);
-	else if (kw_decode(&kw_msg_ProducerSnapshot, version, bytes->p + CRC_AT, bytes->n - CRC_AT, arena, &decoded, &used,
-			   &err) == 0)
+	else if (kw_decode(&kw_msg_ProducerSnapshot, version, bytes->p + CRC_AT, bytes->n - CRC_AT, arena, &decoded,
+			   &used, &err) == 0)
 		snapshot = decoded;
 	snprintf(text, sizeof text, "producers in front of offset %" PRId64 ": %d", beside->first_offset,
 		 snapshot ? snapshot->producerEntries.n : 0);
@@ -69,7 +71,8 @@ static void show_snapshot(struct cf_inspector *inspector, const struct cf_beside
 	if (snapshot)
 		check_snapshot(inspector, beside, snapshot, used);
 	else
-		fault(inspector, beside, err.code == KT_EVERSION ? 0 : CRC_AT + err.offset, err.code == KT_EVERSION ? 2 : 1, err.text);
+		fault(inspector, beside, err.code == KT_EVERSION ? 0 : CRC_AT + err.offset,
+		      err.code == KT_EVERSION ? 2 : 1, err.text);
 	cf_tree_close(&inspector->tree);
 }
 

@@ -8,9 +8,9 @@
  * which is not under the CRC. At an offset in front of the segment's it does not cut: the broker does not start. */
 struct recovery {
 	const struct kw_slice *bytes;
-	int64_t first_offset;          /* -1 = unknown */
-	size_t at, number;             /* of the batch */
-	char why[240];                 /* "" = it is kept */
+	int64_t first_offset; /* -1 = unknown */
+	size_t at, number;    /* of the batch */
+	char why[240];	      /* "" = it is kept */
 	bool fatal;
 };
 
@@ -40,7 +40,8 @@ static bool recover(struct recovery *recovery)
 	}
 	if (entry.offset < recovery->first_offset) {
 		recovery->fatal = true;
-		snprintf(recovery->why, sizeof recovery->why, "offset %" PRId64 " is in front of the segment's, %" PRId64, entry.offset,
+		snprintf(recovery->why, sizeof recovery->why,
+			 "offset %" PRId64 " is in front of the segment's, %" PRId64, entry.offset,
 			 recovery->first_offset);
 		return false;
 	}
@@ -61,8 +62,8 @@ void cf_inspect_recovery(struct cf_inspector *inspector, const struct kw_slice *
 		snprintf(text, sizeof text, "keeps all %zu bytes", bytes->n);
 	} else {
 		snprintf(text, sizeof text, "%s byte %zu (batch %zu): %s",
-			 recovery.fatal ? "fails, and the broker does not start, at" : "cuts the segment at", recovery.at,
-			 recovery.number, recovery.why);
+			 recovery.fatal ? "fails, and the broker does not start, at" : "cuts the segment at",
+			 recovery.at, recovery.number, recovery.why);
 		place = (struct cf_place){recovery.at, bytes->n - recovery.at, false, false};
 	}
 	cf_tree_leaf(&inspector->tree, &place, "log recovery", json_string(text), text, false);

@@ -20,8 +20,12 @@ static void read_batch(const struct kw_entry *entry, struct cf_batch_place *plac
 	struct kw_legacy message;
 	enum kw_walk why;
 
-	*place = (struct cf_batch_place){.at = entry->at, .first = entry->offset, .last = entry->offset, .producerId = -1,
-					 .leaderEpoch = -1, .maxTimestamp = KW_NO_TIMESTAMP};
+	*place = (struct cf_batch_place){.at = entry->at,
+					 .first = entry->offset,
+					 .last = entry->offset,
+					 .producerId = -1,
+					 .leaderEpoch = -1,
+					 .maxTimestamp = KW_NO_TIMESTAMP};
 	if (entry->magic < 2) {
 		if (kw_legacy_parse(entry->p, entry->size, &message, NULL) == 0)
 			place->maxTimestamp = message.timestamp;

@@ -99,7 +99,7 @@ static void every_byte_changed(void **state)
 	static const struct {
 		const char *name;
 		size_t size;
-		size_t free_from, free_to, free2_from, free2_to;   /* in an entry */
+		size_t free_from, free_to, free2_from, free2_to; /* in an entry */
 	} rows[] = {
 		{OLD ".index", 8, 0, 0, 0, 0},
 		{OLD ".timeindex", 12, 0, 0, 0, 0},
@@ -117,8 +117,8 @@ static void every_byte_changed(void **state)
 
 			copy[at] ^= 0xff;
 			show(rows[i].name, copy, bytes.n, at % 2);
-			if (!(in >= rows[i].free_from && in < rows[i].free_to) && !(in >= rows[i].free2_from && in < rows[i].free2_to) &&
-			    inspector.faults == 0)
+			if (!(in >= rows[i].free_from && in < rows[i].free_to) &&
+			    !(in >= rows[i].free2_from && in < rows[i].free2_to) && inspector.faults == 0)
 				fail_msg("byte %zu of %s changed and nobody noticed", at, rows[i].name);
 			free(copy);
 		}
@@ -130,7 +130,7 @@ static void cut_at_every_byte(void **state)
 {
 	static const struct {
 		const char *name;
-		size_t size;         /* of an entry: a cut between two is none */
+		size_t size; /* of an entry: a cut between two is none */
 	} rows[] = {{OLD ".index", 8}, {OLD ".timeindex", 12}, {ACTIVE ".snapshot", 56}};
 
 	(void)state;

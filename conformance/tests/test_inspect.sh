@@ -73,7 +73,7 @@ says 'byte 0 of batch 0: baseOffset is 0, but offsets up to 6 are in front of it
 orders=$dir/orders-0
 fresh() { rm -rf "$orders"; cp -r "$data/kafka-4.4.0-orders-0" "$orders"; }
 # put FILE OFFSET BYTES: writes bytes into a file of the folder.
-put() { printf "$3" | dd of="$orders/$1" bs=1 seek="$2" conv=notrunc status=none; }
+put() { printf '%b' "$3" | dd of="$orders/$1" bs=1 seek="$2" conv=notrunc status=none; }
 fresh
 old=00000000000000000000 active=00000000000000000037
 expect 0 'a segment with its indexes' --brief "$orders/$old.log"
@@ -94,19 +94,19 @@ says '^ +34 +34 +entry 1 +producer 0, offsets 22 to 25, last stable offset 26$'
 says 'producer 0 +epoch 0, last sequence 20 at offset 32$'
 says 'epoch 0 +from offset 0 on$'
 says 'topic id +1s6anpRoSdO5VRzzdzXfEQ$'
-put $old.index 12 '\0\0\2\43'
+put $old.index 12 '\00\00\02\043'
 expect 1 'a position inside of a batch' --brief "$orders/$old.log"
 says 'first byte 12 of 0+\.index, entry 1: no batch begins at position 547$'
 fresh
-put $old.index 11 '\7'
+put $old.index 11 '\07'
 expect 1 'an offset that is not the batch its last' --brief "$orders/$old.log"
 says 'first byte 8 of 0+\.index, entry 1: offset is 7, the batch at position 546 ends at 6$'
 fresh
-put $old.index 88 '\0\0\0\44\0\0\17\377'
+put $old.index 88 '\00\00\00\044\00\00\017\0377'
 expect 1 'a position behind the end' --brief "$orders/$old.log"
 says 'entry 11: position 4095 is behind the last batch that can be read, which ends at 3318$'
 fresh
-put $old.index 8 '\0\0\0\0\0\0\0\0'
+put $old.index 8 '\00\00\00\00\00\00\00\00'
 expect 1 'zeros in front of other entries' "$orders/$old.index"
 says 'entry 1: offset 0 does not rise: the entry before has 3$'
 fresh
@@ -114,15 +114,15 @@ truncate -s 139 "$orders/$old.timeindex"
 expect 1 'a cut index' --brief "$orders/$old.log"
 says 'timeindex: 139 bytes, which is no whole number of entries of 12$'
 fresh
-put $old.timeindex 7 '\65'
+put $old.timeindex 7 '\065'
 expect 1 'a wrong timestamp' --brief "$orders/$old.log"
 says 'timeindex, entry 0: timestamp is 1796001017653, the batch with offset 3 has maxTimestamp 1796001017652$'
 fresh
-put $old.timeindex 23 '\144'
+put $old.timeindex 23 '\0144'
 expect 1 'an offset that the segment does not have' --brief "$orders/$old.log"
 says 'timeindex, entry 1: no batch has offset 100$'
 fresh
-put $old.txnindex 59 '\30'
+put $old.txnindex 59 '\030'
 expect 1 'an aborted transaction without its marker' --brief "$orders/$old.log"
 says 'txnindex, entry 1: at lastOffset 24 there is no abort marker of producer 0$'
 says 'no entry for the abort marker of producer 0 at offset 25 \(byte 2253 of the segment\)$'
@@ -131,7 +131,7 @@ truncate -s 34 "$orders/$old.txnindex"
 expect 1 'a transaction that the index lacks' --brief "$orders/$old.log"
 says 'no entry for the abort marker of producer 0 at offset 25'
 fresh
-put $active.snapshot 20 '\1'
+put $active.snapshot 20 '\01'
 expect 1 'a snapshot with a wrong crc' "$orders/$active.snapshot"
 says 'snapshot: crc says 195a985b, the bytes behind it have'
 fresh
@@ -145,7 +145,7 @@ printf 'version: 0\ntopic_id: short\n' >"$orders/partition.metadata"
 expect 1 'no topic id' "$orders/partition.metadata"
 fresh
 # What the same broker made of these when it recovered its log: it cut the segment at bytes 93, 372 and 465.
-put $active.log 150 '\377'
+put $active.log 150 '\0377'
 expect 1 'a batch with a wrong byte' --brief "$orders/$active.log"
 says 'log recovery +cuts the segment at byte 93 \(batch 1\): its crc is wrong'
 fresh
@@ -157,11 +157,11 @@ head -c 100 /dev/zero >>"$orders/$active.log"
 expect 1 'zeros behind the last batch' --brief "$orders/$active.log"
 says 'log recovery +cuts the segment at byte 465 \(batch 5\): Record size 0'
 fresh
-put $active.log 100 '\5'
+put $active.log 100 '\05'
 expect 1 'an offset in front of the segment' --brief "$orders/$active.log"
 says 'log recovery +fails, and the broker does not start, at byte 93 \(batch 1\): offset 5 is in front'
 fresh
-put $active.log 109 '\7'
+put $active.log 109 '\07'
 expect 1 'a magic that Kafka does not have' --brief "$orders/$active.log"
 says 'log recovery +keeps all 465 bytes'
 
@@ -244,7 +244,11 @@ head -c 5000000 /dev/zero >"$dir/zeros"
 "$build/conformance" inspect --json --response Fetch:99 "$dir/response" >"$dir/json" 2>"$dir/log"
 if [ $? = 2 ] && [ ! -s "$dir/json" ]; then ok 'no document of what is not read'; else bad 'a document of what is not read'; fi
 "$build/conformance" inspect --json "$dir/zeros" >"$dir/json" 2>"$dir/log"
-if jq -e '.fields[-1].name == "error"' "$dir/json" >/dev/null; then ok 'a document says why it ends'; else bad 'a document looks whole'; fi
+if jq -e '.fields[-1].name == "error"' "$dir/json" >/dev/null; then
+	ok 'a document says why it ends'
+else
+	bad 'a document looks whole'
+fi
 expect 2 'zeros are no request' "$dir/zeros"
 expect 2 'two kinds at once' --request --stored "$dir/response"
 : >"$dir/empty"

@@ -115,7 +115,9 @@ static void check_header(struct check *check)
 /* A fault of a record as a whole. */
 static struct kw_fault of_record(const struct check *check, const struct kw_item *item)
 {
-	struct kw_fault fault = {.rule = KW_RULES, .at = item->at, .size = item->size, .inflated = check->batch.attributes & KW_A_CODEC};
+	struct kw_fault fault = {
+		.rule = KW_RULES, .at = item->at, .size = item->size, .inflated = check->batch.attributes & KW_A_CODEC,
+	};
 
 	if (!fault.inflated)
 		fault.at += KW_B_RECORDS;
@@ -197,7 +199,8 @@ static void check_max_timestamp(struct check *check)
 
 	if (check->role == KW_STORED && check->n > 0 && check->n == batch->count &&
 	    !(batch->attributes & (KW_A_LOG_APPEND_TIME | KW_A_CONTROL)) && check->maxTimestamp != batch->maxTimestamp)
-		find(check, KW_RULES, 0, KW_B_MAX_TIMESTAMP, 8, "maxTimestamp is %" PRId64 ", the greatest of the records is %" PRId64,
+		find(check, KW_RULES, 0, KW_B_MAX_TIMESTAMP, 8,
+		     "maxTimestamp is %" PRId64 ", the greatest of the records is %" PRId64,
 		     batch->maxTimestamp, check->maxTimestamp);
 }
 

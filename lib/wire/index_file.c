@@ -61,7 +61,6 @@ void kw_index_read(enum kw_index index, int64_t first_offset, const uint8_t *p, 
 		entry->offset = (int64_t)kw_rd64(p + 18);
 		entry->lastStableOffset = (int64_t)kw_rd64(p + 26);
 		break;
-	case KW_INDEX_KINDS:
-		break;
+	case KW_INDEX_KINDS: break;
 	}
 }

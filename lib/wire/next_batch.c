@@ -9,7 +9,10 @@ enum kw_next kw_next_batch(struct kw_slice *rest, struct kw_batch *batch, enum k
 	struct kt_err err = {0};
 	int code = kw_set_next(&set, &entry, &err);
 
-	*batch = (struct kw_batch){.p = rest->p, .size = entry.size, .baseOffset = entry.offset, .length = entry.length,
+	*batch = (struct kw_batch){.p = rest->p,
+				   .size = entry.size,
+				   .baseOffset = entry.offset,
+				   .length = entry.length,
 				   .magic = entry.magic};
 	if (code == KT_ECORRUPT) {
 		*rule = err.offset == KW_E_MAGIC ? KW_R_MAGIC : KW_R_RECORD_SIZE;

@@ -27,8 +27,12 @@ const struct kw_release *kw_release_find(const char *name)
 struct kw_topic_conf kw_release_conf(const struct kw_release *release)
 {
 	return (struct kw_topic_conf){
-		.maxMessageBytes = 1048588, .segmentBytes = 1073741824, .compression = -1, .beforeMaxMs = INT64_MAX,
-		.afterMaxMs = release->afterMaxMs, .maxDecompressedMessageBytes = release->maxDecompressedMessageBytes,
+		.maxMessageBytes = 1048588,
+		.segmentBytes = 1073741824,
+		.compression = -1,
+		.beforeMaxMs = INT64_MAX,
+		.afterMaxMs = release->afterMaxMs,
+		.maxDecompressedMessageBytes = release->maxDecompressedMessageBytes,
 	};
 }
 
@@ -126,6 +130,7 @@ int kw_topic_conf_set(struct kw_topic_conf *conf, const char *name, const char *
 		kt_near_offer(&near, configs[i].name);
 	}
 	if (near.best)
-		return kt_fail(err, KT_EUNKNOWN, "unknown topic configuration \"%s\"; did you mean \"%s\"?", name, near.best);
+		return kt_fail(err, KT_EUNKNOWN, "unknown topic configuration \"%s\"; did you mean \"%s\"?", name,
+			       near.best);
 	return kt_fail(err, KT_EUNKNOWN, "topic configuration \"%s\" changes no verdict", name);
 }

@@ -7,10 +7,10 @@
 
 struct old {
 	const struct kw_judge *judge;
-	int first_magic;          /* -1 before the first */
-	size_t n;                 /* entries */
-	bool compressed;          /* one of them */
-	bool keys, timestamps;    /* records that are refused for these */
+	int first_magic;       /* -1 before the first */
+	size_t n;	       /* entries */
+	bool compressed;       /* one of them */
+	bool keys, timestamps; /* records that are refused for these */
 };
 
 /* Size, CRC and codec of one entry. */
@@ -38,7 +38,8 @@ static int judge_item(void *arg, int32_t index, const struct kw_item *item)
 	(void)index;
 	if (leader->conf->compact && item->key.n < 0)
 		old->keys = true;
-	else if (!leader->conf->logAppendTime && item->timestamp != KW_NO_TIMESTAMP && kw_out_of_range(leader, item->timestamp))
+	else if (!leader->conf->logAppendTime && item->timestamp != KW_NO_TIMESTAMP &&
+		 kw_out_of_range(leader, item->timestamp))
 		old->timestamps = true;
 	return 0;
 }
@@ -59,12 +60,15 @@ static bool judge_records(struct old *old, const struct kw_entry *entry)
 	if (kw_entry_walk(entry, &opts, judge_item, old, &why, &err) == 0)
 		return true;
 	code = kw_walk_code(why);
-	return kw_refuse_batch(old->judge, code == KW_ERR_CORRUPT_MESSAGE   ? KW_R_CRC
-					   : code == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD
-									    : KW_R_UNREADABLE, "%s", err.text);
+	return kw_refuse_batch(old->judge,
+			       code == KW_ERR_CORRUPT_MESSAGE  ? KW_R_CRC
+			       : code == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD
+							       : KW_R_UNREADABLE,
+			       "%s", err.text);
 }
 
-static bool each(struct old *old, const struct kw_records *records, bool (*fn)(struct old *old, const struct kw_entry *entry))
+static bool each(struct old *old, const struct kw_records *records,
+		 bool (*fn)(struct old *old, const struct kw_entry *entry))
 {
 	struct kw_set set = {.p = records->p, .n = records->n > 0 ? (size_t)records->n : 0};
 	struct kw_entry entry;
@@ -93,6 +97,7 @@ bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *rec
 	if (!each(&old, records, judge_records))
 		return false;
 	if (old.timestamps)
-		return kw_refuse_with(&judge, KW_R_TIMESTAMPS, "One or more records have been rejected due to invalid timestamp");
+		return kw_refuse_with(&judge, KW_R_TIMESTAMPS,
+				      "One or more records have been rejected due to invalid timestamp");
 	return !old.keys || kw_refuse_with(&judge, KW_R_RECORDS, "Compacted topic cannot accept message without key");
 }

@@ -2,9 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "lib/wire/record_time.h"
-#include "lib/wire/verdict_steps.h"
 #include "lib/wire/errors.h"
+#include "lib/wire/verdict_steps.h"
 
 enum { NO_TIMESTAMP = -1, SHOWN = 3 };
 
@@ -13,7 +12,7 @@ typedef struct kw_ProduceResponse_BatchIndexAndErrorMessage kw_record_error;
 struct check {
 	const struct kw_judge *judge;
 	const struct kw_leader *leader;   /* the judge's */
-	struct kw_arena *arena;      /* the judge's */
+	struct kw_arena *arena;           /* the judge's */
 	const struct kw_batch *batch;
 	struct kw_records_facts *facts;
 	bool partial;
@@ -61,7 +60,8 @@ static int refuse_key(struct check *check, int32_t index)
 static int refuse_range(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
 	const struct kw_leader *leader = check->leader;
-	int64_t first = kw_wrap_sub(leader->now, leader->conf->beforeMaxMs), last = kw_wrap_add(leader->now, leader->conf->afterMaxMs);
+	int64_t first = kw_wrap_sub(leader->now, leader->conf->beforeMaxMs);
+	int64_t last = kw_wrap_add(leader->now, leader->conf->afterMaxMs);
 	const char *message = kw_sprintf(check->arena, "Timestamp %" PRId64 " of message with offset %d is out of "
 					 "range. The timestamp should be within [%" PRId64 ", %" PRId64 "]", timestamp,
 					 record->offsetDelta, first, last);

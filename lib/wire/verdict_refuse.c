@@ -45,7 +45,11 @@ bool kw_refuse(const struct kw_judge *judge, enum kw_rule rule, const struct kw_
 {
 	const struct kw_leader *leader = judge->leader;
 	const struct kw_rule_facts facts = {
-		.batch = batch, .conf = leader->conf, .topic = leader->topic, .partition = leader->partition, .size = size,
+		.batch = batch,
+		.conf = leader->conf,
+		.topic = leader->topic,
+		.partition = leader->partition,
+		.size = size,
 	};
 	char text[1024];
 

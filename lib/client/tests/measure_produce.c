@@ -72,7 +72,10 @@ static void create(struct topic *topic, json_t *configs)
 {
 	struct kw_CreateTopicsRequest_CreatableTopicConfig values[8] = {0};
 	struct kw_CreateTopicsRequest_CreatableTopic created = {
-		.name = kw_str(topic->name), .numPartitions = 1, .replicationFactor = 1, .configs = {values, 0},
+		.name = kw_str(topic->name),
+		.numPartitions = 1,
+		.replicationFactor = 1,
+		.configs = {values, 0},
 	};
 	struct kw_CreateTopicsRequest request = {.topics = {&created, 1}, .timeoutMs = WAIT_MS};
 	struct kw_CreateTopicsResponse *response;
@@ -83,12 +86,13 @@ static void create(struct topic *topic, json_t *configs)
 	void *body;
 
 	kw_arena_init(&arena, 0);
-	json_object_foreach(configs, name, value)
-		values[created.configs.n++] = (struct kw_CreateTopicsRequest_CreatableTopicConfig){
-			.name = kw_str(name),
-			.value = kw_str(json_is_string(value) ? json_string_value(value)
-							      : kw_sprintf(&arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value))),
-		};
+	json_object_foreach(configs, name,
+			    value) values[created.configs.n++] = (struct kw_CreateTopicsRequest_CreatableTopicConfig){
+		.name = kw_str(name),
+		.value = kw_str(json_is_string(value)
+					? json_string_value(value)
+					: kw_sprintf(&arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value))),
+	};
 	if (kc_call(run.conn, CREATE_TOPICS, 7, &request, deadline(), &arena, &body, &err))
 		die("CreateTopics", &err);
 	response = body;
@@ -110,8 +114,8 @@ static struct topic *find(const char *name)
 
 static int64_t end_offset(const char *topic)
 {
-	struct kw_ListOffsetsRequest_ListOffsetsPartition partition = {.currentLeaderEpoch = -1, .timestamp = -1,
-								     .maxNumOffsets = 1};
+	struct kw_ListOffsetsRequest_ListOffsetsPartition partition = {
+		.currentLeaderEpoch = -1, .timestamp = -1, .maxNumOffsets = 1};
 	struct kw_ListOffsetsRequest_ListOffsetsTopic of = {.name = kw_str(topic), .partitions = {&partition, 1}};
 	struct kw_ListOffsetsRequest request = {.replicaId = -1, .topics = {&of, 1}};
 	struct kw_ListOffsetsResponse *response;
@@ -143,10 +147,8 @@ static json_t *moved(json_t *json, int64_t from, int64_t by)
 		json_integer_set(copy, json_integer_value(json) + by);
 		return copy;
 	}
-	json_object_foreach(json, name, value)
-		json_object_set_new(copy, name, moved(value, from, by));
-	json_array_foreach(json, i, value)
-		json_array_set_new(copy, i, moved(value, from, by));
+	json_object_foreach(json, name, value) json_object_set_new(copy, name, moved(value, from, by));
+	json_array_foreach(json, i, value) json_array_set_new(copy, i, moved(value, from, by));
 	return copy;
 }
 
@@ -191,8 +193,8 @@ static json_t *answer_of(const struct kw_ProduceResponse *response, const struct
 		for (int32_t i = 0; i < p->recordErrors.n; i++)
 			json_array_append_new(errors, json_pack("[io]", p->recordErrors.v[i].batchIndex,
 								blurred(p->recordErrors.v[i].batchIndexErrorMessage)));
-		return json_pack("{sisosIso}", "error", p->errorCode, "message", blurred(p->errorMessage), "logStartOffset",
-				 (json_int_t)p->logStartOffset, "recordErrors", errors);
+		return json_pack("{sisosIso}", "error", p->errorCode, "message", blurred(p->errorMessage),
+				 "logStartOffset", (json_int_t)p->logStartOffset, "recordErrors", errors);
 	}
 	return json_null();
 }
@@ -202,8 +204,10 @@ static json_t *send_row(json_t *row, json_t **parts, int32_t n, int version)
 	struct kw_ProduceRequest_TopicProduceData topics[MAX_PARTITIONS] = {0};
 	struct kw_ProduceRequest_PartitionProduceData data[MAX_PARTITIONS] = {0};
 	struct kw_ProduceRequest request = {
-		.transactionalId = kw_str(json_string_value(json_object_get(row, "transactionalId"))), .acks = 1,
-		.timeoutMs = WAIT_MS, .topicData = {topics, n},
+		.transactionalId = kw_str(json_string_value(json_object_get(row, "transactionalId"))),
+		.acks = 1,
+		.timeoutMs = WAIT_MS,
+		.topicData = {topics, n},
 	};
 	struct kw_buf bufs[MAX_PARTITIONS] = {0};
 	int64_t ends[MAX_PARTITIONS];
@@ -218,14 +222,16 @@ static json_t *send_row(json_t *row, json_t **parts, int32_t n, int version)
 
 		if (kw_batches_from_json(json_object_get(parts[i], "batches"), &bufs[i], &err))
 			die(err.path, &err);
-		topics[i] = (struct kw_ProduceRequest_TopicProduceData){.name = kw_str(topic->name), .topicId = topic->id};
+		topics[i] = (struct kw_ProduceRequest_TopicProduceData){.name = kw_str(topic->name),
+									.topicId = topic->id};
 		topics[i].partitionData.v = &data[i];
 		topics[i].partitionData.n = 1;
 		data[i].records = (struct kw_records){.p = bufs[i].p, .n = (int32_t)bufs[i].n};
 		ends[i] = end_offset(topic->name);
 	}
 	if (kc_call(run.conn, PRODUCE, version, &request, deadline(), &arena, &response, &err)) {
-		json_array_append_new(answers, json_pack("{ss}", "connection", err.code == KT_ETIMEOUT ? "silent" : "closed"));
+		json_array_append_new(answers,
+				      json_pack("{ss}", "connection", err.code == KT_ETIMEOUT ? "silent" : "closed"));
 		open_conn();
 	}
 	for (int32_t i = 0; response && i < n; i++) {
@@ -281,7 +287,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	open_conn();
-	json_object_foreach(json_object_get(run.table, "topics"), name, value) {
+	json_object_foreach(json_object_get(run.table, "topics"), name, value)
+	{
 		run.topics[run.ntopics].name = name;
 		create(&run.topics[run.ntopics++], value);
 	}

@@ -22,10 +22,12 @@ static struct kw_topic_conf conf_of(const struct kw_release *release, const char
 	char number[32];
 	json_t *value;
 
-	json_object_foreach(json_object_get(json_object_get(table, "topics"), topic), name, value) {
+	json_object_foreach(json_object_get(json_object_get(table, "topics"), topic), name, value)
+	{
 		snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-		assert_int_equal(kw_topic_conf_set(&conf, name, json_is_string(value) ? json_string_value(value) : number, NULL),
-				 0);
+		assert_int_equal(
+			kw_topic_conf_set(&conf, name, json_is_string(value) ? json_string_value(value) : number, NULL),
+			0);
 	}
 	return conf;
 }
@@ -38,7 +40,9 @@ static json_t *verdict(json_t *row, const struct kw_release *release, struct kw_
 	struct kw_topic_conf conf = conf_of(release, topic);
 	struct kw_meters meters = {0};
 	struct kw_leader leader = {
-		.topic = topic, .conf = &conf, .meters = &meters,
+		.topic = topic,
+		.conf = &conf,
+		.meters = &meters,
 		.now = json_integer_value(now ? now : json_object_get(table, "now")),
 	};
 	int version = (int)json_integer_value(json_object_get(row, "version"));
@@ -74,7 +78,8 @@ static void each_release_answers_as_it_did(void **state)
 
 	(void)state;
 	kw_arena_init(&arena, 0);
-	json_array_foreach(json_object_get(table, "cases"), i, row) {
+	json_array_foreach(json_object_get(table, "cases"), i, row)
+	{
 		for (size_t r = 0; r < kw_nreleases; r++) {
 			json_t *wanted = json_object_get(json_object_get(row, "answers"), kw_releases[r].name);
 			json_t *is = verdict(row, &kw_releases[r], &arena);
@@ -83,7 +88,8 @@ static void each_release_answers_as_it_did(void **state)
 			if (json_integer_value(json_object_get(row, "version")) < 3 && json_is_array(wanted))
 				json_array_set(wanted, 1, json_array_get(is, 1));
 			if (!json_equal(is, wanted)) {
-				printf("%s: Kafka %s: ", json_string_value(json_object_get(row, "case")), kw_releases[r].name);
+				printf("%s: Kafka %s: ", json_string_value(json_object_get(row, "case")),
+				       kw_releases[r].name);
 				json_dumpf(is, stdout, JSON_ENCODE_ANY);
 				printf(", not ");
 				json_dumpf(wanted, stdout, JSON_ENCODE_ANY);
@@ -127,7 +133,8 @@ static void a_topic_is_configured_by_name(void **state)
 	assert_int_equal(kw_topic_conf_set(&conf, "max.message.bytes", "-1", NULL), KT_ERANGE);
 	assert_int_equal(kw_topic_conf_set(&conf, "max.decompressed.message.bytes", "9", NULL), KT_EVERSION);
 	assert_int_equal(kw_topic_conf_set(&conf, "max.mesage.bytes", "9", &err), KT_EUNKNOWN);
-	assert_string_equal(err.text, "unknown topic configuration \"max.mesage.bytes\"; did you mean \"max.message.bytes\"?");
+	assert_string_equal(err.text,
+			    "unknown topic configuration \"max.mesage.bytes\"; did you mean \"max.message.bytes\"?");
 }
 
 int main(void)

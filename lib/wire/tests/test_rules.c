@@ -64,9 +64,12 @@ static void ranges_at_their_ends(void **state)
 		uint32_t last, count;
 		enum kw_rule produced, stored;
 	} rows[] = {
-		{0x7fffffff, 0x7fffffff, KW_R_COUNT_OF_RANGE, KW_RULES}, {0x80000000, 0, KW_R_OFFSET_RANGE, KW_R_STORED_RANGE},
-		{0xffffffff, 0, KW_R_OFFSET_RANGE, KW_R_STORED_RANGE},   {0, 0, KW_R_COUNT, KW_RULES},
-		{0, 0x80000000, KW_R_COUNT, KW_RULES},                   {0, 1, KW_RULES, KW_RULES},
+		{0x7fffffff, 0x7fffffff, KW_R_COUNT_OF_RANGE, KW_RULES},
+		{0x80000000, 0, KW_R_OFFSET_RANGE, KW_R_STORED_RANGE},
+		{0xffffffff, 0, KW_R_OFFSET_RANGE, KW_R_STORED_RANGE},
+		{0, 0, KW_R_COUNT, KW_RULES},
+		{0, 0x80000000, KW_R_COUNT, KW_RULES},
+		{0, 1, KW_RULES, KW_RULES},
 		{0x7ffffffe, 0x7fffffff, KW_RULES, KW_RULES},
 	};
 
@@ -90,13 +93,15 @@ static void words_have_numbers(void **state)
 
 	(void)state;
 	begin();
-	assert_string_equal(kw_rule_words(KW_R_TOO_LARGE, false, &facts, text, sizeof text),
-			    "The record batch size in the append to orders-3 is 68 bytes which exceeds the maximum configured "
-			    "value of 1000).");
+	assert_string_equal(
+		kw_rule_words(KW_R_TOO_LARGE, false, &facts, text, sizeof text),
+		"The record batch size in the append to orders-3 is 68 bytes which exceeds the maximum configured "
+		"value of 1000).");
 	assert_string_equal(kw_rule_words(KW_R_TOO_LARGE, true, &facts, text, sizeof text),
 			    "the batch has 68 bytes, max.message.bytes is 1000");
-	assert_string_equal(kw_rule_words(KW_R_OLD_MAGIC, false, &facts, text, sizeof text),
-			    "Produce requests with version 9 are only allowed to contain record batches with magic version 2");
+	assert_string_equal(
+		kw_rule_words(KW_R_OLD_MAGIC, false, &facts, text, sizeof text),
+		"Produce requests with version 9 are only allowed to contain record batches with magic version 2");
 	assert_string_equal(kw_rule_words(KW_R_OLD_MAGIC, true, &facts, text, sizeof text),
 			    "magic is 2, Produce 3 and later take 2 only");
 	assert_string_equal(kw_rule_words(KW_R_RECORDS, true, &facts, text, sizeof text), "");
