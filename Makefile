@@ -62,6 +62,7 @@ help:
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
+	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'

@@ -44,7 +44,8 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "FILE...", .min_args = 1, .max_args = -1, .options = options,
-	.about = "Shows the batches and records of a log segment, of a file of batches, of an incident, a case or a failure's "
+	.about = "Shows the batches and records of a log segment, and holds its indexes against them; those of a file of batches, "
+		 "of an incident, a case or a failure's "
 		 "folder, and the fields of a request or response, each with its place; says which byte is wrong first, "
 		 "and what Kafka would answer to a producer. Files are binary, hex text (also of xxd and hexdump -C), or "
 		 "JSON of the kit's; - is standard input. Of compressed batches, places with ~ count in the inflated records.",
