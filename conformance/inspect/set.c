@@ -77,10 +77,18 @@ static size_t varint_size(const struct kw_slice *bytes, size_t at)
 	return n;
 }
 
+/* Up to version 2 a Produce request has messages of magic 0 and 1, and as many as it likes. */
+static bool takes_messages(const struct entry *entry)
+{
+	return entry->entry.magic < 2 && entry->inspector->in_produce && entry->inspector->version < 3;
+}
+
 static int keep_fault(void *arg, const struct kw_fault *fault)
 {
 	struct entry *entry = arg;
 
+	if (fault->rule == KW_R_OLD_MAGIC && takes_messages(entry))
+		return 0;
 	if (entry->nfaults < FAULTS_MAX)
 		entry->faults[entry->nfaults++] = *fault;
 	return 0;
@@ -489,7 +497,7 @@ static void check_alone(struct entry *entry)
 {
 	struct kw_fault fault = {.rule = KW_R_SECOND, .size = entry->entry.size, .code = kw_rule_code(KW_R_SECOND)};
 
-	if (entry->inspector->role != KW_PRODUCED || entry->number == 0)
+	if (entry->inspector->role != KW_PRODUCED || entry->number == 0 || takes_messages(entry))
 		return;
 	kw_rule_words(fault.rule, true, NULL, fault.text, sizeof fault.text);
 	keep_fault(entry, &fault);

@@ -197,6 +197,22 @@ says 'Kafka 4.0 answers +INVALID_RECORD \(87\)$'
 expect 1 'which 3.9 took' --release 3.9 "$dir/old.json"
 says 'Kafka 3.9 answers +NONE \(0\), as far as the bytes decide$'
 says 'taken for granted +Produce 2, '
+# Produce 2 with two messages of magic 1: the whole record set is judged.
+{
+	echo '0000 0002 00000001 ffff 0001 00002710 00000001 0001 74 00000001 00000000 00000044'
+	echo '0000000000000000 00000016 eb2ed3ae 01 00 0000000000000001 ffffffff 00000000'
+	echo '0000000000000001 00000016 eb2ed3ae 01 00 0000000000000001 ffffffff 00000000'
+} >"$dir/produce2.hex"
+expect 1 'an old request, whose crc is wrong' --release 3.9 "$dir/produce2.hex"
+says 'Kafka 3.9 answers +CORRUPT_MESSAGE \(2\)$'
+crc=$(sed -n 's/.*computed: \(........\).*/\1/p' "$dir/log" | head -1)
+sed -i "s/eb2ed3ae/$crc/" "$dir/produce2.hex"
+expect 0 'an old request' --release 3.9 "$dir/produce2.hex"
+says 'Kafka 3.9 answers +NONE \(0\), as far as the bytes decide$'
+says 'taken for granted +Produce 2, '
+expect 1 'which 4.0 does not serve' --release 4.0 "$dir/produce2.hex"
+says 'Kafka 4.0 answers +nothing: it closes the connection$'
+says 'Kafka 4.0 serves Produce 3 to 12, not 2$'
 expect 2 'no such release' --release 2.8 "$dir/batch"
 says 'must be one of 3.9, 4.0, 4.1, 4.2, 4.3, 4.4, not "2.8"'
 expect 2 'no such configuration' --topic-config cleanup.polcy=compact "$dir/batch"
