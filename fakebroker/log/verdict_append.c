@@ -51,6 +51,15 @@ static void accept_duplicate(const struct fb_append *a, const struct fb_producer
 	v->logStartOffset = a->log->logStartOffset;
 }
 
+static enum kw_rule rule_of(int16_t code)
+{
+	switch (code) {
+	case KW_ERR_INVALID_PRODUCER_EPOCH: return KW_R_EPOCH;
+	case KW_ERR_INVALID_TXN_STATE: return KW_R_TXN_STATE;
+	default: return KW_R_SEQUENCE;
+	}
+}
+
 void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, struct fb_frame *frame,
 		       struct kw_arena *arena, struct kw_verdict *v)
 {
@@ -63,7 +72,7 @@ void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, s
 					  &reason, &duplicate);
 
 	if (code) {
-		kw_verdict_refuse(&leader, code == KW_ERR_INVALID_PRODUCER_EPOCH ? KW_R_EPOCH : KW_R_SEQUENCE, 0, reason, v);
+		kw_verdict_refuse(&leader, rule_of(code), 0, reason, v);
 		return;
 	}
 	if (duplicate) {
