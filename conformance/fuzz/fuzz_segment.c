@@ -10,11 +10,11 @@ FUZZ_TARGET
 enum { HEAD = 3, JSON = 128 };
 
 static const char *const names[] = {
-	"00000000000000000005.index",	 "00000000000000000005.timeindex", "00000000000000000005.txnindex",
-	"00000000000000000005.snapshot", "leader-epoch-checkpoint",	   "partition.metadata",
+	"00000000000000000000.index",	 "00000000000000000000.timeindex", "00000000000000000000.txnindex",
+	"00000000000000000000.snapshot", "leader-epoch-checkpoint",	   "partition.metadata",
 };
 
-enum { NAMES = sizeof names / sizeof *names, FIRST_OFFSET = 5 };
+enum { NAMES = sizeof names / sizeof *names, FIRST_OFFSET = 0 };
 
 static void put_entry(struct kw_buf *index, const struct cf_batch_place *batch)
 {

@@ -68,7 +68,9 @@ static void judge(const uint8_t *p, size_t n, const struct kw_release *release, 
 	const struct kw_topic_conf conf = kw_release_conf(release);
 	const struct kw_records records = {.p = p, .n = (int32_t)n};
 	struct kw_meters meters = {0};
-	const struct kw_leader leader = {.topic = "t", .conf = &conf, .now = 1000000, .inflate_max = INFLATE_MAX, .meters = &meters};
+	const struct kw_leader leader = {
+		.topic = "t", .conf = &conf, .now = 1000000, .inflate_max = INFLATE_MAX, .meters = &meters,
+	};
 	struct kw_append_plan *plan;
 	struct kw_verdict v;
 	bool whole = false, ok;
