@@ -98,9 +98,13 @@ put $old.index 12 '\00\00\02\043'
 expect 1 'a position inside of a batch' --brief "$orders/$old.log"
 says 'first byte 12 of 0+\.index, entry 1: no batch begins at position 547$'
 fresh
-put $old.index 11 '\07'
-expect 1 'an offset that is not the batch its last' --brief "$orders/$old.log"
-says 'first byte 8 of 0+\.index, entry 1: offset is 7, the batch at position 546 ends at 6$'
+put $old.index 11 '\05'
+expect 1 'an offset in front of the position' --brief "$orders/$old.log"
+says 'first byte 8 of 0+\.index, entry 1: the batch that ends with offset 5 begins at 455, in front of position 546$'
+fresh
+put $old.index 91 '\062'
+expect 1 'an offset that the segment has not' --brief "$orders/$old.log"
+says 'first byte 88 of 0+\.index, entry 11: offset is 50, no batch ends with it$'
 fresh
 put $old.index 88 '\00\00\00\044\00\00\017\0377'
 expect 1 'a position behind the end' --brief "$orders/$old.log"

@@ -35,14 +35,9 @@ bool kw_rule_place(enum kw_rule rule, size_t *at, size_t *size)
 	return *size > 0;
 }
 
-bool kw_rule_is_early(enum kw_rule rule)
+bool kw_rule_is_unforeseen(enum kw_rule rule)
 {
-	return rules[rule].answer == EARLY;
-}
-
-bool kw_rule_is_foreseen(enum kw_rule rule)
-{
-	return rules[rule].answer == FORESEEN;
+	return rules[rule].answer == UNFORESEEN;
 }
 
 size_t kw_rule_meter(enum kw_rule rule)

@@ -57,9 +57,8 @@ bool kw_rule_place(enum kw_rule rule, size_t *at, size_t *size);
 /* Writes Kafka's words (a log line), or our own, cut at size; "" if the rule has none. Returns out. */
 char *kw_rule_words(enum kw_rule rule, bool own, const struct kw_rule_facts *facts, char *out, size_t size);
 
-/* Does it answer before the log is reached? Does it tell log_start_offset and count as a failed request? */
-bool kw_rule_is_early(enum kw_rule rule);
-bool kw_rule_is_foreseen(enum kw_rule rule);
+/* Does its answer tell log_start_offset, and count as a failed request? */
+bool kw_rule_is_unforeseen(enum kw_rule rule);
 /* The meter that moves besides, as place in struct kw_meters; SIZE_MAX = none. */
 size_t kw_rule_meter(enum kw_rule rule);
 /* "InvalidMessageCrcRecordsPerSec"; NULL for SIZE_MAX. */

@@ -18,7 +18,7 @@ bool kw_verdict_refuse(const struct kw_leader *leader, enum kw_rule rule, size_t
 	v->errorCode = (int16_t)kw_rule_code(rule);
 	v->reason = reason;
 	count(leader, meter, meter == offsetof(struct kw_meters, bytesRejected) ? set_size : 1);
-	if (!kw_rule_is_foreseen(rule)) {
+	if (kw_rule_is_unforeseen(rule)) {
 		v->logStartOffset = leader->logStartOffset;
 		count(leader, offsetof(struct kw_meters, failedProduceRequests), 1);
 	}
