@@ -77,8 +77,8 @@ static void check_last_offset(struct index *index)
 	if (!batch || batch->last != entry->offset)
 		wrong(index, 0, 4, "offset is %" PRId64 ", no batch ends with it", entry->offset);
 	else if (batch->at < (size_t)entry->position)
-		wrong(index, 0, 4, "the batch that ends with offset %" PRId64 " begins at %zu, in front of position %d", entry->offset,
-		      batch->at, entry->position);
+		wrong(index, 0, 4, "the batch that ends with offset %" PRId64 " begins at %zu, in front of position %d",
+		      entry->offset, batch->at, entry->position);
 }
 
 static void check_offset(struct index *index)
