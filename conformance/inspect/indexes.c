@@ -67,8 +67,8 @@ static void show_entry(struct index *index)
 	cf_tree_leaf(&index->inspector->tree, &place, name, value, text, false);
 }
 
-/* The offset is the last one of the batch at the position; where a follower of Kafka 3.9 appended several batches at once, of
- * the last of them. Whoever looks for an offset reads on from the position, so that both are found. */
+/* The offset is the last one of the batch at the position. That of a batch behind it does no harm and is let pass, for those
+ * who append several at once: whoever looks for an offset reads on from the position. */
 static void check_last_offset(struct index *index)
 {
 	const struct kw_index_entry *entry = &index->entry;

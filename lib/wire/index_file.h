@@ -11,8 +11,7 @@
 #include "lib/wire/types.h"
 
 /* X(symbol, suffix, size of an entry, word)
- *   offset  int32 offset, relative to the segment's; int32 position of a batch, whose last offset it is, or where
- *          several batches were appended at once, that of the last
+ *   offset  int32 offset, relative to the segment's; int32 position of a batch, whose last offset it is
  *   time    int64 greatest timestamp so far; int32 relative offset of (the batch of) the record that has it
  *   txn     int16 version 0; int64 producerId, firstOffset and lastOffset of an aborted transaction, lastStableOffset */
 #define KW_INDEXES(X)                                         \
