@@ -67,6 +67,7 @@ help:
 	@echo 'make check-mutants  the conformance suite against every mutant of the fakebroker'
 	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
+	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
@@ -258,6 +259,14 @@ $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 .PHONY: check-mutants
 check-mutants: $(BUILD)/fakebroker $(BUILD)/conformance
 	$(BUILD)/conformance mutants --jobs $(shell nproc)
+
+# Asks a running Kafka what it answers to a table of Produce requests; the program says how.
+MEASURE := $(OBJ)/lib/client/tests/measure_produce
+.PHONY: measure-produce
+measure-produce: $(MEASURE)
+$(MEASURE): $(MEASURE).o $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)

@@ -76,7 +76,7 @@ struct fb_topic {
 	struct fb_partition *partitions;
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
-	struct fb_append_conf conf;
+	struct kw_topic_conf conf;
 	struct fb_retention retention;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
@@ -103,7 +103,7 @@ struct fb_cluster {
 	atomic_llong next_producer_id;
 	struct fb_transactions *transactions; /* has a lock of its own: transactions.h */
 	pthread_mutex_t meters_lock;
-	struct fb_meters meters;
+	struct kw_meters meters;
 	struct fb_server *server;    /* poked when something changed */
 	struct fb_rules *rules;      /* or NULL */
 	struct fb_recorder *recorder; /* or NULL */

@@ -63,7 +63,7 @@ static void read_retention(struct lookup *lookup, struct fb_retention *retention
 	retention->bytes = number(lookup, "retention.bytes", -1);
 }
 
-static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
+static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 {
 	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
 	const char *codec = config(lookup, "compression.type");
@@ -173,7 +173,7 @@ static int check_options(const struct lookup *lookup, const struct fb_chain *cha
 /* What a topic's configuration comes to, before the topic has it. */
 struct outcome {
 	struct fb_topic *topic;
-	struct fb_append_conf conf;
+	struct kw_topic_conf conf;
 	struct fb_retention retention;
 	int64_t segmentMs;
 	struct fb_chain *chain;

@@ -1,7 +1,7 @@
 #include "fakebroker/log/mutant_checks.h"
 
-#include "fakebroker/log/java_utf8.h"
 #include "fakebroker/mutants.h"
+#include "lib/wire/java_utf8.h"
 
 static int codec_of(const struct kw_batch *batch)
 {
@@ -92,7 +92,7 @@ static bool has_odd_header(const struct kw_record *record)
 		if ((fb_mutant(FB_M_HEADER_KEY_EMPTY_JUDGED) && header->key.n == 0) ||
 		    (fb_mutant(FB_M_HEADER_VALUE_NULL_JUDGED) && header->value.n < 0) ||
 		    (fb_mutant(FB_M_HEADER_KEY_UTF8_JUDGED) &&
-		     !fb_java_utf8_good((const uint8_t *)header->key.s, (size_t)header->key.n)))
+		     !kw_java_utf8_good((const uint8_t *)header->key.s, (size_t)header->key.n)))
 			return true;
 	}
 	return false;

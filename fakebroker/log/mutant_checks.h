@@ -1,9 +1,9 @@
 /* What only mutants find wrong, or fail to find: checks that Kafka does not make, and the faults that a mutant is blind to.
- * Without a mutant all of these are false. Private to the verdict. */
+ * Without a mutant all of these are false. For mutant_verdict.c. */
 #ifndef KASSAY_FAKEBROKER_LOG_MUTANT_CHECKS_H
 #define KASSAY_FAKEBROKER_LOG_MUTANT_CHECKS_H
 
-#include "fakebroker/log/verdict_steps.h"
+#include "fakebroker/log/verdict.h"
 
 /* Is the batch compressed in a way that a mutant does not know? */
 bool fb_mutant_lacks_codec(const struct kw_batch *batch);

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "fakebroker/log/java_utf8.h"
+#include "lib/wire/java_utf8.h"
 
 #define R "\xef\xbf\xbd"
 
@@ -46,10 +46,10 @@ static void test_pairs(void **state)
 		const uint8_t *in = (const uint8_t *)pairs[i].in;
 		struct kw_buf out = {0};
 
-		fb_java_utf8_put(&out, in, strlen(pairs[i].in));
+		kw_java_utf8_put(&out, in, strlen(pairs[i].in));
 		kw_put(&out, "", 1);
 		assert_string_equal((const char *)out.p, want);
-		assert_int_equal(fb_java_utf8_good(in, strlen(pairs[i].in)), pairs[i].out == NULL);
+		assert_int_equal(kw_java_utf8_good(in, strlen(pairs[i].in)), pairs[i].out == NULL);
 		kw_buf_fini(&out);
 	}
 }

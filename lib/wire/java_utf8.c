@@ -1,4 +1,4 @@
-#include "fakebroker/log/java_utf8.h"
+#include "lib/wire/java_utf8.h"
 
 /* Bytes that a sequence with this first byte should have; 1 with *good false if it starts none. */
 static size_t wanted(uint8_t first, bool *good)
@@ -34,7 +34,7 @@ static size_t sequence(const uint8_t *p, size_t n, bool *good)
 	return want;
 }
 
-bool fb_java_utf8_good(const uint8_t *p, size_t n)
+bool kw_java_utf8_good(const uint8_t *p, size_t n)
 {
 	bool good = true;
 
@@ -43,7 +43,7 @@ bool fb_java_utf8_good(const uint8_t *p, size_t n)
 	return good;
 }
 
-void fb_java_utf8_put(struct kw_buf *out, const uint8_t *p, size_t n)
+void kw_java_utf8_put(struct kw_buf *out, const uint8_t *p, size_t n)
 {
 	for (size_t at = 0; at < n;) {
 		bool good;
