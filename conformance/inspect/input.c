@@ -12,6 +12,7 @@
 
 #include "conformance/data.h"
 #include "conformance/inspect/inspect.h"
+#include "conformance/pcap/pcap.h"
 #include "lib/text/file.h"
 
 enum { PIPE_MAX = 1 << 30, TEXT_MAX = 64 << 20, OFFSET_DIGITS = 20 };
@@ -169,6 +170,8 @@ static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes
 {
 	if (has_suffix(file, ".log"))
 		return CF_IN_SEGMENT;
+	if (cf_is_pcap(bytes))
+		return CF_IN_PCAP;
 	if (is_set(bytes, true))
 		return CF_IN_SET;
 	if (cf_is_request(bytes))

@@ -11,6 +11,7 @@ struct cf_inspector {
 	bool records;            /* show records, not only batches */
 	bool cut_is_fine;        /* the last batch of a set may be cut off, as in a fetch response */
 	enum kw_role role;
+	bool incomplete;         /* bytes were not there, so that not all could be judged */
 	size_t batches, nrecords, faults;   /* seen so far */
 	char first[400];         /* the first fault in one sentence, "" = none */
 	/* Called now and then with the bytes that are done, NULL = not. */

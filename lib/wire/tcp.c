@@ -49,8 +49,8 @@ static void hand_on(struct kw_tcp *tcp, struct entry *entry, int side, const uin
 	if (n == 0)
 		return;
 	entry->streams[side].next += (uint32_t)n;
-	tcp->ops.data(tcp->ops.arg, &entry->conn, side, p, n, at);
 	entry->conn.bytes[side] += n;
+	tcp->ops.data(tcp->ops.arg, &entry->conn, side, p, n, at);
 }
 
 static void hand_on_gap(struct kw_tcp *tcp, struct entry *entry, int side, uint32_t n, const struct kw_tcp_at *at)
@@ -58,9 +58,9 @@ static void hand_on_gap(struct kw_tcp *tcp, struct entry *entry, int side, uint3
 	if (n == 0)
 		return;
 	entry->streams[side].next += n;
-	tcp->ops.gap(tcp->ops.arg, &entry->conn, side, n, at);
 	entry->conn.bytes[side] += n;
 	entry->conn.missing[side] += n;
+	tcp->ops.gap(tcp->ops.arg, &entry->conn, side, n, at);
 }
 
 /* Bytes at seq, which is not beyond the next one that is due: what of them is new. */

@@ -44,7 +44,7 @@ struct kw_tcp_conn {
 	enum kw_tcp_end end;
 	int ended_by;                    /* side that reset it */
 	struct kw_tcp_at first, last;
-	uint64_t bytes[2];               /* handed on so far, gaps included */
+	uint64_t bytes[2];               /* handed on, gaps included; what is just told counts */
 	uint64_t missing[2];
 	void *user;                      /* of whoever uses it; NULL at first */
 };
