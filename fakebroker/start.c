@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
@@ -83,6 +84,11 @@ static int configure(struct fb_broker_process *process, const struct fb_settings
 
 /* ---- ports ---- */
 
+static void recording_failed(const char *text)
+{
+	fb_log_line(KASSAY_ERROR, "--record %s", text);
+}
+
 static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	static const struct fb_server_ops dispatch = {fb_dispatch, fb_dispatch_again, fb_dispatch_drop, NULL};
@@ -96,6 +102,9 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	int code;
 
 	ops.arg = cluster;
+	if (settings->record && fb_capture_new(settings->record, recording_failed, &process->capture, err))
+		return err->code;
+	opts.capture = process->capture;
 	code = fb_server_new(&opts, &ops, &process->server, err);
 	cluster->server = process->server;
 	for (size_t i = 0; !code && i < cluster->nnodes; i++) {
@@ -293,6 +302,7 @@ void fb_stop(struct fb_broker_process *process)
 {
 	fb_control_stop(process->control);
 	fb_server_free(process->server);
+	fb_capture_free(process->capture);
 	if (process->cluster) {
 		fb_cluster_close_observers(process->cluster);
 		fb_rules_free(process->cluster->rules);
