@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lib/wire/map.h"
+#include "conformance/pcap/answer.h"
 
 enum { ERRORS_SHOWN = 3, SECOND = 1000000, SIZE_FIELD = 4 };
 
@@ -46,27 +46,21 @@ static void errors_text(const struct cf_exchange *exchange, char *out, size_t si
 {
 	const struct cf_frame *response = exchange->response;
 	struct kw_arena arena;
-	struct kw_map map = {.arena = &arena, .base = response->bytes.p};
+	struct kw_map map = {.arena = &arena};
 	int codes[ERRORS_SHOWN], n = 0;
-	size_t used;
 
 	*out = '\0';
 	kw_arena_init(&arena, KW_INFLATE_MAX);
-	kw_map_response(&map, exchange->api, exchange->response_version, response->bytes.p + SIZE_FIELD,
-			response->bytes.n - SIZE_FIELD, NULL, NULL);
+	cf_answer_map(&map, exchange->api, exchange->response_version, &response->bytes);
 	for (size_t i = 0; i < map.n && n < ERRORS_SHOWN; i++) {
-		const struct kw_span *span = &map.v[i];
-		size_t length = strlen(span->path), from = length < 9 ? 0 : length - 9;
-		int code = span->end - span->start == 2 ? (int16_t)kw_rd16(map.base + span->start) : 0, k = 0;
+		int code = cf_answer_error(&map, &map.v[i]), k = 0;
+		size_t used = strlen(out);
 
-		if (code == 0 || span->type != KW_INT16 || strcasecmp(span->path + from, "errorCode") != 0)
-			continue;
 		while (k < n && codes[k] != code)
 			k++;
-		if (k < n)
+		if (code == 0 || k < n)
 			continue;
 		codes[n++] = code;
-		used = strlen(out);
 		snprintf(out + used, size - used, ", %s (%d)", kw_error_name(code), code);
 	}
 	kw_arena_fini(&arena);
@@ -74,9 +68,7 @@ static void errors_text(const struct cf_exchange *exchange, char *out, size_t si
 
 static bool can_read_response(const struct cf_exchange *exchange)
 {
-	const struct kw_msg *msg = exchange->token ? NULL : kw_response(exchange->api);
-
-	return msg && exchange->response_version >= msg->versions.min && exchange->response_version <= msg->versions.max;
+	return !exchange->token && cf_answer_known(exchange->api, exchange->response_version);
 }
 
 static bool is_whole(const struct cf_frame *frame)
@@ -209,6 +201,24 @@ static void show_frames(struct show *show, const struct cf_exchange *exchange)
 	}
 }
 
+/* What the line says, for programs. */
+static void show_members(struct show *show, const struct cf_exchange *exchange)
+{
+	const struct cf_frame *request = exchange->request, *response = exchange->response;
+	struct cf_tree *tree = &show->inspector->tree;
+
+	cf_tree_leaf(tree, &nowhere, "connection", json_integer((json_int_t)exchange->conn->number), NULL, false);
+	if (!exchange->token) {
+		cf_tree_leaf(tree, &nowhere, "requestApiKey", json_integer(exchange->api), kw_api_name(exchange->api), false);
+		cf_tree_leaf(tree, &nowhere, "requestApiVersion", json_integer(exchange->version), NULL, false);
+		cf_tree_leaf(tree, &nowhere, "correlationId", json_integer(exchange->correlation), NULL, false);
+	}
+	cf_tree_leaf(tree, &nowhere, "timeUs", json_integer((request ? request : response)->begin.time_us), NULL, false);
+	if (request && response)
+		cf_tree_leaf(tree, &nowhere, "answeredAfterUs", json_integer(response->end.time_us - request->end.time_us), NULL,
+			     false);
+}
+
 /* Is something wrong in it? Draws the tree for nobody. */
 static bool is_wrong(struct show *show, const struct cf_exchange *exchange)
 {
@@ -251,6 +261,8 @@ static void on_exchange(void *arg, const struct cf_exchange *exchange)
 	snprintf(name, sizeof name, "exchange %" PRIu64, exchange->number);
 	line_text(show, exchange, text, sizeof text);
 	cf_tree_open(&inspector->tree, &nowhere, name, text);
+	if (inspector->tree.json)
+		show_members(show, exchange);
 	if (!show->filter->brief || is_wrong(show, exchange))
 		show_frames(show, exchange);
 	show_fault(show, exchange);

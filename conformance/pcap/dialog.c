@@ -2,12 +2,11 @@
 
 #include <stdlib.h>
 
-#include "lib/wire/map.h"
+#include "conformance/pcap/answer.h"
 #include "lib/wire/message.h"
 
 enum {
 	PRODUCE = 0, CONTROLLED_SHUTDOWN = 7, SASL_HANDSHAKE = 17, API_VERSIONS = 18,
-	UNSUPPORTED_VERSION = 35,
 	SIZE_FIELD = 4,
 	HEAD = 14,               /* size, API, version, correlation id, length of the client id */
 	EARLY_MAX = 64 << 10,    /* bytes of one side that are kept until the other begins */
@@ -133,9 +132,11 @@ static const char *frame_fault(const struct cf_dialog *dialog, const struct cf_f
 	return NULL;
 }
 
-static const char *frame_remark(const struct cf_frame *frame)
+static const char *frame_remark(const struct cf_dialog *dialog, const struct cf_frame *frame)
 {
-	return frame->cut ? "the capture ends inside of the frame" : NULL;
+	if (!frame->cut || frame_fault(dialog, frame))
+		return NULL;
+	return frame->missing ? "the end of the frame is not in the capture" : "the capture ends inside of the frame";
 }
 
 /* ---- requests ---- */
@@ -180,7 +181,7 @@ static void on_request(struct cf_dialog *dialog, const struct cf_frame *frame)
 	if (!request->token)
 		dialog->tokens = false;
 	if (frame->cut || frame->bad_size) {
-		tell(dialog, request, NULL, -1, frame_fault(dialog, frame), frame_remark(frame));
+		tell(dialog, request, NULL, -1, frame_fault(dialog, frame), frame_remark(dialog, frame));
 		request_free(request);
 	} else if (request->api == PRODUCE && acks_of(frame) == 0) {
 		tell(dialog, request, NULL, -1, NULL, "acks=0: no answer is due");
@@ -218,15 +219,6 @@ static bool is_response(const struct cf_dialog *dialog, const uint8_t *p, size_t
 	return false;
 }
 
-/* ApiVersions in a version that the broker does not have is answered in version 0. */
-static int response_version(const struct cf_request *request, const struct cf_frame *response)
-{
-	bool unsupported = request->api == API_VERSIONS && response->bytes.n >= SIZE_FIELD + 6 &&
-			   kw_rd16(response->bytes.p + SIZE_FIELD + 4) == UNSUPPORTED_VERSION;
-
-	return unsupported ? 0 : request->version;
-}
-
 static void answer_left_out(struct cf_dialog *dialog)
 {
 	struct cf_request *request = unlink_request(dialog, &dialog->first);
@@ -249,7 +241,7 @@ static void on_response(struct cf_dialog *dialog, const struct cf_frame *respons
 	if (!place) {
 		if (!fault && complete && !response->cut)
 			fault = "answers no request: none with its correlation id waits";
-		tell(dialog, NULL, response, -1, fault, complete ? frame_remark(response) : "its request was not captured");
+		tell(dialog, NULL, response, -1, fault, complete ? frame_remark(dialog, response) : "its request was not captured");
 		return;
 	}
 	/* Answers come in the order of the requests; those in front may have had theirs in what is missing. */
@@ -264,7 +256,8 @@ static void on_response(struct cf_dialog *dialog, const struct cf_frame *respons
 	request = unlink_request(dialog, place);
 	if (request->api == SASL_HANDSHAKE && request->version == 0 && response->bytes.n >= SIZE_FIELD + 6)
 		dialog->tokens = kw_rd16(response->bytes.p + SIZE_FIELD + 4) == 0;
-	tell(dialog, request, response, response_version(request, response), fault, frame_remark(response));
+	tell(dialog, request, response, cf_answer_version(request->api, request->version, &response->bytes), fault,
+	     frame_remark(dialog, response));
 	request_free(request);
 }
 

@@ -433,8 +433,11 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (conn->busy)
-		fb_conn_close(conn);
+	if (!conn->busy)
+		return;
+	if (conn->loop->server->opts.capture)
+		fb_capture_client_closed(conn->loop->server->opts.capture, &conn->captured, false);
+	fb_conn_close(conn);
 }
 
 static void set_timer(struct fb_conn *conn, int64_t ms)

@@ -103,6 +103,8 @@ static void drain(struct kw_tcp *tcp, struct entry *entry, int side)
 	}
 	if (stream->fin && !stream->finished && stream->known && (int32_t)(stream->next - stream->fin_seq) >= 0) {
 		stream->finished = true;
+		if (entry->conn.ended_by < 0)
+			entry->conn.ended_by = side;
 		tcp->ops.finished(tcp->ops.arg, &entry->conn, side);
 	}
 }
@@ -210,6 +212,7 @@ static struct entry *begin(struct kw_tcp *tcp, const struct kw_segment *segment,
 	entry->conn.ends[!answer] = segment->to;
 	entry->conn.opened = segment->flags & KW_TCP_SYN;
 	entry->conn.first = *at;
+	entry->conn.ended_by = -1;
 	tcp->conns[tcp->n++] = entry;
 	entry->conn.number = tcp->n;
 	put_in_bucket(tcp, entry);

@@ -1,7 +1,7 @@
 /* What both sides of captured TCP connections sent, put together from their segments.
  *
- * Segments may come out of order, again, overlapping or not at all. Bytes are handed on once and in order; where several
- * segments have the same bytes the first one counts. Bytes that are missing are handed on as a gap once it is clear that
+ * Segments may come out of order, again, overlapping or not at all. Bytes are handed on once and in order; of several
+ * segments that have the same bytes the one counts that could be handed on first. Missing bytes are handed on as a gap once it is clear that
  * they will not come: their receiver has acknowledged them and KW_TCP_PATIENCE further packets of the connection have
  * passed, more than KW_TCP_HELD segments or KW_TCP_HELD_BYTES wait behind them, or the connection or the capture ends.
  *
@@ -42,7 +42,7 @@ struct kw_tcp_conn {
 	struct kw_endpoint ends[2];      /* [0] sent the SYN, or else the first bytes */
 	bool opened;                     /* the SYN of [0], or the answer to it, was captured */
 	enum kw_tcp_end end;
-	int ended_by;                    /* side that reset it */
+	int ended_by;                    /* side that reset it, or that closed it first; -1 = neither */
 	struct kw_tcp_at first, last;
 	uint64_t bytes[2];               /* handed on, gaps included; what is just told counts */
 	uint64_t missing[2];
