@@ -65,6 +65,25 @@ static bool is_request(const uint8_t *p, size_t n)
 	return size >= HEAD - SIZE_FIELD && is_client_id(p + HEAD - 2, n - (HEAD - 2), size);
 }
 
+/* The same where nothing is known of the connection: an answer with a small correlation id begins as a request does. So a
+ * request that is there as a whole must be one to its end, and another must have a client id. */
+static bool is_surely_request(const uint8_t *p, size_t n)
+{
+	size_t size = n < HEAD ? 0 : (size_t)kw_rd32(p) + SIZE_FIELD, used = 0;
+	struct kw_arena arena;
+	struct kw_map map = {.arena = &arena, .base = p};
+	bool sure;
+
+	if (!is_request(p, n))
+		return false;
+	if (size > n)
+		return n > HEAD && (int16_t)kw_rd16(p + HEAD - 2) > 0;
+	kw_arena_init(&arena, MAP_MAX);
+	sure = kw_map_request(&map, p + SIZE_FIELD, size - SIZE_FIELD, &used, NULL) == 0 && used == size - SIZE_FIELD;
+	kw_arena_fini(&arena);
+	return sure;
+}
+
 /* acks of a Produce request, as far as it can be read; -1 if it cannot. */
 static int acks_of(const struct cf_frame *frame)
 {
@@ -342,7 +361,7 @@ static void begin_kafka(struct cf_dialog *dialog, int client, const struct kw_tc
 
 		own.arg = dialog;
 		cf_frames_init(&dialog->frames[side], &own, lost);
-		dialog->frames[side].offset = dialog->conn->bytes[side] > early ? dialog->conn->bytes[side] - early : 0;
+		dialog->frames[side].offset = dialog->passed[side] - early;
 		dialog->frames[side].skipped = lost ? dialog->frames[side].offset : 0;
 		if (early)
 			cf_frames_data(&dialog->frames[side], dialog->early[side].p, early, at);
@@ -356,10 +375,10 @@ static void decide(struct cf_dialog *dialog, int side, const struct kw_tcp_at *a
 
 	if (early->n >= 3 && early->p[0] == TLS_HANDSHAKE && early->p[1] == TLS_MAJOR) {
 		dialog->talk = CF_TALK_TLS;
-	} else if (is_request(early->p, early->n)) {
+	} else if (is_whole(dialog, 0) && side == 0 ? is_request(early->p, early->n) : is_surely_request(early->p, early->n)) {
 		remember_broker(dialog->all, &dialog->conn->ends[!side]);
 		begin_kafka(dialog, side, at);
-	} else if (is_whole(dialog, side) && side == 0 && early->n >= HEAD) {
+	} else if (is_whole(dialog, side) && (side == 0 ? early->n >= HEAD : early->n > EARLY_MAX)) {
 		dialog->talk = CF_TALK_OTHER;
 	}
 	if (dialog->talk == CF_TALK_TLS || dialog->talk == CF_TALK_OTHER) {
@@ -373,10 +392,9 @@ static void take_early(struct cf_dialog *dialog, int side, const uint8_t *p, siz
 {
 	struct kw_buf *early = &dialog->early[side];
 
+	dialog->passed[side] += n;
 	if (!is_whole(dialog, side))
 		kw_buf_clear(early);
-	else if (early->n + n > EARLY_MAX)
-		n = EARLY_MAX - early->n;
 	kw_put(early, p, n);
 	if (early->failed)
 		dialog->all->failed = true;
@@ -446,6 +464,8 @@ void cf_dialog_gap(struct cf_dialog *dialog, int side, uint64_t n, const struct 
 		cf_frames_gap(&dialog->frames[side], n, at);
 	else
 		kw_buf_clear(&dialog->early[side]);
+	if (dialog->talk == CF_TALK_UNKNOWN)
+		dialog->passed[side] += n;
 }
 
 void cf_dialog_finished(struct cf_dialog *dialog, int side)

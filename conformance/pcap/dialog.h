@@ -20,7 +20,8 @@ struct cf_dialog {
 	const struct kw_tcp_conn *conn;
 	enum cf_talk talk;
 	int client;
-	struct kw_buf early[2];          /* what came before it was known who is the client */
+	uint64_t passed[2];              /* bytes that went by while it was not known who is the client */
+	struct kw_buf early[2];          /* those of them that are still of use */
 	struct cf_frames frames[2];      /* by side, as in conn->ends */
 	struct cf_request *first, **last;   /* requests without an answer so far */
 	bool tokens;                     /* SaslHandshake v0 was answered: what has no header is a token */

@@ -4,11 +4,12 @@
 
 enum { FIRST_BUCKETS = 64, STRAYS_MAX = 3, FAR = 1 << 30, LATE = 1 << 20 };
 
-/* Bytes that came too early. */
+/* Bytes that came too early: behind others that are missing, or before what they acknowledge. */
 struct held {
 	struct held *next;       /* by rising seq */
 	struct kw_tcp_at at;
-	uint32_t seq;
+	uint32_t seq, ack;
+	bool has_ack;
 	size_t n, lost;          /* as in a segment */
 	uint8_t p[];
 };
@@ -21,7 +22,7 @@ struct stream {
 	uint32_t fin_seq;
 	bool has_ack;
 	uint32_t acked;          /* by the other side */
-	unsigned waited;         /* packets since the bytes behind the gap were acknowledged */
+	unsigned waited;         /* packets since it has been clear that what is held waits for bytes that were sent */
 	struct held *held;
 	size_t nheld, bytes;
 };
@@ -90,15 +91,31 @@ static struct held *unhold(struct kw_tcp *tcp, struct stream *stream)
 	return held;
 }
 
-static void drain(struct kw_tcp *tcp, struct entry *entry, int side)
+/* Does the side lack bytes that the other one has acknowledged? One more may be a FIN. */
+static bool lacks(const struct stream *stream, uint32_t ack)
+{
+	int32_t ahead = (int32_t)(ack - stream->next);
+
+	return stream->known && ahead > 1 && ahead < FAR;
+}
+
+/* Can bytes of a side be handed on? Whoever acknowledges bytes has had them before: so does the one who reads on. */
+static bool is_due(const struct entry *entry, int side, uint32_t seq, bool has_ack, uint32_t ack)
+{
+	return (int32_t)(seq - entry->streams[side].next) <= 0 && !(has_ack && lacks(&entry->streams[!side], ack));
+}
+
+static bool drain_side(struct kw_tcp *tcp, struct entry *entry, int side)
 {
 	struct stream *stream = &entry->streams[side];
+	bool moved = false;
 
-	while (stream->held && (int32_t)(stream->held->seq - stream->next) <= 0) {
+	while (stream->held && is_due(entry, side, stream->held->seq, stream->held->has_ack, stream->held->ack)) {
 		struct held *held = unhold(tcp, stream);
 
 		take(tcp, entry, side, held->seq, held->p, held->n, held->lost, &held->at);
 		stream->waited = 0;
+		moved = true;
 		free(held);
 	}
 	if (stream->fin && !stream->finished && stream->known && (int32_t)(stream->next - stream->fin_seq) >= 0) {
@@ -107,15 +124,38 @@ static void drain(struct kw_tcp *tcp, struct entry *entry, int side)
 			entry->conn.ended_by = side;
 		tcp->ops.finished(tcp->ops.arg, &entry->conn, side);
 	}
+	return moved;
 }
 
-/* The bytes in front of what is held will not come. */
+/* Hands on what is due; bytes of one side can make those of the other due. */
+static void drain(struct kw_tcp *tcp, struct entry *entry)
+{
+	bool moved;
+
+	do {
+		moved = drain_side(tcp, entry, 0);
+		moved |= drain_side(tcp, entry, 1);
+	} while (moved);
+}
+
+/* What the first bytes that are held wait for will not come. */
 static void give_up(struct kw_tcp *tcp, struct entry *entry, int side)
 {
-	struct stream *stream = &entry->streams[side];
+	struct stream *stream = &entry->streams[side], *other = &entry->streams[!side];
+	struct held *held = stream->held;
+	uint32_t missing = held->seq - stream->next;
 
-	hand_on_gap(tcp, entry, side, stream->held->seq - stream->next, &stream->held->at);
-	drain(tcp, entry, side);
+	if ((int32_t)missing > 0) {
+		hand_on_gap(tcp, entry, side, missing, &held->at);
+	} else if (other->held && (int32_t)(other->held->seq - other->next) <= 0) {
+		held->has_ack = false;   /* each waits for the other, which no sender has made */
+	} else {
+		missing = held->ack - other->next;
+		if (other->held && other->held->seq - other->next < missing)
+			missing = other->held->seq - other->next;
+		hand_on_gap(tcp, entry, !side, missing, &held->at);
+	}
+	drain(tcp, entry);
 }
 
 static int hold(struct kw_tcp *tcp, struct stream *stream, const struct kw_segment *segment, uint32_t seq,
@@ -125,7 +165,8 @@ static int hold(struct kw_tcp *tcp, struct stream *stream, const struct kw_segme
 
 	if (!held)
 		return KT_ENOMEM;
-	*held = (struct held){.at = *at, .seq = seq, .n = segment->data.n, .lost = segment->lost};
+	*held = (struct held){.at = *at, .seq = seq, .ack = segment->ack, .has_ack = segment->flags & KW_TCP_ACK,
+			      .n = segment->data.n, .lost = segment->lost};
 	if (held->n)
 		memcpy(held->p, segment->data.p, held->n);
 	while (*place && (int32_t)((*place)->seq - seq) <= 0)
@@ -226,19 +267,19 @@ static uint32_t missing_end(const struct stream *stream)
 
 	if (stream->known && stream->fin)
 		missing = (int32_t)(stream->fin_seq - stream->next);
-	else if (stream->known && stream->has_ack && (int32_t)(stream->acked - stream->next) > 1)
+	else if (stream->has_ack && lacks(stream, stream->acked))
 		missing = (int32_t)(stream->acked - stream->next);
 	return missing > 0 && missing < FAR ? (uint32_t)missing : 0;
 }
 
 static void end(struct kw_tcp *tcp, struct entry *entry, enum kw_tcp_end how)
 {
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < 2; side++)
 		while (entry->streams[side].held)
 			give_up(tcp, entry, side);
+	for (int side = 0; side < 2; side++)
 		hand_on_gap(tcp, entry, side, missing_end(&entry->streams[side]), &entry->conn.last);
-		drain(tcp, entry, side);
-	}
+	drain(tcp, entry);
 	entry->conn.end = how;
 	tcp->ops.ended(tcp->ops.arg, &entry->conn);
 }
@@ -293,13 +334,13 @@ static int take_data(struct kw_tcp *tcp, struct entry *entry, int side, const st
 			stream->next = stream->fin_seq;
 		stream->known = true;
 	}
-	if ((int32_t)(seq - stream->next) > 0) {
-		if (n > 0 && hold(tcp, stream, segment, seq, at))
+	if (n > 0 && (int32_t)(seq + (uint32_t)n - stream->next) > 0) {
+		if (is_due(entry, side, seq, segment->flags & KW_TCP_ACK, segment->ack))
+			take(tcp, entry, side, seq, segment->data.p, segment->data.n, segment->lost, at);
+		else if (hold(tcp, stream, segment, seq, at))
 			return KT_ENOMEM;
-		return 0;
 	}
-	take(tcp, entry, side, seq, segment->data.p, segment->data.n, segment->lost, at);
-	drain(tcp, entry, side);
+	drain(tcp, entry);
 	return 0;
 }
 
@@ -321,8 +362,10 @@ static void take_ack(struct entry *entry, int side, const struct kw_segment *seg
 static void lose_patience(struct kw_tcp *tcp, struct entry *entry, int side)
 {
 	struct stream *stream = &entry->streams[side];
+	bool sent = stream->held && ((int32_t)(stream->held->seq - stream->next) <= 0 ||
+				     (stream->has_ack && (int32_t)(stream->acked - stream->held->seq) >= 0));
 
-	if (stream->held && stream->has_ack && (int32_t)(stream->acked - stream->held->seq) >= 0)
+	if (sent)
 		stream->waited++;
 	while (stream->held && (stream->nheld > KW_TCP_HELD || stream->bytes > KW_TCP_HELD_BYTES ||
 				stream->waited > KW_TCP_PATIENCE))

@@ -1,9 +1,12 @@
 /* What both sides of captured TCP connections sent, put together from their segments.
  *
  * Segments may come out of order, again, overlapping or not at all. Bytes are handed on once and in order; of several
- * segments that have the same bytes the one counts that could be handed on first. Missing bytes are handed on as a gap once it is clear that
- * they will not come: their receiver has acknowledged them and KW_TCP_PATIENCE further packets of the connection have
- * passed, more than KW_TCP_HELD segments or KW_TCP_HELD_BYTES wait behind them, or the connection or the capture ends.
+ * segments that have the same bytes the one counts that could be handed on first. Missing bytes are told as a gap once it is
+ * clear that they will not come: their receiver has acknowledged them and KW_TCP_PATIENCE further packets of the connection
+ * have passed, more than KW_TCP_HELD segments or KW_TCP_HELD_BYTES wait behind them, or the connection or the capture ends.
+ *
+ * Bytes of one side are told after those of the other that their segment acknowledges, so that an answer never comes before its
+ * request, in whatever order a capture has the two.
  *
  * A connection begins with a SYN, or, when that was not captured, with its first bytes. An address and port pair may be used
  * again after its end, by a new SYN at any time, or by bytes a gigabyte away from those that can be.

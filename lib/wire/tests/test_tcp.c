@@ -227,6 +227,37 @@ static void many_early_segments(void **state)
 	kw_tcp_free(tcp);
 }
 
+/* An answer waits for what it acknowledges, in whatever order the packets were captured. */
+static void answers_wait_for_requests(void **state)
+{
+	(void)state;
+	begin();
+	handshake();
+	from_broker(KW_TCP_ACK, 1, 4, "one");
+	from_broker(KW_TCP_ACK, 4, 7, "two");
+	from_client(KW_TCP_ACK, 4, 4, "def");
+	assert_string_equal(told, "");
+	from_client(KW_TCP_ACK, 1, 1, "abc");
+	ends_as(" A:abc B:one A:def B:two end 1 was open when the capture ended");
+
+	/* But not for ever. */
+	begin();
+	handshake();
+	from_broker(KW_TCP_ACK, 1, 4, "one");
+	for (int i = 0; i < KW_TCP_PATIENCE; i++)
+		from_client(KW_TCP_ACK, 4, 4, "");
+	assert_string_equal(told, " A-3 B:one");
+	from_client(KW_TCP_ACK, 4, 4, "def");
+	ends_as(" A-3 B:one A:def end 1 was open when the capture ended");
+
+	/* What acknowledges each other was made by no sender. */
+	begin();
+	handshake();
+	from_broker(KW_TCP_ACK, 1, 4, "one");
+	from_client(KW_TCP_ACK, 1, 4, "abc");
+	ends_as(" A:abc B:one end 1 was open when the capture ended");
+}
+
 static void cut_by_the_capture(void **state)
 {
 	(void)state;
@@ -363,6 +394,7 @@ int main(void)
 		cmocka_unit_test(again_and_overlapping),
 		cmocka_unit_test(missing_bytes),
 		cmocka_unit_test(many_early_segments),
+		cmocka_unit_test(answers_wait_for_requests),
 		cmocka_unit_test(cut_by_the_capture),
 		cmocka_unit_test(missing_at_the_end),
 		cmocka_unit_test(without_its_beginning),
