@@ -351,7 +351,7 @@ static void show_totals(struct show *show, const struct cf_pcap_totals *totals)
 	struct cf_tree *tree = &show->inspector->tree;
 	char text[400];
 
-	snprintf(text, sizeof text, "%" PRIu64 " packets, %" PRIu64 " of TCP; %" PRIu64 " connections, %" PRIu64 " of Kafka",
+	snprintf(text, sizeof text, "packets %" PRIu64 ", of TCP %" PRIu64 "; connections %" PRIu64 ", of Kafka %" PRIu64,
 		 totals->packets, totals->segments, totals->connections, totals->kafka);
 	cf_tree_leaf(tree, &nowhere, "in all", json_string(text), text, false);
 	if (totals->unread) {

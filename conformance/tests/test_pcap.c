@@ -374,7 +374,7 @@ static void shown_as_trees(void **state)
 	says("token                 00757365720070617373");
 	says("connection 2          client 10.0.0.1:40001, broker 10.0.0.2:9092, 2 exchanges, 37 and 18 bytes, closed");
 	says("its beginning was not captured");
-	says("19 packets, 19 of TCP; 3 connections, 3 of Kafka");
+	says("packets 19, of TCP 19; connections 3, of Kafka 3");
 	assert_true(inspector.incomplete);
 	assert_int_equal(inspector.faults, 2);
 	assert_string_equal(inspector.first, "request of exchange 1: byte 6: ApiVersionsRequest has no version 99 (known: 0-5)");
