@@ -5,17 +5,18 @@
 #include <stdlib.h>
 
 #include "conformance/pcap/answer.h"
+#include "conformance/replay_nodes.h"
 #include "lib/client/client.h"
 #include "lib/text/opt.h"
 
-enum { TIMEOUT_MS = 30000, SIZE_FIELD = 4, PATHS_SHOWN = 3 };
+enum { METADATA = 3, TIMEOUT_MS = 30000, SIZE_FIELD = 4, PATHS_SHOWN = 3 };
 
 /* X(symbol, text) */
 #define FATES(X)                                                        \
 	X(SAME_BYTES, "same bytes")                                     \
 	X(SAME_ERRORS, "same error codes, other values")                \
 	X(SAME_FATE, "no answer, as recorded")                          \
-	X(NOT_COMPARED, "sent; there is nothing to compare with")       \
+	X(NOT_COMPARED, "sent, with nothing to compare")                \
 	X(NOT_SENT, "not sent")                                         \
 	X(DIFFERENT, "DIFFERENT")
 
@@ -43,6 +44,7 @@ struct replay {
 	char host[256];
 	int port;
 	struct live *lives;
+	struct cf_node_pairs nodes;
 	uint64_t counts[NFATES];
 	int status;              /* KT_EXIT_ENGINE: no further request is sent */
 	struct kt_err *err;
@@ -56,11 +58,12 @@ static void end_live(struct live *live)
 	live->conn = NULL;
 }
 
-static struct live *live_of(struct replay *replay, uint64_t number)
+static struct live *live_of(struct replay *replay, const struct cf_exchange *x)
 {
+	const struct cf_node_pair *node = cf_node_pairs_find(&replay->nodes, x->conn->ends[!x->client].port);
 	struct live *live = replay->lives;
 
-	while (live && live->number != number)
+	while (live && live->number != x->conn->number)
 		live = live->next;
 	if (live)
 		return live;
@@ -69,8 +72,8 @@ static struct live *live_of(struct replay *replay, uint64_t number)
 		kt_fail(replay->err, KT_ENOMEM, "out of memory");
 		return NULL;
 	}
-	live->number = number;
-	if (kc_connect(replay->host, replay->port, NULL, kc_now_ms() + TIMEOUT_MS, &live->conn, replay->err)) {
+	live->number = x->conn->number;
+	if (kc_connect(node ? node->host : replay->host, node ? node->port : replay->port, NULL, kc_now_ms() + TIMEOUT_MS, &live->conn, replay->err)) {
 		free(live);
 		return NULL;
 	}
@@ -188,7 +191,7 @@ static enum fate compare(const struct cf_exchange *x, const struct kw_slice *was
 
 /* ---- one request ---- */
 
-static enum fate receive(struct live *live, const struct cf_exchange *x, char *text, size_t size)
+static enum fate receive(struct replay *replay, struct live *live, const struct cf_exchange *x, char *text, size_t size)
 {
 	struct kt_err why = {0};
 	struct kw_buf frame = {0};
@@ -208,6 +211,8 @@ static enum fate receive(struct live *live, const struct cf_exchange *x, char *t
 	kw_put(&frame, p, n);
 	is = (struct kw_slice){frame.p, frame.n};
 	fate = frame.failed ? NOT_COMPARED : compare(x, &x->response->bytes, &is, text, size);
+	if (x->api == METADATA && fate != NOT_COMPARED)
+		cf_node_pairs_learn(&replay->nodes, x->version, &x->response->bytes, &is);
 	kw_buf_fini(&frame);
 	return fate;
 }
@@ -229,7 +234,7 @@ static enum fate expect_end(struct live *live, const struct cf_exchange *x, char
 
 static enum fate send_request(struct replay *replay, const struct cf_exchange *x, char *text, size_t size)
 {
-	struct live *live = live_of(replay, x->conn->number);
+	struct live *live = live_of(replay, x);
 	const struct cf_frame *request = x->request;
 	struct kt_err why = {0};
 
@@ -250,7 +255,7 @@ static enum fate send_request(struct replay *replay, const struct cf_exchange *x
 		end_live(live);
 		return x->response ? DIFFERENT : SAME_FATE;
 	}
-	return x->response ? receive(live, x, text, size) : expect_end(live, x, text, size);
+	return x->response ? receive(replay, live, x, text, size) : expect_end(live, x, text, size);
 }
 
 static void on_exchange(void *arg, const struct cf_exchange *x)
@@ -310,5 +315,6 @@ int cf_replay_pcap(const struct kw_slice *file, const char *bootstrap, int port,
 		end_live(live);
 		free(live);
 	}
+	cf_node_pairs_fini(&replay.nodes);
 	return status;
 }
