@@ -45,7 +45,9 @@ send() {
 	cat <&3 >/dev/null
 	exec 3>&-
 }
-client() { timeout 60 kcat -b "$bootstrap" -X socket.timeout.ms=10000 "$@"; }
+client() {
+	timeout 60 kcat -b "$bootstrap" -X fetch.wait.max.ms=20 -X topic.metadata.refresh.fast.interval.ms=20 "$@"
+}
 
 
 # ---- a session: records of several sizes, compressed ones, acks=0, frames that are none ----
@@ -54,10 +56,10 @@ start "$dir/err" --threads 4 --nodes 3 --record "$dir/session.pcap"
 seq 1 200 | client -P -t numbers -z zstd >/dev/null 2>&1
 head -c 150000 /dev/zero | tr '\0' x | client -P -t large -D '|' >/dev/null 2>&1
 echo last | client -P -t numbers -X acks=0 >/dev/null 2>&1
-for i in 1 2 3 4; do client -C -t numbers -e -q >"$dir/got.$i" 2>/dev/null & readers[i]=$!; done
-for i in 1 2 3 4; do wait "${readers[i]}"; done
+for i in 1 2; do client -C -t numbers -e -q >"$dir/got.$i" 2>/dev/null & readers[i]=$!; done
+for i in 1 2; do wait "${readers[i]}"; done
 client -C -t large -e -q >"$dir/large" 2>/dev/null
-equal 'what the client reads' "$(cat "$dir/got.4" | wc -l) $(wc -c <"$dir/large")" '201 150001'
+equal 'what the client reads' "$(cat "$dir/got.2" | wc -l) $(wc -c <"$dir/large")" '201 150001'
 first=${bootstrap%%,*}
 send "$first" '00000010 03e7 0001 00000001 0002 6162 00000000'    # an API that there is not
 send "$first" '0000000c 0003 0001 00000009 0002 6d65'                 # a body that ends too early
