@@ -332,7 +332,8 @@ static void show_connections(struct show *show)
 	struct cf_tree *tree = &show->inspector->tree;
 	char name[40], text[400];
 
-	qsort(show->talked, show->ntalked, sizeof *show->talked, by_number);
+	if (show->ntalked)
+		qsort(show->talked, show->ntalked, sizeof *show->talked, by_number);
 	for (size_t i = 0; i < show->ntalked; i++) {
 		const struct cf_talked *talked = &show->talked[i];
 
