@@ -73,7 +73,8 @@ static struct live *live_of(struct replay *replay, const struct cf_exchange *x)
 		return NULL;
 	}
 	live->number = x->conn->number;
-	if (kc_connect(node ? node->host : replay->host, node ? node->port : replay->port, NULL, kc_now_ms() + TIMEOUT_MS, &live->conn, replay->err)) {
+	if (kc_connect(node ? node->host : replay->host, node ? node->port : replay->port, NULL, kc_now_ms() + TIMEOUT_MS,
+		       &live->conn, replay->err)) {
 		free(live);
 		return NULL;
 	}
@@ -163,7 +164,8 @@ static void other_values(const struct kw_map *a, const struct kw_map *b, char *t
 			 i < b->n ? b->v[i].path : a->v[i].path);
 }
 
-static enum fate compare(const struct cf_exchange *x, const struct kw_slice *was, const struct kw_slice *is, char *text, size_t size)
+static enum fate compare(const struct cf_exchange *x, const struct kw_slice *was, const struct kw_slice *is, char *text,
+			 size_t size)
 {
 	struct kw_arena arena;
 	struct kw_map a = {.arena = &arena}, b = {.arena = &arena};

@@ -169,8 +169,8 @@ static void say_where(struct cf_inspector *inspector, const struct cf_exchange *
 {
 	char sentence[sizeof inspector->first];
 
-	snprintf(sentence, sizeof sentence, "%s of exchange %" PRIu64 ": %.300s", response ? "response" : "request", exchange->number,
-		 inspector->first);
+	snprintf(sentence, sizeof sentence, "%s of exchange %" PRIu64 ": %.300s", response ? "response" : "request",
+		 exchange->number, inspector->first);
 	snprintf(inspector->first, sizeof inspector->first, "%s", sentence);
 }
 

@@ -104,8 +104,8 @@ static int acks_of(const struct cf_frame *frame)
 
 /* ---- telling ---- */
 
-static void tell(struct cf_dialog *dialog, const struct cf_request *request, const struct cf_frame *response, int response_version,
-		 const char *fault, const char *remark)
+static void tell(struct cf_dialog *dialog, const struct cf_request *request, const struct cf_frame *response,
+		 int response_version, const char *fault, const char *remark)
 {
 	struct cf_exchange exchange = {
 		.number = ++dialog->all->exchanges, .conn = dialog->conn, .client = dialog->client, .response = response,
@@ -282,38 +282,21 @@ static void on_response(struct cf_dialog *dialog, const struct cf_frame *respons
 
 /* ---- who is who ---- */
 
-static void on_frame_0(void *arg, const struct cf_frame *frame)
+static void on_frame(void *arg, const struct cf_frame *frame)
 {
-	struct cf_dialog *dialog = arg;
+	const struct cf_dialog_side *from = arg;
 
-	if (dialog->client == 0)
-		on_request(dialog, frame);
+	if (from->side == from->dialog->client)
+		on_request(from->dialog, frame);
 	else
-		on_response(dialog, frame);
+		on_response(from->dialog, frame);
 }
 
-static void on_frame_1(void *arg, const struct cf_frame *frame)
+static bool begins(void *arg, const uint8_t *p, size_t n)
 {
-	struct cf_dialog *dialog = arg;
+	const struct cf_dialog_side *from = arg;
 
-	if (dialog->client == 1)
-		on_request(dialog, frame);
-	else
-		on_response(dialog, frame);
-}
-
-static bool begins_0(void *arg, const uint8_t *p, size_t n)
-{
-	const struct cf_dialog *dialog = arg;
-
-	return dialog->client == 0 ? is_request(p, n) : is_response(dialog, p, n);
-}
-
-static bool begins_1(void *arg, const uint8_t *p, size_t n)
-{
-	const struct cf_dialog *dialog = arg;
-
-	return dialog->client == 1 ? is_request(p, n) : is_response(dialog, p, n);
+	return from->side == from->dialog->client ? is_request(p, n) : is_response(from->dialog, p, n);
 }
 
 static bool is_broker(const struct cf_dialogs *all, const struct kw_endpoint *end)
@@ -349,18 +332,15 @@ static bool is_whole(const struct cf_dialog *dialog, int side)
 /* The connection speaks Kafka. What came early is cut into frames now, the client's first. */
 static void begin_kafka(struct cf_dialog *dialog, int client, const struct kw_tcp_at *at)
 {
-	static const struct cf_frames_ops ops[2] = {{on_frame_0, begins_0, NULL}, {on_frame_1, begins_1, NULL}};
-
 	dialog->talk = CF_TALK_KAFKA;
 	dialog->client = client;
 	for (int i = 0; i < 2; i++) {
 		int side = i == 0 ? client : !client;
-		struct cf_frames_ops own = ops[side];
+		struct cf_frames_ops ops = {on_frame, begins, &dialog->sides[side]};
 		bool lost = !is_whole(dialog, side);
 		size_t early = dialog->early[side].n;
 
-		own.arg = dialog;
-		cf_frames_init(&dialog->frames[side], &own, lost);
+		cf_frames_init(&dialog->frames[side], &ops, lost);
 		dialog->frames[side].offset = dialog->passed[side] - early;
 		dialog->frames[side].skipped = lost ? dialog->frames[side].offset : 0;
 		if (early)
@@ -372,10 +352,11 @@ static void begin_kafka(struct cf_dialog *dialog, int client, const struct kw_tc
 static void decide(struct cf_dialog *dialog, int side, const struct kw_tcp_at *at)
 {
 	const struct kw_buf *early = &dialog->early[side];
+	bool sure = is_whole(dialog, side) && side == 0;
 
 	if (early->n >= 3 && early->p[0] == TLS_HANDSHAKE && early->p[1] == TLS_MAJOR) {
 		dialog->talk = CF_TALK_TLS;
-	} else if (is_whole(dialog, 0) && side == 0 ? is_request(early->p, early->n) : is_surely_request(early->p, early->n)) {
+	} else if (sure ? is_request(early->p, early->n) : is_surely_request(early->p, early->n)) {
 		remember_broker(dialog->all, &dialog->conn->ends[!side]);
 		begin_kafka(dialog, side, at);
 	} else if (is_whole(dialog, side) && (side == 0 ? early->n >= HEAD : early->n > EARLY_MAX)) {
@@ -425,6 +406,8 @@ struct cf_dialog *cf_dialog_new(struct cf_dialogs *all, const struct kw_tcp_conn
 	dialog->all = all;
 	dialog->conn = conn;
 	dialog->last = &dialog->first;
+	for (int side = 0; side < 2; side++)
+		dialog->sides[side] = (struct cf_dialog_side){dialog, side};
 	if (port && (conn->ends[0].port == port || conn->ends[1].port == port))
 		begin_kafka(dialog, conn->ends[1].port == port ? 0 : 1, &conn->first);
 	else if (port)

@@ -15,6 +15,11 @@ struct cf_dialogs {
 	bool failed;                     /* out of memory */
 };
 
+struct cf_dialog_side {
+	struct cf_dialog *dialog;
+	int side;
+};
+
 struct cf_dialog {
 	struct cf_dialogs *all;
 	const struct kw_tcp_conn *conn;
@@ -23,6 +28,7 @@ struct cf_dialog {
 	uint64_t passed[2];              /* bytes that went by while it was not known who is the client */
 	struct kw_buf early[2];          /* those of them that are still of use */
 	struct cf_frames frames[2];      /* by side, as in conn->ends */
+	struct cf_dialog_side sides[2];
 	struct cf_request *first, **last;   /* requests without an answer so far */
 	bool tokens;                     /* SaslHandshake v0 was answered: what has no header is a token */
 	uint64_t exchanges;

@@ -114,12 +114,13 @@ static int add_packet(struct reader *reader, int link, const struct pcap_pkthdr 
 static int judge_failure(struct reader *reader, const char *why, size_t offset, struct kt_err *err)
 {
 	struct cf_pcap_totals *totals = reader->totals;
+	unsigned long long next = totals->packets + 1;
 
 	if (strncmp(why, "truncated dump file", 19) != 0)
-		return kt_fail(err, KT_ESYNTAX, "packet %llu, at byte %zu: %s", (unsigned long long)totals->packets + 1, offset, why);
+		return kt_fail(err, KT_ESYNTAX, "packet %llu, at byte %zu: %s", next, offset, why);
 	totals->truncated = true;
-	snprintf(totals->truncated_text, sizeof totals->truncated_text, "packet %llu, at byte %zu, is cut off by the end of the file",
-		 (unsigned long long)totals->packets + 1, offset);
+	snprintf(totals->truncated_text, sizeof totals->truncated_text,
+		 "packet %llu, at byte %zu, is cut off by the end of the file", next, offset);
 	return 0;
 }
 

@@ -59,7 +59,7 @@ echo last | client -P -t numbers -X acks=0 >/dev/null 2>&1
 for i in 1 2; do client -C -t numbers -e -q >"$dir/got.$i" 2>/dev/null & readers[i]=$!; done
 for i in 1 2; do wait "${readers[i]}"; done
 client -C -t large -e -q >"$dir/large" 2>/dev/null
-equal 'what the client reads' "$(cat "$dir/got.2" | wc -l) $(wc -c <"$dir/large")" '201 150001'
+equal 'what the client reads' "$(wc -l <"$dir/got.2") $(wc -c <"$dir/large")" '201 150001'
 first=${bootstrap%%,*}
 send "$first" '00000010 03e7 0001 00000001 0002 6162 00000000'    # an API that there is not
 send "$first" '0000000c 0003 0001 00000009 0002 6d65'                 # a body that ends too early
@@ -133,7 +133,7 @@ says 'connection 3 .* 1 exchange, 14 and [0-9]+ bytes, closed'
 "$build/fakebroker" --port 0 --record "$dir/no/such/file" >"$dir/log" 2>&1
 equal 'exit code without a file' $? 2
 says 'no/such/file: No such file or directory'
-(ulimit -f 16 && exec "$build/fakebroker" --port 0 --port-file "$dir/full.json" --record "$dir/full.pcap") >"$dir/fifo" 2>"$dir/err" &
+(ulimit -f 16 && exec "$build/fakebroker" --port 0 --record "$dir/full.pcap") >"$dir/fifo" 2>"$dir/err" &
 pid=$!
 pids+=("$pid")
 line=

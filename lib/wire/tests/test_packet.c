@@ -246,7 +246,8 @@ static void records_have_time_and_size(void **state)
 
 static void endpoints_have_text(void **state)
 {
-	struct kw_endpoint v4 = {.family = 4, .port = 9092, .address = {127, 0, 0, 1}}, v6 = {.family = 6, .port = 1, .address = {[15] = 1}};
+	struct kw_endpoint v4 = {.family = 4, .port = 9092, .address = {127, 0, 0, 1}};
+	struct kw_endpoint v6 = {.family = 6, .port = 1, .address = {[15] = 1}};
 	char text[56];
 
 	(void)state;
