@@ -21,6 +21,7 @@ struct cf_request {
 	struct cf_frame frame;           /* its bytes are `bytes` */
 	bool token;
 	int api, version;
+	bool has_correlation;            /* its head is there so far */
 	int32_t correlation;
 };
 
@@ -163,11 +164,13 @@ static const char *frame_remark(const struct cf_dialog *dialog, const struct cf_
 static void read_head(struct cf_request *request, const struct kw_slice *bytes)
 {
 	request->api = request->version = -1;
-	if (bytes->n < SIZE_FIELD + 8)
+	if (bytes->n < SIZE_FIELD + 4)
 		return;
 	request->api = (int16_t)kw_rd16(bytes->p + SIZE_FIELD);
 	request->version = (int16_t)kw_rd16(bytes->p + SIZE_FIELD + 2);
-	request->correlation = (int32_t)kw_rd32(bytes->p + SIZE_FIELD + 4);
+	request->has_correlation = bytes->n >= SIZE_FIELD + 8;
+	if (request->has_correlation)
+		request->correlation = (int32_t)kw_rd32(bytes->p + SIZE_FIELD + 4);
 }
 
 /* The request has the frame's memory from now on. */
@@ -213,6 +216,12 @@ static void on_request(struct cf_dialog *dialog, const struct cf_frame *frame)
 
 /* ---- responses ---- */
 
+static bool can_answer(const struct cf_request *request, const uint8_t *response)
+{
+	return !request->token &&
+	       (!request->has_correlation || request->correlation == (int32_t)kw_rd32(response + SIZE_FIELD));
+}
+
 /* The oldest request that the answer can belong to, or NULL. */
 static struct cf_request **find_request(struct cf_dialog *dialog, const struct cf_frame *response)
 {
@@ -222,7 +231,7 @@ static struct cf_request **find_request(struct cf_dialog *dialog, const struct c
 		return place;
 	if (response->bytes.n < SIZE_FIELD + 4)
 		return *place ? place : NULL;
-	while (*place && ((*place)->token || (*place)->correlation != (int32_t)kw_rd32(response->bytes.p + SIZE_FIELD)))
+	while (*place && !can_answer(*place, response->bytes.p))
 		place = &(*place)->next;
 	return *place ? place : NULL;
 }
@@ -233,7 +242,7 @@ static bool is_response(const struct cf_dialog *dialog, const uint8_t *p, size_t
 	if (n < SIZE_FIELD + 4 || kw_rd32(p) < 4 || kw_rd32(p) > CF_FRAME_MAX)
 		return false;
 	for (const struct cf_request *request = dialog->first; request; request = request->next)
-		if (!request->token && request->correlation == (int32_t)kw_rd32(p + SIZE_FIELD))
+		if (can_answer(request, p))
 			return true;
 	return false;
 }
@@ -337,8 +346,8 @@ static void begin_kafka(struct cf_dialog *dialog, int client, const struct kw_tc
 	for (int i = 0; i < 2; i++) {
 		int side = i == 0 ? client : !client;
 		struct cf_frames_ops ops = {on_frame, begins, &dialog->sides[side]};
-		bool lost = !is_whole(dialog, side);
 		size_t early = dialog->early[side].n;
+		bool lost = !dialog->conn->opened || dialog->passed[side] != early;
 
 		cf_frames_init(&dialog->frames[side], &ops, lost);
 		dialog->frames[side].offset = dialog->passed[side] - early;
@@ -441,8 +450,20 @@ void cf_dialog_data(struct cf_dialog *dialog, int side, const uint8_t *p, size_t
 	}
 }
 
+/* What is there of the first request in front of a hole, of packets that are captured only in part: API and version at least. */
+static bool begins_as_request(const struct cf_dialog *dialog, int side)
+{
+	const struct kw_buf *early = &dialog->early[side];
+
+	return dialog->talk == CF_TALK_UNKNOWN && dialog->conn->opened && side == 0 && dialog->passed[0] == early->n &&
+	       early->n >= SIZE_FIELD + 4 && kw_rd32(early->p) <= CF_FRAME_MAX &&
+	       is_known((int16_t)kw_rd16(early->p + SIZE_FIELD), (int16_t)kw_rd16(early->p + SIZE_FIELD + 2));
+}
+
 void cf_dialog_gap(struct cf_dialog *dialog, int side, uint64_t n, const struct kw_tcp_at *at)
 {
+	if (begins_as_request(dialog, side))
+		begin_kafka(dialog, side, at);
 	if (dialog->talk == CF_TALK_KAFKA)
 		cf_frames_gap(&dialog->frames[side], n, at);
 	else

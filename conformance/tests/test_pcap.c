@@ -309,6 +309,22 @@ static void holes_in_frames(void **state)
 		"1 Metadata 1 c3 20@40/20@40\n");
 }
 
+/* A capture of so few bytes of each packet that the client id is not in it, nor in a request the correlation id. */
+static void packets_cut_short(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 2; i++) {
+		client("00000010 0003 0001 00");
+		capture_miss(&capture, true, 11);
+		broker("00000010 0000000100");
+		capture_miss(&capture, false, 11);
+	}
+	capture_close(&capture, true);
+	is_read("1 Metadata 1 c0 20@0-11/20@0-11\n"
+		"1 Metadata 1 c0 20@20-11/20@20-11\n");
+}
+
 /* ---- files ---- */
 
 /* All kinds of exchanges in several connections, some of them broken. */
@@ -536,6 +552,7 @@ int main(void)
 		cmocka_unit_test(the_broker_is_known),
 		cmocka_unit_test(beginning_not_captured),
 		cmocka_unit_test(holes_in_frames),
+		cmocka_unit_test(packets_cut_short),
 		cmocka_unit_test(shown_as_trees),
 		cmocka_unit_test(some_of_it),
 		cmocka_unit_test(shown_as_json),
