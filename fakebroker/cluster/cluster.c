@@ -1,3 +1,4 @@
+#include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/cluster/transactions.h"
 
 #include <stdio.h>
@@ -17,6 +18,11 @@ static int nodes_init(struct fb_cluster *cluster, int nbrokers)
 		node->id = node->controller ? FB_CONTROLLER_ID : (int32_t)i + 1;
 		kw_uuid_random(&node->incarnationId);
 		kw_uuid_random(&node->logDir);
+		if (!node->controller) {
+			node->fetch_sessions = fb_fetch_sessions_new();
+			if (!node->fetch_sessions)
+				return KT_ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -80,6 +86,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++) {
 		if (cluster->nodes[i].observer)
 			fb_observer_unref(cluster->nodes[i].observer);
+		fb_fetch_sessions_free(cluster->nodes[i].fetch_sessions);
 		free(cluster->nodes[i].rack);
 	}
 	free(cluster->nodes);

@@ -18,6 +18,7 @@
 
 struct fb_rules;
 struct fb_transactions;
+struct fb_fetch_sessions;
 struct fb_recorder;
 
 enum { FB_CONTROLLER_ID = 1000, FB_MAX_NODES = 100, FB_MAX_PARTITIONS = 10000 };
@@ -32,6 +33,7 @@ struct fb_node {
 	struct kw_uuid incarnationId, logDir;
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
 	atomic_ullong requests;
+	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
 };
 
 /* A registration at the controller: of our own brokers, or of one that came over the wire. */
