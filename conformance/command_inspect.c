@@ -116,10 +116,19 @@ static int read_response(int *api, int *version, struct kt_err *err)
 	return 0;
 }
 
+/* Options that only a capture gives a meaning. */
+static bool asks_for_exchanges(void)
+{
+	return given.pcap.port || given.pcap.connection || given.pcap.exchange || given.api;
+}
+
 static int show_content(struct cf_inspector *inspector, struct cf_input *input, const char *file, struct kt_err *err)
 {
 	int api = -1, version = -1;
 
+	if (asks_for_exchanges() && input->kind != CF_IN_PCAP)
+		return kt_fail(err, KT_EUSAGE,
+			       "is no capture of a network: --port, --connection, --exchange and --api are for those");
 	switch (input->kind) {
 	case CF_IN_DOCUMENT:
 		if (cf_inspect_document(inspector, input->document.root, err) == 0)

@@ -254,12 +254,15 @@ static int replay_capture(const struct cf_setup *setup, const struct cf_input *i
 
 static int replay_file(struct cf_setup *setup, const char *file)
 {
-	struct kt_err err = {0};
+	struct kt_err err = {0}, no_capture = {.code = KT_EUSAGE, .text = "is no capture: --port is for those"};
 	struct cf_input input;
-	int status;
+	int status = KT_EXIT_USAGE;
 
+	snprintf(no_capture.file, sizeof no_capture.file, "%s", file);
 	if (cf_input_open(&input, file, &err) == 0 && input.kind == CF_IN_PCAP)
 		status = replay_capture(setup, &input, file);
+	else if (given.port)
+		kt_complain(PROGRAM, &no_capture);
 	else
 		status = replay_incident(setup, file);
 	cf_input_fini(&input);

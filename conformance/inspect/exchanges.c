@@ -327,6 +327,12 @@ static void connection_text(const struct cf_talked *talked, char *out, size_t si
 		snprintf(out + n, size - n, ", %" PRIu64 " bytes passed over until a frame began", skipped);
 }
 
+/* Of chosen exchanges, only their own holes count. */
+static bool counts_as_whole(const struct cf_pcap_filter *filter)
+{
+	return filter->connection == 0 && filter->exchange == 0 && filter->api < 0;
+}
+
 static void show_connections(struct show *show)
 {
 	struct cf_tree *tree = &show->inspector->tree;
@@ -337,7 +343,8 @@ static void show_connections(struct show *show)
 	for (size_t i = 0; i < show->ntalked; i++) {
 		const struct cf_talked *talked = &show->talked[i];
 
-		if (talked->talk == CF_TALK_KAFKA && (!talked->conn.opened || talked->skipped[0] || talked->skipped[1]))
+		if (counts_as_whole(show->filter) && talked->talk == CF_TALK_KAFKA &&
+		    (!talked->conn.opened || talked->skipped[0] || talked->skipped[1]))
 			show->inspector->incomplete = true;
 		snprintf(name, sizeof name, "connection %" PRIu64, talked->conn.number);
 		connection_text(talked, text, sizeof text);
@@ -361,7 +368,7 @@ static void show_totals(struct show *show, const struct cf_pcap_totals *totals)
 	}
 	if (totals->truncated)
 		cf_tree_leaf(tree, &nowhere, "end", json_string(totals->truncated_text), totals->truncated_text, false);
-	if (totals->unread || totals->truncated || totals->missing)
+	if (counts_as_whole(show->filter) && (totals->unread || totals->truncated || totals->missing))
 		show->inspector->incomplete = true;
 }
 

@@ -257,6 +257,23 @@ static const struct {
 	{false, KW_TCP_FIN | KW_TCP_ACK, 49, ""},
 };
 
+/* What the other side has sent before a segment. */
+static uint32_t acknowledged(size_t i)
+{
+	uint32_t ack = 0;
+
+	for (size_t k = 0; k < i; k++) {
+		uint8_t bytes[100];
+		uint32_t n = (uint32_t)kw_hex_decode(segments[k].hex, strlen(segments[k].hex), bytes), end = segments[k].at + n;
+
+		if (segments[k].flags & (KW_TCP_SYN | KW_TCP_FIN))
+			end++;
+		if (segments[k].client != segments[i].client && end > ack)
+			ack = end;
+	}
+	return ack;
+}
+
 /* One packet behind its record of 16 bytes. */
 static void put_packet(struct kw_buf *buf, size_t i, int family, int64_t time_us)
 {
@@ -265,7 +282,7 @@ static void put_packet(struct kw_buf *buf, size_t i, int family, int64_t time_us
 		{.family = (uint8_t)family, .port = 9092, .address = {[0] = 127, [3] = 1}},
 	};
 	struct kw_segment segment = {.from = ends[!segments[i].client], .to = ends[segments[i].client],
-				     .seq = 0xfffffff0 + segments[i].at, .flags = segments[i].flags};
+				     .seq = 0xfffffff0 + segments[i].at, .ack = 0xfffffff0 + acknowledged(i), .flags = segments[i].flags};
 	uint8_t bytes[100], head[KW_PCAP_PACKET_HEAD];
 	struct iovec iov = {bytes, (size_t)kw_hex_decode(segments[i].hex, strlen(segments[i].hex), bytes)};
 
