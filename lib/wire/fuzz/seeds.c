@@ -282,7 +282,8 @@ static void put_packet(struct kw_buf *buf, size_t i, int family, int64_t time_us
 		{.family = (uint8_t)family, .port = 9092, .address = {[0] = 127, [3] = 1}},
 	};
 	struct kw_segment segment = {.from = ends[!segments[i].client], .to = ends[segments[i].client],
-				     .seq = 0xfffffff0 + segments[i].at, .ack = 0xfffffff0 + acknowledged(i), .flags = segments[i].flags};
+				     .seq = 0xfffffff0 + segments[i].at,
+				     .ack = 0xfffffff0 + acknowledged(i), .flags = segments[i].flags};
 	uint8_t bytes[100], head[KW_PCAP_PACKET_HEAD];
 	struct iovec iov = {bytes, (size_t)kw_hex_decode(segments[i].hex, strlen(segments[i].hex), bytes)};
 
