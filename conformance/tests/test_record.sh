@@ -60,6 +60,7 @@ for i in 1 2; do client -C -t numbers -e -q >"$dir/got.$i" 2>/dev/null & readers
 for i in 1 2; do wait "${readers[i]}"; done
 client -C -t large -e -q >"$dir/large" 2>/dev/null
 equal 'what the client reads' "$(wc -l <"$dir/got.2") $(wc -c <"$dir/large")" '201 150001'
+for address in ${bootstrap//,/ }; do kcat -b "$address" -L >/dev/null 2>&1; done
 first=${bootstrap%%,*}
 send "$first" '00000010 03e7 0001 00000001 0002 6162 00000000'    # an API that there is not
 send "$first" '0000000c 0003 0001 00000009 0002 6d65'                 # a body that ends too early
