@@ -96,8 +96,9 @@ static void add_between(const struct kw_endpoint *from, const struct kw_endpoint
 	/* In memory of its own, which the sanitizers watch. */
 	char *copy = strdup(text);
 	struct kw_segment segment = {*from, *to, seq, ack, flags, {(const uint8_t *)copy, strlen(text)}, lost};
-	struct kw_tcp_at at = {++packet, (int64_t)packet * 1000};
+	struct kw_tcp_at at = {packet + 1, (int64_t)packet * 1000};
 
+	packet++;
 	assert_int_equal(kw_tcp_add(tcp, &segment, &at), 0);
 	free(copy);
 }
