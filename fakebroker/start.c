@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
@@ -83,6 +84,11 @@ static int configure(struct fb_broker_process *process, const struct fb_settings
 
 /* ---- ports ---- */
 
+static void recording_failed(const char *text)
+{
+	fb_log_line(KASSAY_ERROR, "--record %s", text);
+}
+
 /* As often as what happens by itself may be due, but no less than once a second and no more than every 10 ms. */
 static int tick_ms(const struct fb_cluster *cluster)
 {
@@ -118,6 +124,9 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	};
 	int code;
 
+	if (settings->record && fb_capture_new(settings->record, recording_failed, &process->capture, err))
+		return err->code;
+	opts.capture = process->capture;
 	code = fb_server_new(&opts, &ops, &process->server, err);
 	cluster->server = process->server;
 	for (size_t i = 0; !code && i < cluster->nnodes; i++) {
@@ -315,6 +324,7 @@ void fb_stop(struct fb_broker_process *process)
 {
 	fb_control_stop(process->control);
 	fb_server_free(process->server);
+	fb_capture_free(process->capture);
 	if (process->cluster) {
 		fb_cluster_close_observers(process->cluster);
 		fb_rules_free(process->cluster->rules);

@@ -67,6 +67,8 @@ void fb_conn_close(struct fb_conn *conn)
 	struct fb_server *server = conn->loop->server;
 
 	if (!conn->dead) {
+		if (server->opts.capture)
+			fb_capture_closed(server->opts.capture, &conn->captured);
 		conn->dead = true;
 		set_waiting(conn, false);
 		if (conn->busy && conn->state)
@@ -81,6 +83,16 @@ void fb_conn_close(struct fb_conn *conn)
 	}
 	if (conn->depth == 0)
 		release(conn);
+}
+
+/* The socket says that the client has gone without a word. */
+static void broken(struct fb_conn *conn)
+{
+	struct fb_capture *capture = conn->loop->server->opts.capture;
+
+	if (capture)
+		fb_capture_client_closed(capture, &conn->captured, true);
+	fb_conn_close(conn);
 }
 
 /* Pairs of these surround whatever may close the connection while its caller still uses it. */
@@ -130,6 +142,7 @@ static void written(struct fb_conn *conn, size_t n)
 /* Writes what the socket takes; asks to be called again for the rest. */
 static void flush(struct fb_conn *conn)
 {
+	struct fb_capture *capture = conn->loop->server->opts.capture;
 	struct iovec iov[IOVS];
 
 	while (conn->out && !conn->dead) {
@@ -142,9 +155,11 @@ static void flush(struct fb_conn *conn)
 			return;
 		}
 		if (n < 0) {
-			fb_conn_close(conn);
+			broken(conn);
 			return;
 		}
+		if (capture)
+			fb_capture_bytes(capture, &conn->captured, false, iov, (size_t)n);
 		written(conn, (size_t)n);
 	}
 	if (conn->closing && !conn->dead)
@@ -348,6 +363,7 @@ static size_t room(struct fb_conn *conn, struct iovec *iov)
 /* False when there is nothing more to read now. */
 static bool read_some(struct fb_conn *conn)
 {
+	struct fb_capture *capture = conn->loop->server->opts.capture;
 	struct iovec iov[2];
 	size_t direct = room(conn, &iov[0]), spare = FB_SPILL;
 	int niov = direct ? 1 : 0;
@@ -358,11 +374,15 @@ static bool read_some(struct fb_conn *conn)
 		iov[niov++] = (struct iovec){conn->loop->spill, spare};
 	n = readv(conn->fd, iov, niov);
 	if (n < 0)
-		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (fb_conn_close(conn), false));
+		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (broken(conn), false));
 	if (n == 0) {
+		if (capture)
+			fb_capture_client_closed(capture, &conn->captured, false);
 		conn->closing = true;
 		return false;
 	}
+	if (capture)
+		fb_capture_bytes(capture, &conn->captured, true, iov, (size_t)n);
 	if (direct) {
 		size_t k = (size_t)n < direct ? (size_t)n : direct;
 
@@ -413,8 +433,11 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (conn->busy)
-		fb_conn_close(conn);
+	if (!conn->busy)
+		return;
+	if (conn->loop->server->opts.capture)
+		fb_capture_client_closed(conn->loop->server->opts.capture, &conn->captured, false);
+	fb_conn_close(conn);
 }
 
 static void set_timer(struct fb_conn *conn, int64_t ms)
@@ -478,6 +501,8 @@ void fb_conn_adopt(struct fb_conn *conn)
 {
 	struct fb_loop *loop = conn->loop;
 
+	if (loop->server->opts.capture)
+		fb_capture_opened(loop->server->opts.capture, &conn->captured, conn->fd);
 	conn->readable = event_new(loop->base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
 	conn->writable = event_new(loop->base, conn->fd, EV_WRITE, on_writable, conn);
 	conn->timer = evtimer_new(loop->base, on_timer, conn);

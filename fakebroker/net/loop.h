@@ -43,6 +43,7 @@ struct fb_conn {
 	int fd;
 	char address[64];
 	int port;
+	struct fb_captured captured;   /* if there is a capture */
 	struct event *readable, *writable, *timer;
 	struct event *gone;        /* the peer closed, while a request waits and nothing is read */
 

@@ -10,6 +10,7 @@
 #define KASSAY_FAKEBROKER_NET_SERVER_H
 
 #include "fakebroker/log/frame.h"
+#include "fakebroker/net/capture.h"
 #include "lib/text/err.h"
 #include "lib/wire/buf.h"
 
@@ -40,6 +41,7 @@ struct fb_server_ops {
 struct fb_server_opts {
 	int threads;               /* loops, 1..64 */
 	int32_t max_frame;         /* socket.request.max.bytes: larger ones close the connection, as in Kafka */
+	struct fb_capture *capture; /* gets all bytes; NULL = none. It outlives the server */
 	int tick_ms;               /* more than 0 if there is a tick() */
 	int max_connections;       /* further ones are closed at once; 0 = 10000; never more than there are descriptors */
 };
