@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fakebroker/auth/sasl.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
@@ -78,6 +79,8 @@ static int configure(struct fb_broker_process *process, const struct fb_settings
 		code = set_option(cluster, "--set", settings->set.v[i], FB_ALL_NODES, settings->set.v[i], err);
 	for (size_t i = 0; !code && i < settings->node_set.n; i++)
 		code = set_node_option(cluster, settings->node_set.v[i], err);
+	for (size_t i = 0; !code && i + 1 < cluster->nnodes; i++)
+		code = fb_auth_init(&cluster->nodes[i].auth, cluster->configs, cluster->nodes[i].id, err);
 	return code;
 }
 
@@ -85,7 +88,8 @@ static int configure(struct fb_broker_process *process, const struct fb_settings
 
 static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
-	static const struct fb_server_ops dispatch = {fb_dispatch, fb_dispatch_again, fb_dispatch_drop, NULL};
+	static const struct fb_server_ops dispatch = {fb_dispatch, fb_dispatch_again, fb_dispatch_drop, fb_sasl_began,
+						     fb_sasl_ended, NULL};
 	struct fb_cluster *cluster = process->cluster;
 	struct fb_server_ops ops = dispatch;
 	struct fb_server_opts opts = {

@@ -78,6 +78,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++) {
 		if (cluster->nodes[i].observer)
 			fb_observer_unref(cluster->nodes[i].observer);
+		fb_auth_fini(&cluster->nodes[i].auth);
 		free(cluster->nodes[i].rack);
 	}
 	free(cluster->nodes);

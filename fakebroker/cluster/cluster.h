@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fakebroker/auth/auth.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
 #include "fakebroker/log/verdict.h"
@@ -24,6 +25,7 @@ enum { FB_CONTROLLER_ID = 1000, FB_MAX_NODES = 100, FB_MAX_PARTITIONS = 10000 };
 struct fb_node {
 	int32_t id;
 	bool controller;
+	struct fb_auth auth;         /* of the brokers' listener; zeroed for the controller */
 	char host[256];              /* advertised */
 	int port;
 	char *rack;                  /* NULL = null */
