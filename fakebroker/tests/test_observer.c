@@ -244,6 +244,12 @@ static void blocking_log(void *arg, int level, const char *line)
 	pthread_mutex_unlock(&busy->lock);
 }
 
+static const char *queued_config(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "observer.mode") == 0 ? "queued" : strcmp(name, "observer.queue.entries") == 0 ? "4" : NULL;
+}
+
 static void test_close_waits_for_a_running_record_but_not_for_ever(void **state)
 {
 	struct busy busy = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -270,6 +276,90 @@ static void test_close_waits_for_a_running_record_but_not_for_ever(void **state)
 	pthread_join(thread, NULL);
 	assert_int_equal(counter(busy.observer, "seen"), 1);
 	fb_observer_unref(busy.observer);
+}
+
+/* ---- queued ---- */
+
+/* An observer that hangs in its first call holds nobody up: the queue takes what it has room for, the rest is dropped and
+ * counted, and close gives up at its time. */
+static void test_queued_observer_that_hangs(void **state)
+{
+	struct busy busy = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct kt_err err = {0};
+
+	(void)state;
+	busy.env = (struct fb_hook_env){.log = blocking_log, .config = queued_config, .arg = &busy};
+	assert_int_equal(fb_observer_new("FailingObserver", &busy.env, &busy.observer, NULL), 0);
+	record_times(busy.observer, 1);
+	pthread_mutex_lock(&busy.lock);
+	while (!busy.entered)
+		pthread_cond_wait(&busy.changed, &busy.lock);
+	pthread_mutex_unlock(&busy.lock);
+	record_times(busy.observer, 10);
+	assert_int_equal(counter(busy.observer, "queued"), 4);
+	assert_int_equal(counter(busy.observer, "dropped"), 6);
+	assert_int_equal(counter(busy.observer, "seen"), 0);
+	fb_observer_ref(busy.observer);
+	assert_int_equal(fb_observer_close(busy.observer, 10, &err), KT_ETIMEOUT);
+	record_times(busy.observer, 1);
+	assert_int_equal(counter(busy.observer, "queued"), 4);
+	fb_observer_unref(busy.observer);
+	pthread_mutex_lock(&busy.lock);
+	busy.leave = 1;
+	pthread_cond_broadcast(&busy.changed);
+	pthread_mutex_unlock(&busy.lock);
+	while (counter(busy.observer, "dropped") < 10)
+		sched_yield();
+	assert_int_equal(counter(busy.observer, "seen"), 1);
+	fb_observer_unref(busy.observer);
+}
+
+/* Copies are complete: an observer behind a queue counts what one before it counts, and close waits for all of it. */
+static void test_queued_counts_the_same(void **state)
+{
+	static const struct setting queued[] = {{"observer.mode", "queued"}, {0}};
+	struct kassay_partition partitions[3];
+	struct fb_exchange exchange;
+	char *texts[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct fixture fixture = FIXTURE(i == 0 ? NULL : queued);
+		struct fb_observer *observer = make("TrafficObserver", &fixture);
+		const int32_t node = 1;
+		char topics[] = "orderspayments", client[] = "app", *found;
+
+		fb_exchange_init(&exchange);
+		exchange.view.api = "Produce";
+		exchange.view.principal = (struct kassay_str){"User:alice", 10};
+		exchange.view.clientId = (struct kassay_str){client, 3};
+		exchange.view.partition_count = 3;
+		exchange.partitions = partitions;
+		for (int k = 0; k < 3; k++) {
+			fb_partition_init(&partitions[k]);
+			partitions[k].topic = (struct kassay_str){topics + (k < 2 ? 0 : 6), k < 2 ? 6 : 8};
+			partitions[k].direction = KASSAY_PRODUCED;
+			partitions[k].records = k + 1;
+			partitions[k].bytes = 10 * k + 7;
+		}
+		for (int k = 0; k < 1000; k++)
+			fb_observer_record(observer, &exchange);
+		memset(topics, 'x', sizeof topics - 1);
+		memset(client, 'x', sizeof client - 1);
+		while (counter(observer, "seen") < 1000)
+			sched_yield();
+		texts[i] = fb_observer_prometheus(&observer, &node, 1);
+		found = strstr(texts[i], "# HELP kassay_traffic");
+		assert_non_null(found);
+		memmove(texts[i], found, strlen(found) + 1);
+		assert_int_equal(counter(observer, "dropped"), 0);
+		assert_int_equal(fb_observer_close(observer, 10000, NULL), 0);
+		fb_observer_unref(observer);
+	}
+	assert_non_null(strstr(texts[0], "topic=\"payments\",direction=\"produced\",outcome=\"accepted\"} 3000"));
+	assert_string_equal(texts[0], texts[1]);
+	free(texts[0]);
+	free(texts[1]);
 }
 
 /* ---- exchanged while in use ---- */
@@ -349,6 +439,8 @@ int main(void)
 		cmocka_unit_test(test_no_record_after_close),
 		cmocka_unit_test(test_close_is_bounded),
 		cmocka_unit_test(test_close_waits_for_a_running_record_but_not_for_ever),
+		cmocka_unit_test(test_queued_observer_that_hangs),
+		cmocka_unit_test(test_queued_counts_the_same),
 		cmocka_unit_test(test_swap_and_close_under_load),
 	};
 
