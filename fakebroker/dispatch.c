@@ -200,13 +200,25 @@ static void describe(const struct fb_request *req, struct fb_exchange *x)
 	x->partitions = req->partitions;
 }
 
+/* Observers that are exchanged at this moment are closed: then their successors see it. */
+static void show(struct fb_request *req, const struct fb_exchange *x, bool produce)
+{
+	bool shown = false;
+
+	while (!shown) {
+		struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
+
+		shown = !observer || (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
+		fb_observer_unref(observer);
+	}
+}
+
 static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 {
-	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
 	const struct kw_struct *root = kw_response(req->api->key)->root;
 	struct fb_exchange x;
 
-	if (!observer)
+	if (req->node->controller)
 		return;
 	describe(req, &x);
 	x.view.response_bytes = (int64_t)response_bytes;
@@ -216,22 +228,20 @@ static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 		count_errors(root, req->response, &x.view.error, &x.view.error_count);
 		x.view.throttleTimeMs = throttle(root, req->response);
 	}
-	fb_observer_record(observer, &x);
-	fb_observer_unref(observer);
+	show(req, &x, false);
 }
 
 void fb_request_observe_produce(struct fb_request *req)
 {
 	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
+	bool wanted = observer && fb_observer_wants_produce(observer);
 	struct fb_exchange x;
 
-	if (!observer)
-		return;
-	if (fb_observer_wants_produce(observer)) {
-		describe(req, &x);
-		fb_observer_produce(observer, &x);
-	}
 	fb_observer_unref(observer);
+	if (!wanted)
+		return;
+	describe(req, &x);
+	show(req, &x, true);
 }
 
 /* ---- answering ---- */

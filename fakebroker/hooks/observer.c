@@ -280,32 +280,52 @@ static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
 	atomic_fetch_add_explicit(produce ? &watcher->produce_seen : &watcher->seen, 1, memory_order_relaxed);
 }
 
+/* Enters the gates of all or of none: a list that is being closed is called as a whole or not at all, so that whoever
+ * finds it closed can show the exchange to its successor. */
+static bool enter(struct fb_observer *observer)
+{
+	size_t i = 0;
+
+	while (i < observer->n && gate_enter(&observer->watchers[i].gate))
+		i++;
+	if (i == observer->n)
+		return true;
+	while (i > 0)
+		gate_leave(&observer->watchers[--i].gate);
+	return false;
+}
+
+/* Inside the gate, and out of it. */
 static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce)
 {
-	if (!gate_enter(&watcher->gate))
-		return;
-	if (watcher->queue)
+	if (produce && !class_of(watcher)->observe_produce)
+		;   /* it has no such call */
+	else if (watcher->queue)
 		fb_queue_put(watcher->queue, exchange, produce);
 	else
 		deliver(watcher, exchange, produce);
 	gate_leave(&watcher->gate);
 }
 
-void fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange)
+static bool show(struct fb_observer *observer, const struct fb_exchange *exchange, bool produce)
 {
 	size_t i;
 
+	if (!enter(observer))
+		return false;
 	for (i = 0; i < observer->n; i++)
-		call(&observer->watchers[i], exchange, false);
+		call(&observer->watchers[i], exchange, produce);
+	return true;
 }
 
-void fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange)
+bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange)
 {
-	size_t i;
+	return show(observer, exchange, false);
+}
 
-	for (i = 0; i < observer->n; i++)
-		if (class_of(&observer->watchers[i])->observe_produce)
-			call(&observer->watchers[i], exchange, true);
+bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange)
+{
+	return show(observer, exchange, true);
 }
 
 bool fb_observer_wants_produce(const struct fb_observer *observer)
