@@ -186,11 +186,14 @@ static void test_no_record_after_close(void **state)
 {
 	struct fixture fixture = FIXTURE(NULL);
 	struct fb_observer *observer = make("TrafficObserver", &fixture);
+	struct fb_exchange exchange;
 
 	(void)state;
 	record_times(observer, 5);
 	assert_int_equal(fb_observer_close(observer, 1000, NULL), 0);
-	record_times(observer, 5);
+	fb_exchange_init(&exchange);
+	assert_false(fb_observer_record(observer, &exchange));
+	assert_false(fb_observer_produce(observer, &exchange));
 	assert_int_equal(counter(observer, "seen"), 5);
 	assert_int_equal(fb_observer_close(observer, 1000, NULL), 0);
 	fb_observer_unref(observer);
@@ -383,26 +386,39 @@ static void *serve(void *arg)
 	exchange.view.api = "Fetch";
 	exchange.view.partition_count = 2;
 	exchange.partitions = partitions;
-	for (i = 0; i < swapped->rounds; i++) {
+	for (i = 0; i < swapped->rounds; ) {
 		struct fb_observer *observer;
 
 		pthread_mutex_lock(&swapped->lock);
 		observer = fb_observer_ref(swapped->observer);
 		pthread_mutex_unlock(&swapped->lock);
-		if (fb_observer_wants_produce(observer))
-			fb_observer_produce(observer, &exchange);
-		fb_observer_record(observer, &exchange);
+		/* One that is closed shows nothing to anybody: its successor does. */
+		i += fb_observer_record(observer, &exchange);
 		fb_observer_unref(observer);
 	}
 	return NULL;
 }
 
+/* What the observers of a list saw: each of them the same. */
+static void add_seen(struct fb_observer *observer, json_int_t *seen)
+{
+	json_t *json = fb_observer_json(observer), *list = json_object_get(json, "observers"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+		assert_int_equal(json_integer_value(json_object_get(one, "seen")),
+				 json_integer_value(json_object_get(json_array_get(list, 0), "seen")));
+	*seen += json_integer_value(json_object_get(json_array_get(list, 0), "seen"));
+	json_decref(json);
+}
+
 static void test_swap_and_close_under_load(void **state)
 {
+	json_int_t seen = 0;
 	static const char *const lists[] = {"TrafficObserver", "FailingObserver,TrafficObserver", "SlowObserver", ""};
 	struct fixture fixture = FIXTURE(NULL);
 	struct fb_hook_env env = fixture_env(&fixture);
-	struct swapped swapped = {PTHREAD_MUTEX_INITIALIZER, make(lists[0], &fixture), 2000};
+	struct swapped swapped = {PTHREAD_MUTEX_INITIALIZER, make(lists[0], &fixture), 5000};
 	const int32_t node = 1;
 	pthread_t threads[3];
 	size_t i;
@@ -420,11 +436,14 @@ static void test_swap_and_close_under_load(void **state)
 		pthread_mutex_unlock(&swapped.lock);
 		free(fb_observer_prometheus(&old, &node, 1));
 		assert_int_equal(fb_observer_close(old, 10000, NULL), 0);
+		add_seen(old, &seen);
 		fb_observer_unref(old);
 	}
 	for (i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
+	add_seen(swapped.observer, &seen);
 	fb_observer_unref(swapped.observer);
+	assert_int_equal(seen, 3 * swapped.rounds);
 }
 
 int main(void)
