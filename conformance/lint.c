@@ -10,7 +10,7 @@
 #include "lib/wire/batch.h"
 
 /* What every instance has; see set_variables() in instance.c. */
-static const char *const own_variables[] = {"run", "broker", "brokerId", "newBroker", "clusterId", "controllerId", "level",
+static const char *const own_variables[] = {"run", "broker", "brokerId", "newBroker", "clusterId", "controllerId", "principal", "level",
 					    "minLevel", "maxLevel", "version"};
 
 struct lint {

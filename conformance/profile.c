@@ -96,6 +96,7 @@ static int read_profile(struct cf_profile *profile, struct kt_json *doc, bool us
 	kt_obj_str(&obj, "name", &profile->name);
 	kt_obj_str(&obj, "bootstrap", &profile->bootstrap);
 	kt_obj_str(&obj, "controller", &profile->controller);
+	kt_obj_str(&obj, "observations", &profile->observations);
 	kt_obj_str(&obj, "topicPrefix", &profile->topicPrefix);
 	kt_obj_int(&obj, "timeoutMs", 100, 600000, &profile->timeout);
 	if (read_login(profile, &obj) || read_claims(profile, &obj) || read_names(profile, &obj, user) || read_disabled(profile, &obj) ||
