@@ -3,6 +3,7 @@
 
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/request.h"
+#include "lib/wire/legacy.h"
 
 /* One partition of the request. */
 struct item {
@@ -165,14 +166,41 @@ static void append(struct fb_request *req, struct item *item)
 
 /* ---- what observers are shown ---- */
 
-/* What a batch that nobody looked into says of itself. */
-static int32_t said_records(const struct kw_records *records)
+static int count_message(void *arg, int32_t index, const struct kw_legacy *message)
+{
+	int64_t *n = arg;
+
+	(void)index;
+	(void)message;
+	++*n;
+	return 0;
+}
+
+/* Messages of magic 0 and 1 have no header that counts them: each is looked at, and compressed ones are inflated. */
+static int64_t count_messages(const struct kw_records *records, uint32_t *flags)
+{
+	struct kw_legacy message;
+	int64_t n = 0;
+	enum kw_walk why;
+
+	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0; at += message.size) {
+		kw_legacy_walk(&message, NULL, count_message, &n, &why, NULL);
+		if (message.attributes & KW_A_CODEC)
+			*flags |= KASSAY_COUNTED;
+	}
+	return n;
+}
+
+/* How many records a set has that nobody looked into: a batch says it of itself. */
+static int64_t said_records(const struct kw_records *records, uint32_t *flags)
 {
 	struct kw_batch batch;
 
-	if (records->n <= 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0 || batch.magic != 2)
+	if (records->n <= 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0)
 		return 0;
-	return batch.count > 0 ? batch.count : 0;
+	if (batch.magic == 0 || batch.magic == 1)
+		return count_messages(records, flags);
+	return batch.magic == 2 && batch.count > 0 ? batch.count : 0;
 }
 
 static void show(struct batch_of_items *all)
@@ -195,10 +223,10 @@ static void show(struct batch_of_items *all)
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records);
+		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records, &p->flags);
 		p->codec = item->verdict.codec;
 		p->error = item->verdict.errorCode;
-		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
 	}
 	all->req->npartitions = shown ? n : 0;
 }

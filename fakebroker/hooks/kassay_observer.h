@@ -112,7 +112,7 @@ enum kassay_direction {
 };
 
 enum {
-	/* The batch is older than version 2 and compressed, so its record count was found by inflating and counting. */
+	/* Messages older than version 2 and compressed: their record count was found by inflating and counting. */
 	KASSAY_COUNTED = 1,
 	/* An idempotent producer sent the batch again: answered as a success, but not appended a second time. */
 	KASSAY_DUPLICATE = 2,
