@@ -177,30 +177,31 @@ static int count_message(void *arg, int32_t index, const struct kw_legacy *messa
 }
 
 /* Messages of magic 0 and 1 have no header that counts them: each is looked at, and compressed ones are inflated. */
-static int64_t count_messages(const struct kw_records *records, uint32_t *flags)
+static void count_messages(const struct kw_records *records, struct kassay_partition *p)
 {
 	struct kw_legacy message;
-	int64_t n = 0;
 	enum kw_walk why;
 
 	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0; at += message.size) {
-		kw_legacy_walk(&message, NULL, count_message, &n, &why, NULL);
+		if (at == 0)
+			p->codec = message.attributes & KW_A_CODEC;
+		kw_legacy_walk(&message, NULL, count_message, &p->records, &why, NULL);
 		if (message.attributes & KW_A_CODEC)
-			*flags |= KASSAY_COUNTED;
+			p->flags |= KASSAY_COUNTED;
 	}
-	return n;
 }
 
-/* How many records a set has that nobody looked into: a batch says it of itself. */
-static int64_t said_records(const struct kw_records *records, uint32_t *flags)
+/* What a record set says of itself that nobody looked into. */
+static void take_its_word(const struct kw_records *records, struct kassay_partition *p)
 {
 	struct kw_batch batch;
 
-	if (records->n <= 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0)
-		return 0;
-	if (batch.magic == 0 || batch.magic == 1)
-		return count_messages(records, flags);
-	return batch.magic == 2 && batch.count > 0 ? batch.count : 0;
+	if (records->n <= KW_E_MAGIC)
+		return;
+	if (records->p[KW_E_MAGIC] < 2)
+		count_messages(records, p);
+	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 && batch.count > 0)
+		p->records = batch.count;
 }
 
 static void show(struct batch_of_items *all)
@@ -224,8 +225,12 @@ static void show(struct batch_of_items *all)
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
 		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
-		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records, &p->flags);
 		p->codec = item->verdict.codec;
+		p->records = item->verdict.records;
+		if (p->records <= 0) {
+			p->records = 0;
+			take_its_word(&item->data->records, p);
+		}
 		p->error = item->verdict.errorCode;
 	}
 	all->req->npartitions = shown ? n : 0;
