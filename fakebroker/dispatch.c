@@ -1,11 +1,11 @@
 /* From a frame to its answer: header, version, body, rule, handler, observers, response. */
 #include <stdlib.h>
 
-#include "fakebroker/auth/sasl.h"
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/request.h"
+#include "fakebroker/sasl.h"
 
 enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18 };
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fakebroker/auth/sasl.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/sasl.h"
 #include "lib/text/number.h"
 #include "lib/text/props.h"
 

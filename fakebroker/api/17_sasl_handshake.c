@@ -1,5 +1,5 @@
 /* SaslHandshake (17): the mechanism by which the client will say who it is. */
-#include "fakebroker/auth/sasl.h"
+#include "fakebroker/sasl.h"
 #include "lib/wire/errors.h"
 
 static int16_t shake(struct fb_request *req, struct kw_SaslHandshakeResponse *response)

@@ -1,5 +1,5 @@
 /* SaslAuthenticate (36): the client says who it is. */
-#include "fakebroker/auth/sasl.h"
+#include "fakebroker/sasl.h"
 #include "lib/wire/errors.h"
 
 /* NULL on success, for which Kafka answers with an empty message. */

@@ -1,4 +1,4 @@
-#include "fakebroker/auth/sasl.h"
+#include "fakebroker/sasl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What of SASL goes on before a request is handled. */
-#ifndef KASSAY_FAKEBROKER_AUTH_SASL_H
-#define KASSAY_FAKEBROKER_AUTH_SASL_H
+#ifndef KASSAY_FAKEBROKER_SASL_H
+#define KASSAY_FAKEBROKER_SASL_H
 
 #include "fakebroker/request.h"
 
