@@ -7,11 +7,12 @@ static int16_t shake(struct fb_request *req, struct kw_SaslHandshakeResponse *re
 	const struct kw_SaslHandshakeRequest *body = req->body;
 	struct fb_session *session = fb_conn_session(req->conn);
 
-	if (!session || session->state == FB_AUTH_DONE)
-		return KW_ERR_ILLEGAL_SASL_STATE;
-	req->last = true;
+	/* Whoever fails before the login is done is gone. */
+	req->last = session && session->state != FB_AUTH_DONE;
 	if (req->forced)
 		return req->forced;
+	if (!session || session->state == FB_AUTH_DONE)
+		return KW_ERR_ILLEGAL_SASL_STATE;
 	response->mechanisms.v = kw_alloc(&req->arena, sizeof *response->mechanisms.v);
 	if (!response->mechanisms.v)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;

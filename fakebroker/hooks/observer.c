@@ -42,6 +42,7 @@ struct fb_observer {
 	atomic_int refs;
 	atomic_bool closing;
 	char *classes;
+	bool queued;
 	size_t n;
 	struct watcher watchers[];
 };
@@ -154,15 +155,18 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 
 static fb_queue_deliver deliver;
 
-/* Puts a queue before the observer if `observer.mode` wants one. */
-static int make_queue(struct watcher *watcher, const struct fb_hook_env *env, struct kt_err *err)
+static bool wants_queues(const struct fb_hook_env *env)
 {
 	const char *mode = env->config ? env->config(env->arg, "observer.mode") : NULL;
+
+	return mode && strcmp(mode, "queued") == 0;
+}
+
+static int make_queue(struct watcher *watcher, const struct fb_hook_env *env, struct kt_err *err)
+{
 	const char *entries = env->config ? env->config(env->arg, "observer.queue.entries") : NULL;
 	int64_t n = FB_QUEUE_ENTRIES;
 
-	if (!mode || strcmp(mode, "queued") != 0)
-		return 0;
 	if (entries && kt_parse_int(entries, 1, FB_QUEUE_ENTRIES_MAX, &n, err) < 0)
 		return KT_ERANGE;
 	return fb_queue_new((size_t)n, deliver, watcher, &watcher->queue, err);
@@ -196,6 +200,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
 	fb_utf8_mend(observer->classes);
+	observer->queued = wants_queues(env);
 	atomic_init(&observer->refs, 1);
 	while (rc == 0 && (more = fb_list_next(&list, entry, sizeof entry)) != 0) {
 		struct watcher *watcher = &observer->watchers[observer->n++];
@@ -203,7 +208,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		watcher->owner = observer;
 		gate_init(&watcher->gate);
 		rc = create(watcher, more > 0 ? entry : "", env, err);
-		if (rc == 0)
+		if (rc == 0 && observer->queued)
 			rc = make_queue(watcher, env, err);
 	}
 	if (rc < 0)
@@ -236,6 +241,11 @@ void fb_observer_unref(struct fb_observer *observer)
 const char *fb_observer_classes(const struct fb_observer *observer)
 {
 	return observer->classes;
+}
+
+bool fb_observer_queued(const struct fb_observer *observer)
+{
+	return observer->queued;
 }
 
 /* ---- exchanges ---- */

@@ -40,6 +40,9 @@ void fb_observer_unref(struct fb_observer *observer);
 /* The list that the observer was made of, as it was written, but UTF-8. Lives as long as the observer. */
 const char *fb_observer_classes(const struct fb_observer *observer);
 
+/* Was `observer.mode` queued when it was made? */
+bool fb_observer_queued(const struct fb_observer *observer);
+
 /* ---- exchanges ---- */
 
 /* Zeroed, then fb_exchange_init(), then every field of view that is known, and partitions. */
