@@ -240,18 +240,21 @@ static void find_observations(struct cf_target *target, json_t *described)
 	if (given) {
 		found(target, CF_CAN_OBSERVATIONS, true, "the profile names %s", given);
 	} else if (!own) {
-		found(target, CF_CAN_OBSERVATIONS, false, "the profile names no file, and DescribeConfigs of broker %d does not list %s",
-		      target->broker_id, config);
+		found(target, CF_CAN_OBSERVATIONS, false,
+		      "the profile names no file, and DescribeConfigs of broker %d does not list %s", target->broker_id,
+		      config);
 	} else if (access(dir, R_OK | X_OK) != 0) {
 		found(target, CF_CAN_OBSERVATIONS, false, "%s is %s, which is not here", config, own);
 	} else {
-		found(target, CF_CAN_OBSERVATIONS, true, "DescribeConfigs of broker %d lists %s: %s", target->broker_id, config, own);
+		found(target, CF_CAN_OBSERVATIONS, true, "DescribeConfigs of broker %d lists %s: %s", target->broker_id,
+		      config, own);
 	}
 }
 
 static void probe_broker_configs(struct cf_target *target, struct cf_link *link)
 {
-	static const enum cf_capability asked[] = {CF_CAN_MV_CONFIG, CF_CAN_OBSERVER, CF_CAN_CONTROL, CF_CAN_OBSERVATIONS};
+	static const enum cf_capability asked[] = {CF_CAN_MV_CONFIG, CF_CAN_OBSERVER, CF_CAN_CONTROL,
+						   CF_CAN_OBSERVATIONS};
 	char broker[16];
 	json_t *described = NULL;
 	struct kt_err err = {0};

@@ -99,8 +99,8 @@ static int read_profile(struct cf_profile *profile, struct kt_json *doc, bool us
 	kt_obj_str(&obj, "observations", &profile->observations);
 	kt_obj_str(&obj, "topicPrefix", &profile->topicPrefix);
 	kt_obj_int(&obj, "timeoutMs", 100, 600000, &profile->timeout);
-	if (read_login(profile, &obj) || read_claims(profile, &obj) || read_names(profile, &obj, user) || read_disabled(profile, &obj) ||
-	    read_failures(profile, &obj))
+	if (read_login(profile, &obj) || read_claims(profile, &obj) || read_names(profile, &obj, user) ||
+	    read_disabled(profile, &obj) || read_failures(profile, &obj))
 		return err->code;
 	return kt_obj_done(&obj);
 }

@@ -98,7 +98,8 @@ static enum fb_outcome refuse(struct fb_request *req)
 		return FB_CLOSE;
 	for (uint32_t i = 0; i < root->nfields; i++)
 		if (strcmp(root->fields[i].name, "errorCode") == 0)
-			*(int16_t *)(void *)((char *)req->response + root->fields[i].offset) = KW_ERR_ILLEGAL_SASL_STATE;
+			*(int16_t *)(void *)((char *)req->response + root->fields[i].offset) =
+				KW_ERR_ILLEGAL_SASL_STATE;
 	req->last = true;
 	return FB_REPLY;
 }

@@ -157,8 +157,8 @@ static int check(const struct lines *lines, const char *const files[2], struct k
 		int64_t length = first->end - first->start;
 
 		if (i > 0 && by_bucket(line - 1, line) == 0)
-			return kt_fail(err, KT_ECORRUPT, "%s:%d: the bucket of line %d is there again", files[line->second],
-				       line->number, line[-1].number);
+			return kt_fail(err, KT_ECORRUPT, "%s:%d: the bucket of line %d is there again",
+				       files[line->second], line->number, line[-1].number);
 		if (line->end - line->start != length || line->start % length != first->start % length)
 			return kt_fail(err, KT_ECORRUPT, "%s:%d: the bucket is not of the same length as that of %s:%d",
 				       files[line->second], line->number, files[first->second], first->number);
@@ -264,11 +264,12 @@ static json_t *rows_json(const struct lg_audit_row *rows, size_t n)
 	json_t *json = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(json, json_pack("{s:s, s:I, s:I, s:{s:I, s:I}, s:{s:I, s:I}, s:s}", "topic", rows[i].topic,
-						      "start", (json_int_t)rows[i].start, "end", (json_int_t)rows[i].end, "a",
-						      "records", (json_int_t)rows[i].a, "bytes", (json_int_t)rows[i].a_bytes, "b",
-						      "records", (json_int_t)rows[i].b, "bytes", (json_int_t)rows[i].b_bytes,
-						      "match", names[rows[i].match]));
+		json_array_append_new(json,
+				      json_pack("{s:s, s:I, s:I, s:{s:I, s:I}, s:{s:I, s:I}, s:s}", "topic",
+						rows[i].topic, "start", (json_int_t)rows[i].start, "end",
+						(json_int_t)rows[i].end, "a", "records", (json_int_t)rows[i].a, "bytes",
+						(json_int_t)rows[i].a_bytes, "b", "records", (json_int_t)rows[i].b,
+						"bytes", (json_int_t)rows[i].b_bytes, "match", names[rows[i].match]));
 	return json;
 }
 

@@ -1,5 +1,5 @@
-/* Is what one cluster was given what another got? Two files of AuditObserver (docs/observers.md) are compared by topic and
- * bucket of time. */
+/* Is what one cluster was given what another got? Two files of AuditObserver (docs/observers.md) are compared by topic
+ * and bucket of time. */
 #ifndef KASSAY_LOADGEN_RECONCILE_H
 #define KASSAY_LOADGEN_RECONCILE_H
 
@@ -24,13 +24,13 @@ enum lg_match {
 
 const char *lg_match_name(enum lg_match match);
 
-/* A topic in a bucket, or all of a topic: then start and end span its buckets. Records that were accepted from producers,
- * duplicates aside. */
+/* A topic in a bucket, or all of a topic: then start and end span its buckets. Records that were accepted from
+ * producers, duplicates aside. */
 struct lg_audit_row {
 	char *topic;
 	int64_t start, end;         /* ms since the epoch */
 	int64_t a, b;               /* records */
-	int64_t a_bytes, b_bytes;   /* of record sets; as clusters compress differently nothing is concluded from them */
+	int64_t a_bytes, b_bytes; /* of record sets; as clusters compress differently nothing is concluded from them */
 	enum lg_match match;
 };
 
@@ -41,8 +41,8 @@ struct lg_reconciliation {
 };
 
 /* Reads and compares. KT_EFILE, KT_ESYNTAX and the other codes of json.h for a line that is not AuditObserver's;
- * KT_ECORRUPT for a row that is there twice, and for buckets of different lengths; KT_ENOMEM. Errors name file and line.
- * lg_reconciliation_fini() may be called whatever the outcome. */
+ * KT_ECORRUPT for a row that is there twice, and for buckets of different lengths; KT_ENOMEM. Errors name file and
+ * line. lg_reconciliation_fini() may be called whatever the outcome. */
 int lg_reconcile(const char *a, const char *b, struct lg_reconciliation *out, struct kt_err *err);
 void lg_reconciliation_fini(struct lg_reconciliation *reconciliation);
 

@@ -98,8 +98,8 @@ static int read_lines(const struct cf_run *run, FILE *f, json_t *args, json_t *l
 
 		number++;
 		if (!json_is_object(line))
-			kt_fail(err, KT_ESYNTAX, "%s: line %d of this case is no JSON object: %s", run->target->observations,
-				number, line ? "it is another value" : why.text);
+			kt_fail(err, KT_ESYNTAX, "%s: line %d of this case is no JSON object: %s",
+				run->target->observations, number, line ? "it is another value" : why.text);
 		else if (is_wanted(run, args, line))
 			json_array_append(lines, line);
 		json_decref(line);
@@ -130,7 +130,8 @@ int cf_verb_observed(struct cf_run *run, json_t *args, struct cf_outcome *out, s
 	last = n ? json_array_get(lines, n - 1) : json_null();
 	if (!err->code) {
 		out->answered = true;
-		out->body = json_pack("{s:I, s:O, s:O, s:O}", "n", (json_int_t)n, "first", first, "last", last, "lines", lines);
+		out->body = json_pack("{s:I, s:O, s:O, s:O}", "n", (json_int_t)n, "first", first, "last", last, "lines",
+				      lines);
 		out->subject = json_incref(out->body);
 		out->evidence = json_pack("{s:s, s:O, s:O}", "file", file, "request", args, "response", out->body);
 	}

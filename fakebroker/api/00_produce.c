@@ -268,7 +268,8 @@ static void count_messages(const struct kw_records *records, struct kassay_parti
 	struct kw_legacy message;
 	enum kw_walk why;
 
-	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0; at += message.size) {
+	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0;
+	     at += message.size) {
 		if (at == 0)
 			p->codec = message.attributes & KW_A_CODEC;
 		kw_legacy_walk(&message, NULL, count_message, &p->records, &why, NULL);
@@ -286,7 +287,8 @@ static void take_its_word(const struct kw_records *records, struct kassay_partit
 		return;
 	if (records->p[KW_E_MAGIC] < 2)
 		count_messages(records, p);
-	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 && batch.count > 0)
+	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
+		 batch.count > 0)
 		p->records = batch.count;
 }
 

@@ -73,7 +73,8 @@ static int read_name(struct fb_auth *auth, const struct fb_configs *configs, int
 		struct kw_str name = {entry.s, end ? (int32_t)(end - entry.s) : 0};
 
 		if (name.n <= 0 || name.n >= (int32_t)sizeof auth->name)
-			return kt_fail(err, KT_ERANGE, "listeners: NAME://HOST:PORT is expected, with a name of at most %d bytes",
+			return kt_fail(err, KT_ERANGE,
+				       "listeners: NAME://HOST:PORT is expected, with a name of at most %d bytes",
 				       (int)sizeof auth->name - 1);
 		if (lists(controllers, name))
 			continue;
@@ -99,11 +100,14 @@ static int read_protocol(struct fb_auth *auth, const struct fb_configs *configs,
 		else if (kw_str_is(protocol, "SASL_PLAINTEXT"))
 			auth->protocol = FB_SASL_PLAINTEXT;
 		else
-			return kt_fail(err, KT_ERANGE, "listener.security.protocol.map: listener %s has the protocol %.*s; served are "
-				       "PLAINTEXT and SASL_PLAINTEXT", auth->name, protocol.n, protocol.s);
+			return kt_fail(err, KT_ERANGE,
+				       "listener.security.protocol.map: listener %s has the protocol %.*s; served are "
+				       "PLAINTEXT and SASL_PLAINTEXT",
+				       auth->name, protocol.n, protocol.s);
 		return 0;
 	}
-	return kt_fail(err, KT_ERANGE, "listener.security.protocol.map: there is no protocol for listener %s", auth->name);
+	return kt_fail(err, KT_ERANGE, "listener.security.protocol.map: there is no protocol for listener %s",
+		       auth->name);
 }
 
 static int read_users(struct fb_auth *auth, const struct fb_configs *configs, int32_t node, struct kw_arena *arena,
@@ -115,16 +119,18 @@ static int read_users(struct fb_auth *auth, const struct fb_configs *configs, in
 	struct kt_err why = {0};
 
 	if (!kw_str_is(mechanisms, "PLAIN"))
-		return kt_fail(err, KT_ERANGE, "sasl.enabled.mechanisms of listener %s is \"%.*s\"; PLAIN alone is served",
-			       auth->name, mechanisms.n < 0 ? 0 : mechanisms.n, mechanisms.s);
+		return kt_fail(err, KT_ERANGE,
+			       "sasl.enabled.mechanisms of listener %s is \"%.*s\"; PLAIN alone is served", auth->name,
+			       mechanisms.n < 0 ? 0 : mechanisms.n, mechanisms.s);
 	if (jaas.n < 0)
-		return kt_fail(err, KT_ERANGE, "listener %s needs listener.name.NAME.plain.sasl.jaas.config (NAME in lower case)",
+		return kt_fail(err, KT_ERANGE,
+			       "listener %s needs listener.name.NAME.plain.sasl.jaas.config (NAME in lower case)",
 			       auth->name);
 	if (kt_jaas_parse(&auth->users, jaas.s, (size_t)jaas.n, &why) < 0)
 		return kt_fail(err, why.code, "plain.sasl.jaas.config of listener %s: %s", auth->name, why.text);
 	if (strcmp(auth->users.module, plain) != 0)
-		return kt_fail(err, KT_ERANGE, "plain.sasl.jaas.config of listener %s: the login module must be %s", auth->name,
-			       plain);
+		return kt_fail(err, KT_ERANGE, "plain.sasl.jaas.config of listener %s: the login module must be %s",
+			       auth->name, plain);
 	return 0;
 }
 

@@ -25,8 +25,8 @@ struct fb_auth {
 };
 
 /* Reads `listeners` (name of the first that is no controller's), `listener.security.protocol.map`,
- * `sasl.enabled.mechanisms` and `listener.name.NAME.plain.sasl.jaas.config` of a broker. KT_ERANGE or KT_ESYNTAX names the
- * configuration; fb_auth_fini() may be called whatever the outcome. */
+ * `sasl.enabled.mechanisms` and `listener.name.NAME.plain.sasl.jaas.config` of a broker. KT_ERANGE or KT_ESYNTAX names
+ * the configuration; fb_auth_fini() may be called whatever the outcome. */
 int fb_auth_init(struct fb_auth *auth, const struct fb_configs *configs, int32_t node, struct kt_err *err);
 void fb_auth_fini(struct fb_auth *auth);
 

@@ -36,8 +36,8 @@ static bool is_what_they_ask_for(const struct fb_observer *present, const char *
 	       fb_observer_queued(present) == (mode && strcmp(mode, "queued") == 0);
 }
 
-/* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what they ask
- * for. The log outlives every observer; the configuration is asked only while one is made. */
+/* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
+ * they ask for. The log outlives every observer; the configuration is asked only while one is made. */
 static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode,
 		const struct fb_observer *present, struct fb_observer **out, struct kt_err *err)
 {

@@ -117,7 +117,8 @@ static void write_bucket(struct fb_buckets *buckets, const struct fb_bucket *buc
 	}
 	good = text && write_all(buckets->fd, text, size);
 	if (!good) {
-		snprintf(line, sizeof line, "%lld rows are lost: %s", (long long)rows, text ? strerror(errno) : "out of memory");
+		snprintf(line, sizeof line, "%lld rows are lost: %s", (long long)rows,
+			 text ? strerror(errno) : "out of memory");
 		buckets->host->log(buckets->host, KASSAY_ERROR, line);
 	}
 	free(text);

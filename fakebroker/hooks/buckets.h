@@ -1,8 +1,8 @@
 /* Counters by name and time: what AuditObserver and CostObserver write. Time is cut into buckets of equal length by the
  * wall clock; when one is over its rows are appended to a file, each row once.
  *
- * A thread of its own writes, so that no request waits for the disk. All rows of a bucket go out in one write() to a file
- * opened with O_APPEND: instances of several nodes may share it.
+ * A thread of its own writes, so that no request waits for the disk. All rows of a bucket go out in one write() to a
+ * file opened with O_APPEND: instances of several nodes may share it.
  */
 #ifndef KASSAY_FAKEBROKER_HOOKS_BUCKETS_H
 #define KASSAY_FAKEBROKER_HOOKS_BUCKETS_H

@@ -17,8 +17,8 @@ fb_observer_create_fn fb_failing_observer_create, fb_slow_observer_create, fb_tr
 fb_observe_fn fb_no_op_record, fb_failing_observer_record, fb_slow_observer_record, fb_traffic_record, fb_audit_record,
 	fb_cost_record, fb_slo_record, fb_journal_record;
 fb_observe_fn fb_failing_observer_produce, fb_slow_observer_produce, fb_journal_produce;
-fb_observer_close_fn fb_failing_observer_close, fb_slow_observer_close, fb_traffic_close, fb_bucketed_close, fb_slo_close,
-	fb_journal_close;
+fb_observer_close_fn fb_failing_observer_close, fb_slow_observer_close, fb_traffic_close, fb_bucketed_close,
+	fb_slo_close, fb_journal_close;
 fb_observer_collect_fn fb_traffic_collect, fb_audit_collect, fb_cost_collect, fb_slo_collect;
 
 #endif

@@ -443,10 +443,12 @@ static json_t *watcher_json(struct watcher *watcher)
 		gate_leave(&watcher->gate);
 	}
 	return json_pack("{s:s, s:s?, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
-			 "fallback", watcher->fallback, "mode", queue ? "queued" : "inline", "seen", (json_int_t)atomic_load(&watcher->seen),
+			 "fallback", watcher->fallback, "mode", queue ? "queued" : "inline",
+			 "seen", (json_int_t)atomic_load(&watcher->seen),
 			 "produce_seen", (json_int_t)atomic_load(&watcher->produce_seen),
 			 "failed", (json_int_t)atomic_load(&watcher->failures.count),
-			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds), "queued", (json_int_t)(queue ? fb_queue_depth(queue) : 0),
+			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds),
+			 "queued", (json_int_t)(queue ? fb_queue_depth(queue) : 0),
 			 "dropped", (json_int_t)(queue ? fb_queue_dropped(queue) : 0), "metrics", metrics);
 }
 

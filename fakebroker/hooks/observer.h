@@ -61,9 +61,9 @@ static inline struct kassay_str fb_hook_str(struct kw_str str)
 	return (struct kassay_str){str.n < 0 ? NULL : str.s, str.n};
 }
 
-/* Calls the observers. Once close has begun none of them is called, and false returned: the caller shows the exchange to
- * what has taken their place. `produce` comes before the append, `record` after the response is built; for one request
- * always in this order. */
+/* Calls the observers. Once close has begun none of them is called, and false returned: the caller shows the exchange
+ * to what has taken their place. `produce` comes before the append, `record` after the response is built; for one
+ * request always in this order. */
 bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange);
 bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange);
 /* Does any of the observers have observe_produce()? Otherwise the caller need not fill an exchange for it. */

@@ -46,7 +46,8 @@ static void audit_row(FILE *out, const struct fb_bucket *bucket, const struct fb
 {
 	const struct fb_traffic_totals *totals = &row->totals;
 
-	fprintf(out, "{\"v\":1,\"node\":%d,\"instance\":\"%s\",\"start\":%lld,\"end\":%lld,\"topic\":", (int)bucket->node,
+	fprintf(out,
+		"{\"v\":1,\"node\":%d,\"instance\":\"%s\",\"start\":%lld,\"end\":%lld,\"topic\":", (int)bucket->node,
 		bucket->instance, (long long)bucket->start, (long long)bucket->end);
 	fb_put_json_string(out, row->names);
 	fprintf(out, ",\"requests\":%lld,\"produced\":{\"records\":%lld,\"bytes\":%lld},"
@@ -122,7 +123,8 @@ static void cost_row(FILE *out, const struct fb_bucket *bucket, const struct fb_
 {
 	const struct fb_traffic_totals *totals = &row->totals;
 
-	fprintf(out, "%lld,%lld,%d,%s,", (long long)bucket->start, (long long)bucket->end, (int)bucket->node, bucket->instance);
+	fprintf(out, "%lld,%lld,%d,%s,", (long long)bucket->start, (long long)bucket->end, (int)bucket->node,
+		bucket->instance);
 	put_csv(out, row->names);
 	fprintf(out, ",%lld,%lld,%lld,%lld,%lld,%lld\n", (long long)totals->requests, (long long)totals->request_bytes,
 		(long long)totals->response_bytes, (long long)totals->bytes[FB_FLOW_ACCEPTED],
@@ -131,8 +133,9 @@ static void cost_row(FILE *out, const struct fb_bucket *bucket, const struct fb_
 
 int fb_cost_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
 {
-	static const char head[] = "start,end,node,instance,principal,requests,bytes_in,bytes_out,produced_bytes,consumed_bytes,"
-				   "service_us\n";
+	static const char head[] =
+		"start,end,node,instance,principal,requests,bytes_in,bytes_out,produced_bytes,consumed_bytes,"
+		"service_us\n";
 	struct fb_buckets *buckets;
 
 	if (fb_buckets_new(host, 1, head, cost_row, &buckets, why) < 0)

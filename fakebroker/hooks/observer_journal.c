@@ -1,5 +1,5 @@
-/* JournalObserver: a line of JSON for every call, which is what the conformance suite reads of an observer. The format is
- * that of docs/observers.md, "The observation channel". */
+/* JournalObserver: a line of JSON for every call, which is what the conformance suite reads of an observer. The format
+ * is that of docs/observers.md, "The observation channel". */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -104,13 +104,15 @@ static void put_partition(FILE *out, const struct kassay_partition *partition, b
 
 static void put_exchange(FILE *out, const struct kassay_exchange *x)
 {
-	fprintf(out, ",\"id\":%" PRIu64 ",\"node\":%d,\"api\":\"%s\",\"apiKey\":%d,\"apiVersion\":%d,\"correlationId\":%d", x->id,
-		(int)x->node, x->api, x->apiKey, x->apiVersion, (int)x->correlationId);
+	fprintf(out,
+		",\"id\":%" PRIu64 ",\"node\":%d,\"api\":\"%s\",\"apiKey\":%d,\"apiVersion\":%d,\"correlationId\":%d",
+		x->id, (int)x->node, x->api, x->apiKey, x->apiVersion, (int)x->correlationId);
 	put_str(out, "listener", x->listener);
 	put_str(out, "principal", x->principal);
 	put_str(out, "address", x->address);
 	put_str(out, "clientId", x->clientId);
-	fprintf(out, ",\"requestBytes\":%" PRId64 ",\"responseBytes\":%" PRId64 ",\"hasResponse\":%s,\"queueNs\":%" PRId64
+	fprintf(out,
+		",\"requestBytes\":%" PRId64 ",\"responseBytes\":%" PRId64 ",\"hasResponse\":%s,\"queueNs\":%" PRId64
 		",\"serviceNs\":%" PRId64 ",\"throttleTimeMs\":%d,\"error\":%d,\"errorCount\":%d,\"partitions\":[",
 		x->request_bytes, x->response_bytes, x->has_response ? "true" : "false", x->queue_ns, x->service_ns,
 		(int)x->throttleTimeMs, x->error, (int)x->error_count);

@@ -1,5 +1,5 @@
-/* A bounded queue between the requests and one observer (`observer.mode=queued`): what is put is copied, and a thread of
- * the queue's own hands the copies over in their order. Putting never waits for the observer. */
+/* A bounded queue between the requests and one observer (`observer.mode=queued`): what is put is copied, and a thread
+ * of the queue's own hands the copies over in their order. Putting never waits for the observer. */
 #ifndef KASSAY_FAKEBROKER_HOOKS_OBSERVER_QUEUE_H
 #define KASSAY_FAKEBROKER_HOOKS_OBSERVER_QUEUE_H
 

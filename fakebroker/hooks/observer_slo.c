@@ -129,7 +129,8 @@ int fb_slo_record(void *instance, const struct kassay_exchange *exchange, struct
 		struct fb_traffic_key key;
 		struct fb_traffic_row *row;
 
-		if (partition && i > 0 && partition->topic.data == names[1].data && partition->topic.size == names[1].size)
+		if (partition && i > 0 && partition->topic.data == names[1].data &&
+		    partition->topic.size == names[1].size)
 			continue;
 		if (partition)
 			names[1] = partition->topic;
@@ -251,7 +252,7 @@ void fb_slo_collect(void *instance, struct kassay_sink *sink)
 	report_histogram(&report);
 	report_numbers(&report, "slo_nanoseconds_total", "Time from receipt to the built response", nanoseconds);
 	report_numbers(&report, "slo_violations_total", "Requests that were slow or had an error", slow);
-	report_numbers(&report, "slo_burn_permille", "Violations in the window, in thousandths of what the objective allows",
-		       burn);
+	report_numbers(&report, "slo_burn_permille",
+		       "Violations in the window, in thousandths of what the objective allows", burn);
 	free(copy);
 }

@@ -326,7 +326,8 @@ static void observers_are_exchanged(void **state)
 	json = http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"TrafficObserver\"}");
 	assert_string_equal(str_at(json, "0.observers.0.mode"), "inline");
 	json_decref(json);
-	json_decref(http_json(&run, 400, "PUT", "/v1/observer", "{\"classes\": \"TrafficObserver\", \"mode\": \"fast\"}"));
+	json_decref(http_json(&run, 400, "PUT", "/v1/observer",
+			      "{\"classes\": \"TrafficObserver\", \"mode\": \"fast\"}"));
 	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
 	kc_free(conn);
 }

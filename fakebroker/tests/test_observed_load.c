@@ -16,8 +16,9 @@ static const char *const codecs[] = {"none", "gzip", "snappy", "lz4", "zstd"};
 
 static const char *sets[] = {
 	"listeners=SASL_PLAINTEXT://:9092", "sasl.enabled.mechanisms=PLAIN", NULL,
-	"listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
-	"user_alice=\"a\" user_bob=\"b\";", NULL, NULL, "observer.SlowObserver.us=20000000", NULL,
+	"listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule "
+	"required user_alice=\"a\" user_bob=\"b\";",
+	NULL, NULL, "observer.SlowObserver.us=20000000", NULL,
 };
 
 static struct running run;
@@ -98,7 +99,8 @@ static void *body_for(struct client *client, int api, int version, const char *f
 		if (*p == '\'')
 			*p = '"';
 	json = json_loads(text, 0, NULL);
-	check(json && kw_from_json(kw_request(api), version, json, &client->arena, &body, &err) == 0, "%s: %s", text, err.text);
+	check(json && kw_from_json(kw_request(api), version, json, &client->arena, &body, &err) == 0, "%s: %s", text,
+	      err.text);
 	json_decref(json);
 	return body;
 }
@@ -133,17 +135,19 @@ static void send_batch(struct client *client, int topic, int acks, int records, 
 	struct kw_ProduceRequest *body;
 	const struct kw_ProduceResponse *response;
 
-	body = body_for(client, 0, 9, "{'acks': %d, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, 'records': "
-			"{'batches': [{'records': [{'key': '%s', 'value': 'some value', 'repeat': %d}]%s}]}}]}]}", acks, topics[topic],
-			client->id, records, more);
+	body = body_for(client, 0, 9,
+			"{'acks': %d, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, 'records': "
+			"{'batches': [{'records': [{'key': '%s', 'value': 'some value', 'repeat': %d}]%s}]}}]}]}",
+			acks, topics[topic], client->id, records, more);
 	if (!body)
 		return;
 	client->counts.records[topic][flow] += records;
 	client->counts.bytes[topic][flow] += body->topicData.v[0].partitionData.v[0].records.n;
 	response = exchange(client, 0, 9, body, acks != 0);
 	if (response)
-		check(response->responses.v[0].partitionResponses.v[0].errorCode == wanted[flow], "produce: error %d, not %d",
-		      response->responses.v[0].partitionResponses.v[0].errorCode, wanted[flow]);
+		check(response->responses.v[0].partitionResponses.v[0].errorCode == wanted[flow],
+		      "produce: error %d, not %d", response->responses.v[0].partitionResponses.v[0].errorCode,
+		      wanted[flow]);
 }
 
 static void read_some(struct client *client, int topic)
@@ -153,9 +157,10 @@ static void read_some(struct client *client, int topic)
 	struct kw_batch batch;
 	void *body;
 
-	body = body_for(client, 1, 12, "{'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 1000000, 'topics': [{'topic': '%s', 'partitions': "
-			"[{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 700}]}]}", topics[topic],
-			(long long)client->offset[topic]);
+	body = body_for(client, 1, 12,
+			"{'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 1000000, 'topics': [{'topic': '%s', 'partitions': "
+			"[{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 700}]}]}",
+			topics[topic], (long long)client->offset[topic]);
 	response = body ? exchange(client, 1, 12, body, true) : NULL;
 	if (!response || !check(response->responses.v[0].partitions.v[0].errorCode == 0, "fetch failed"))
 		return;
@@ -174,8 +179,8 @@ static void send_twice(struct client *client, int topic, int records)
 {
 	char more[160];
 
-	snprintf(more, sizeof more, ", 'producerId': %lld, 'producerEpoch': 0, 'baseSequence': %d", (long long)client->producer_id,
-		 client->sequence[topic]);
+	snprintf(more, sizeof more, ", 'producerId': %lld, 'producerEpoch': 0, 'baseSequence': %d",
+		 (long long)client->producer_id, client->sequence[topic]);
 	client->sequence[topic] += records;
 	send_batch(client, topic, -1, records, more, ACCEPTED);
 	send_batch(client, topic, -1, records, more, DUPLICATE);
@@ -187,7 +192,8 @@ static void work_through(struct client *client)
 {
 	const struct kw_InitProducerIdResponse *id;
 	char codec[40];
-	void *body = body_for(client, 22, 4, "{'transactionalId': null, 'transactionTimeoutMs': 1000, 'producerId': -1, 'producerEpoch': -1}");
+	void *body = body_for(client, 22, 4, "{'transactionalId': null, 'transactionTimeoutMs': 1000, 'producerId': -1, "
+			      "'producerEpoch': -1}");
 
 	id = body ? exchange(client, 22, 4, body, true) : NULL;
 	if (!id)
@@ -226,7 +232,8 @@ static void connect_client(struct client *client, int number)
 	*client = (struct client){.number = number};
 	snprintf(client->id, sizeof client->id, "client-%d", number);
 	kw_arena_init(&client->arena, 0);
-	if (kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, 1)->port, client->id, soon(), &client->conn, &err) < 0 ||
+	if (kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, 1)->port, client->id, soon(), &client->conn,
+		       &err) < 0 ||
 	    kc_negotiate(client->conn, soon(), &err) < 0 ||
 	    kc_log_in_as(client->conn, users[number % USERS], number % USERS ? "b" : "a", soon(), &err) < 0)
 		fail_msg("%s", err.text);
@@ -305,19 +312,24 @@ static void compare_flows(json_t *json, const struct client *client)
 	snprintf(principal, sizeof principal, "User:%s", users[client->number % USERS]);
 	for (int t = 0; t < TOPICS; t++) {
 		for (int flow = 0; flow < FLOWS; flow++) {
-			const char *const labels[] = {"principal", principal, "client_id", client->id, "topic", topics[t], "direction",
-						      flow == CONSUMED ? "consumed" : "produced", outcomes[flow] ? "outcome" : NULL,
-						      outcomes[flow], NULL};
+			const char *const labels[] = {
+				"principal", principal, "client_id", client->id, "topic", topics[t],
+				"direction", flow == CONSUMED ? "consumed" : "produced",
+				outcomes[flow] ? "outcome" : NULL, outcomes[flow], NULL,
+			};
 
-			assert_int_equal(value_of(json, "traffic_flow_records_total", labels), client->counts.records[t][flow]);
-			assert_int_equal(value_of(json, "traffic_flow_record_bytes_total", labels), client->counts.bytes[t][flow]);
+			assert_int_equal(value_of(json, "traffic_flow_records_total", labels),
+					 client->counts.records[t][flow]);
+			assert_int_equal(value_of(json, "traffic_flow_record_bytes_total", labels),
+					 client->counts.bytes[t][flow]);
 		}
 	}
 }
 
 static void traffic_equals_the_sockets(void **state)
 {
-	static const char *const frames[] = {"traffic_principal_requests_total", "traffic_principal_request_bytes_total",
+	static const char *const frames[] = {"traffic_principal_requests_total",
+					     "traffic_principal_request_bytes_total",
 					     "traffic_principal_response_bytes_total"};
 	struct client clients[CLIENTS];
 	json_t *before, *after;
@@ -341,7 +353,8 @@ static void traffic_equals_the_sockets(void **state)
 			wanted[2] += clients[i].counts.in;
 		}
 		for (int k = 0; k < 3; k++)
-			assert_int_equal(of_principal(after, user, frames[k]) - of_principal(before, user, frames[k]), wanted[k]);
+			assert_int_equal(of_principal(after, user, frames[k]) - of_principal(before, user, frames[k]),
+					 wanted[k]);
 	}
 	json_decref(before);
 	json_decref(after);
@@ -374,7 +387,8 @@ static void sum_audit(int64_t records[TOPICS][FLOWS])
 /* Each instance writes what it counted when it is closed: together they counted everything, and nothing twice. */
 static void exchange_under_load(const char *mode)
 {
-	static const char *const lists[] = {"AuditObserver,NoOpObserver", "AuditObserver", "NoOpObserver,AuditObserver"};
+	static const char *const lists[] = {"AuditObserver,NoOpObserver", "AuditObserver",
+					    "NoOpObserver,AuditObserver"};
 	struct client clients[CLIENTS];
 	int64_t got[TOPICS][FLOWS] = {0};
 	struct kt_err err = {0};
@@ -452,8 +466,10 @@ static void dying_connections(void **state)
 		void *body;
 
 		connect_client(&client, i % CLIENTS);
-		body = body_for(&client, 0, 9, "{'acks': %d, 'topicData': [{'name': 'orders', 'partitionData': [{'index': 0, 'records': "
-				BATCH("{'value': 'x', 'repeat': 3}") "}]}]}", i % 3 - 1);
+		body = body_for(&client, 0, 9,
+				"{'acks': %d, 'topicData': [{'name': 'orders', 'partitionData': [{'index': 0, "
+				"'records': " BATCH("{'value': 'x', 'repeat': 3}") "}]}]}",
+				i % 3 - 1);
 		kw_buf_init(&buf, 0);
 		assert_int_equal(kc_encode(client.conn, 0, 9, body, &buf, NULL, NULL), 0);
 		/* Every fourth frame is cut off: it never was a request. */
@@ -462,7 +478,8 @@ static void dying_connections(void **state)
 		kc_free(client.conn);
 		kw_arena_fini(&client.arena);
 	}
-	json_decref(http_json(&run, 200, "POST", "/v1/wait", "{\"api\": \"Produce\", \"count\": 30, \"timeoutMs\": 20000}"));
+	json_decref(http_json(&run, 200, "POST", "/v1/wait",
+			      "{\"api\": \"Produce\", \"count\": 30, \"timeoutMs\": 20000}"));
 	json = http_json(&run, 200, "GET", "/v1/requests?api=Produce&limit=1000", NULL);
 	assert_int_equal(json_array_size(json), 30);
 	json_decref(json);
@@ -477,8 +494,11 @@ static void dying_connections(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(traffic_equals_the_sockets), cmocka_unit_test(exchanged_inline), cmocka_unit_test(exchanged_queued),
-		cmocka_unit_test(hanging_behind_a_queue),     cmocka_unit_test(dying_connections),
+		cmocka_unit_test(traffic_equals_the_sockets),
+		cmocka_unit_test(exchanged_inline),
+		cmocka_unit_test(exchanged_queued),
+		cmocka_unit_test(hanging_behind_a_queue),
+		cmocka_unit_test(dying_connections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,8 +283,8 @@ static void test_close_waits_for_a_running_record_but_not_for_ever(void **state)
 
 /* ---- queued ---- */
 
-/* An observer that hangs in its first call holds nobody up: the queue takes what it has room for, the rest is dropped and
- * counted, and close gives up at its time. */
+/* An observer that hangs in its first call holds nobody up: the queue takes what it has room for, the rest is dropped
+ * and counted, and close gives up at its time. */
 static void test_queued_observer_that_hangs(void **state)
 {
 	struct busy busy = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};

@@ -254,8 +254,9 @@ static void cost_rows(void **state)
 	}
 	f = fopen(path, "r");
 	assert_non_null(fgets(head, sizeof head, f));
-	assert_string_equal(head, "start,end,node,instance,principal,requests,bytes_in,bytes_out,produced_bytes,consumed_bytes,"
-				  "service_us\n");
+	assert_string_equal(
+		head, "start,end,node,instance,principal,requests,bytes_in,bytes_out,produced_bytes,consumed_bytes,"
+		      "service_us\n");
 	for (int round = 0; round < 2; round++) {
 		assert_non_null(fgets(line, sizeof line, f));
 		assert_int_equal(sscanf(line, "%lld,%lld,%d,%*[^,],%n", &start, &end, &node, &at), 3);
@@ -279,7 +280,8 @@ static json_int_t slo_value(struct fb_observer *observer, const char *metric, co
 	json_array_foreach(json_object_get(json_object_get(metrics, metric), "samples"), i, sample) {
 		const char *bound = json_string_value(json_object_get(sample, "le"));
 
-		if (strcmp(json_string_value(json_object_get(sample, "topic")), topic) == 0 && (!le || strcmp(bound, le) == 0))
+		if (strcmp(json_string_value(json_object_get(sample, "topic")), topic) == 0 &&
+		    (!le || strcmp(bound, le) == 0))
 			value = json_integer_value(json_object_get(sample, "value"));
 	}
 	json_decref(json);
@@ -327,7 +329,9 @@ static void slo_counts(void **state)
 
 static void journal_lines(void **state)
 {
-	const struct setting settings[] = {{"observer.JournalObserver.file", path}, {"observer.JournalObserver.fail", "true"}, {0}};
+	const struct setting settings[] = {{"observer.JournalObserver.file", path},
+					   {"observer.JournalObserver.fail", "true"},
+					   {0}};
 	const struct row rows[] = {{"a\n", KASSAY_PRODUCED, 3, 30, 87, 0}};
 	static const char *const calls[] = {"configure", "record", "record", "close"};
 	struct fixture fixture = FIXTURE(settings);

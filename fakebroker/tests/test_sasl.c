@@ -9,8 +9,11 @@ static const char jaas[] = "listener.name.client.plain.sasl.jaas.config=org.apac
 			   "user_admin=\"admin-secret\" user_alice=\"wonder\";";
 
 static const char *sets[] = {
-	"listeners=CLIENT://:9092,CONTROLLER://:9093", "controller.listener.names=CONTROLLER",
-	"listener.security.protocol.map=CONTROLLER:PLAINTEXT,CLIENT:SASL_PLAINTEXT", "sasl.enabled.mechanisms=PLAIN", jaas,
+	"listeners=CLIENT://:9092,CONTROLLER://:9093",
+	"controller.listener.names=CONTROLLER",
+	"listener.security.protocol.map=CONTROLLER:PLAINTEXT,CLIENT:SASL_PLAINTEXT",
+	"sasl.enabled.mechanisms=PLAIN",
+	jaas,
 	"observer.class.name=TrafficObserver",
 };
 
@@ -38,7 +41,9 @@ static struct kc_conn *connect_plainly(void)
 {
 	struct kc_conn *conn;
 
-	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, 1)->port, "test", soon(), &conn, NULL), 0);
+	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, 1)->port, "test", soon(), &conn,
+				    NULL),
+			 0);
 	return conn;
 }
 
@@ -83,8 +88,8 @@ static void answers_as_kafka(void **state)
 
 			exchange(conn, json_string_value(json_array_get(step, 0)), answer, sizeof answer);
 			if (strcmp(wanted, "any") == 0 ? strcmp(answer, "closed") == 0 : strcmp(answer, wanted) != 0)
-				fail_msg("%s, step %zu: %s instead of %s", json_string_value(json_object_get(row, "name")), k + 1,
-					 answer, wanted);
+				fail_msg("%s, step %zu: %s instead of %s",
+					 json_string_value(json_object_get(row, "name")), k + 1, answer, wanted);
 		}
 		kc_free(conn);
 	}
@@ -120,7 +125,8 @@ static void refuses_the_client(void **state)
 	(void)state;
 	log_in("alice", "looking-glass");
 	assert_int_equal(kc_negotiate(conn, soon(), &err), KT_EPEER);
-	assert_non_null(strstr(err.text, "SASL_AUTHENTICATION_FAILED (58): Authentication failed: Invalid username or password"));
+	assert_non_null(strstr(err.text,
+			       "SASL_AUTHENTICATION_FAILED (58): Authentication failed: Invalid username or password"));
 	assert_int_equal(kc_wait_close(conn, soon()), KC_CLOSED);
 	kc_free(conn);
 }
@@ -157,7 +163,8 @@ static void principals_are_known(void **state)
 	struct kc_conn *alice, *admin;
 
 	(void)state;
-	put_rule("{'name': 'r', 'match': {'api': 'Produce', 'principal': 'User:ali*'}, 'action': {'error': 'TOPIC_AUTHORIZATION_FAILED'}}");
+	put_rule("{'name': 'r', 'match': {'api': 'Produce', 'principal': 'User:ali*'}, 'action': {'error': "
+		 "'TOPIC_AUTHORIZATION_FAILED'}}");
 	log_in("alice", "wonder");
 	alice = dial(&run, 1);
 	log_in("admin", "admin-secret");
@@ -181,25 +188,37 @@ static void configuration(void **state)
 		size_t n;
 		const char *wanted;
 	} rows[] = {
-		{{"listeners=CLIENT://:1"}, 1, "listener.security.protocol.map: there is no protocol for listener CLIENT"},
-		{{"listeners=SSL://:1"}, 1, "listener.security.protocol.map: listener SSL has the protocol SSL; served are PLAINTEXT "
-					    "and SASL_PLAINTEXT"},
-		{{"listeners=SASL_PLAINTEXT://:1"}, 1, "sasl.enabled.mechanisms of listener SASL_PLAINTEXT is \"GSSAPI\"; PLAIN alone "
-						       "is served"},
-		{{"listeners=SASL_PLAINTEXT://:1", "sasl.enabled.mechanisms=PLAIN"}, 2,
+		{{"listeners=CLIENT://:1"},
+		 1,
+		 "listener.security.protocol.map: there is no protocol for listener CLIENT"},
+		{{"listeners=SSL://:1"},
+		 1,
+		 "listener.security.protocol.map: listener SSL has the protocol SSL; served are PLAINTEXT "
+		 "and SASL_PLAINTEXT"},
+		{{"listeners=SASL_PLAINTEXT://:1"},
+		 1,
+		 "sasl.enabled.mechanisms of listener SASL_PLAINTEXT is \"GSSAPI\"; PLAIN alone "
+		 "is served"},
+		{{"listeners=SASL_PLAINTEXT://:1", "sasl.enabled.mechanisms=PLAIN"},
+		 2,
 		 "listener SASL_PLAINTEXT needs listener.name.NAME.plain.sasl.jaas.config (NAME in lower case)"},
 		{{"listeners=SASL_PLAINTEXT://:1", "sasl.enabled.mechanisms=PLAIN",
-		  "listener.name.sasl_plaintext.plain.sasl.jaas.config=Module required"}, 3,
+		  "listener.name.sasl_plaintext.plain.sasl.jaas.config=Module required"},
+		 3,
 		 "plain.sasl.jaas.config of listener SASL_PLAINTEXT: the JAAS entry is not terminated by a semicolon"},
 		{{"listeners=SASL_PLAINTEXT://:1", "sasl.enabled.mechanisms=PLAIN",
-		  "listener.name.sasl_plaintext.plain.sasl.jaas.config=Module required;"}, 3,
+		  "listener.name.sasl_plaintext.plain.sasl.jaas.config=Module required;"},
+		 3,
 		 "plain.sasl.jaas.config of listener SASL_PLAINTEXT: the login module must be "
 		 "org.apache.kafka.common.security.plain.PlainLoginModule"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct fb_settings settings = {.host = "127.0.0.1", .advertise = "127.0.0.1", .threads = 1, .check = true,
+		const struct fb_settings settings = {.host = "127.0.0.1",
+						     .advertise = "127.0.0.1",
+						     .threads = 1,
+						     .check = true,
 						     .set = {.v = (const char **)rows[i].set, .n = rows[i].n}};
 		struct fb_broker_process process;
 		struct kt_err err = {0};

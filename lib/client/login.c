@@ -78,8 +78,9 @@ int kc_login_set(const char *name, const char *value, struct kt_err *err)
 		const char *name;
 		int (*set)(const char *value, struct kt_err *err);
 	} properties[] = {
-		{"security.protocol", set_protocol}, {"sasl.mechanism", set_mechanism}, {"sasl.mechanisms", set_mechanism},
-		{"sasl.username", set_user},         {"sasl.password", set_password},   {"sasl.jaas.config", set_jaas},
+		{"security.protocol", set_protocol}, {"sasl.mechanism", set_mechanism},
+		{"sasl.mechanisms", set_mechanism},  {"sasl.username", set_user},
+		{"sasl.password", set_password},     {"sasl.jaas.config", set_jaas},
 	};
 
 	for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)

@@ -127,7 +127,8 @@ int kt_jaas_parse(struct kt_jaas *jaas, const char *text, size_t n, struct kt_er
 		return kt_fail(err, KT_ESYNTAX, "a JAAS entry begins with the class of a login module");
 	flag = take_word(&reader);
 	if (!is_flag(flag))
-		return kt_fail(err, KT_ESYNTAX, "the login module is followed by required, requisite, sufficient or optional");
+		return kt_fail(err, KT_ESYNTAX,
+			       "the login module is followed by required, requisite, sufficient or optional");
 	return read_options(jaas, &reader, err);
 }
 

@@ -34,9 +34,10 @@ static void put(const char *file, int node, const char *instance, const char *to
 {
 	FILE *f = fopen(file, "a");
 
-	fprintf(f, "{\"v\":1,\"node\":%d,\"instance\":\"%s\",\"start\":%d,\"end\":%d,\"topic\":\"%s\",\"requests\":1,"
-		"\"produced\":{\"records\":%d,\"bytes\":%d},\"later\":{}}\n", node, instance, start, start + 1000, topic, records,
-		10 * records);
+	fprintf(f,
+		"{\"v\":1,\"node\":%d,\"instance\":\"%s\",\"start\":%d,\"end\":%d,\"topic\":\"%s\",\"requests\":1,"
+		"\"produced\":{\"records\":%d,\"bytes\":%d},\"later\":{}}\n",
+		node, instance, start, start + 1000, topic, records, 10 * records);
 	fclose(f);
 }
 
@@ -77,7 +78,8 @@ static void topics_and_buckets(void **state)
 	assert_int_equal(got.buckets[3].match, LG_SHIFTED);
 	json = lg_reconciliation_json(&got);
 	assert_int_equal(json_array_size(json_object_get(json, "buckets")), 5);
-	assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(json, "topics"), 2), "match")),
+	assert_string_equal(json_string_value(
+				    json_object_get(json_array_get(json_object_get(json, "topics"), 2), "match")),
 			    "surplus");
 	json_decref(json);
 	lg_reconciliation_fini(&got);

@@ -59,8 +59,10 @@ static int clear_login(void **state)
 static void by_request(void **state)
 {
 	static const struct peer_step script[] = {
-		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(MODERN)}, {.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
-		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(WELCOME)}, {.what = PEER_END},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(MODERN)},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(WELCOME)},
+		{.what = PEER_END},
 	};
 	static const char token[] = "\0alice\0wonder";
 	struct kt_err err;
@@ -80,8 +82,10 @@ static void by_request(void **state)
 static void by_bare_token(void **state)
 {
 	static const struct peer_step script[] = {
-		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(OLD)}, {.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
-		{.what = PEER_READ}, {PEER_SEND, PEER_BYTES("\0\0\0\0")}, {.what = PEER_END},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(OLD)},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
+		{.what = PEER_READ}, {PEER_SEND, PEER_BYTES("\0\0\0\0")},
+		{.what = PEER_END},
 	};
 	static const char token[] = "\0alice\0wonder";
 	struct kt_err err;
@@ -102,12 +106,16 @@ static void refusals_are_told(void **state)
 		{PEER_ANSWER, PEER_BYTES(UNSUPPORTED)}, {.what = PEER_END},
 	};
 	static const struct peer_step password[] = {
-		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(MODERN)}, {.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
-		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(REFUSED)}, {.what = PEER_END},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(MODERN)},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(REFUSED)},
+		{.what = PEER_END},
 	};
 	static const struct peer_step token[] = {
-		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(OLD)}, {.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
-		{.what = PEER_READ}, {.what = PEER_CLOSE}, {.what = PEER_END},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(OLD)},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
+		{.what = PEER_READ}, {.what = PEER_CLOSE},
+		{.what = PEER_END},
 	};
 	struct kt_err err;
 
@@ -124,12 +132,15 @@ static void refusals_are_told(void **state)
 
 static void properties(void **state)
 {
-	static const struct { const char *name, *value; int code; const char *why; } rows[] = {
-		{"security.protocol", "SSL", KT_ERANGE, "security.protocol is plaintext or sasl_plaintext, not \"SSL\""},
+	static const struct { const char *name, *value; int code; const char *why;
+	} rows[] = {
+		{"security.protocol", "SSL", KT_ERANGE,
+		 "security.protocol is plaintext or sasl_plaintext, not \"SSL\""},
 		{"sasl.mechanisms", "GSSAPI", KT_ERANGE, "the only SASL mechanism here is PLAIN, not \"GSSAPI\""},
 		{"sasl.jaas.config", "M required;", KT_ERANGE, "sasl.jaas.config: username and password are expected"},
-		{"sasl.jaas.config", "M", KT_ESYNTAX, "sasl.jaas.config: the login module is followed by required, requisite, "
-						      "sufficient or optional"},
+		{"sasl.jaas.config", "M", KT_ESYNTAX,
+		 "sasl.jaas.config: the login module is followed by required, requisite, "
+		 "sufficient or optional"},
 		{"sasl.jaas.config", "M required username=u password=p;", 1, ""},
 		{"linger.ms", "5", 0, ""},
 	};
