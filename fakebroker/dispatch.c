@@ -200,17 +200,20 @@ static void describe(const struct fb_request *req, struct fb_exchange *x)
 	x->partitions = req->partitions;
 }
 
-/* Observers that are exchanged at this moment are closed: then their successors see it. */
+/* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
 static void show(struct fb_request *req, const struct fb_exchange *x, bool produce)
 {
-	bool shown = false;
+	struct fb_observer *observer = NULL, *closed;
+	bool done;
 
-	while (!shown) {
-		struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
-
-		shown = !observer || (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
-		fb_observer_unref(observer);
-	}
+	do {
+		closed = observer;
+		observer = fb_node_observer(req->cluster, req->node);
+		done = !observer || observer == closed ||
+		       (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
+		fb_observer_unref(closed);
+	} while (!done);
+	fb_observer_unref(observer);
 }
 
 static void observe(struct fb_request *req, bool replied, size_t response_bytes)
