@@ -74,7 +74,7 @@ struct counts {
 struct client {
 	pthread_t thread;
 	int number;
-	char id[16];
+	char id[24];
 	struct kc_conn *conn;
 	struct kw_arena arena;
 	struct counts counts;
