@@ -19,6 +19,7 @@ struct cf_run {
 	json_t *topic_ids;               /* name -> id as text */
 	json_t *brokers;                 /* ids that were registered */
 	json_t *configs;                 /* [resource name, config] of brokers that were set */
+	int64_t observed_from;           /* where in the observation channel the case begins, -1 = it does not look */
 	int level;                       /* of metadata.version before the case, -1 = it did not move it */
 };
 

@@ -22,7 +22,8 @@ expect() {
 says() { if grep -qE -- "$1" "$dir/log"; then ok "it says $1"; else bad "it does not say $1"; fi; }
 there() { if [ -s "$1" ]; then ok "${1#"$dir"/} is there"; else bad "${1#"$dir"/} is not there"; fi; }
 
-"$build/fakebroker" fixtures/scenarios/demo.json --port 0 --port-file "$dir/ports" >"$dir/ready" 2>"$dir/broker.log" &
+"$build/fakebroker" fixtures/scenarios/demo.json --set "observer.JournalObserver.file=$dir/observed.jsonl" --port 0 \
+	--port-file "$dir/ports" >"$dir/ready" 2>"$dir/broker.log" &
 broker=$!
 for _ in $(seq 200); do [ -s "$dir/ports" ] && break; sleep 0.05; done
 at=$(sed -n 's/^ready bootstrap=\([^ ,]*\).*/\1/p' "$dir/ready")

@@ -5,6 +5,7 @@
 #include "fakebroker/cluster/transactions.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
+#include "lib/wire/legacy.h"
 
 /* One partition of the request. */
 struct item {
@@ -251,14 +252,44 @@ static void append(struct fb_request *req, struct item *item)
 
 /* ---- what observers are shown ---- */
 
-/* What a batch that nobody looked into says of itself. */
-static int32_t said_records(const struct kw_records *records)
+static int count_message(void *arg, int32_t index, const struct kw_legacy *message)
+{
+	int64_t *n = arg;
+
+	(void)index;
+	(void)message;
+	++*n;
+	return 0;
+}
+
+/* Messages of magic 0 and 1 have no header that counts them: each is looked at, and compressed ones are inflated. */
+static void count_messages(const struct kw_records *records, struct kassay_partition *p)
+{
+	struct kw_legacy message;
+	enum kw_walk why;
+
+	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0;
+	     at += message.size) {
+		if (at == 0)
+			p->codec = message.attributes & KW_A_CODEC;
+		kw_legacy_walk(&message, NULL, count_message, &p->records, &why, NULL);
+		if (message.attributes & KW_A_CODEC)
+			p->flags |= KASSAY_COUNTED;
+	}
+}
+
+/* What a record set says of itself that nobody looked into. */
+static void take_its_word(const struct kw_records *records, struct kassay_partition *p)
 {
 	struct kw_batch batch;
 
-	if (records->n <= 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0 || batch.magic != 2)
-		return 0;
-	return batch.count > 0 ? batch.count : 0;
+	if (records->n <= KW_E_MAGIC)
+		return;
+	if (records->p[KW_E_MAGIC] < 2)
+		count_messages(records, p);
+	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
+		 batch.count > 0)
+		p->records = batch.count;
 }
 
 static void show(struct batch_of_items *all)
@@ -281,10 +312,14 @@ static void show(struct batch_of_items *all)
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records);
-		p->codec = item->verdict.codec;
-		p->error = item->verdict.errorCode;
 		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+		p->codec = item->verdict.codec;
+		p->records = item->verdict.records;
+		if (p->records <= 0) {
+			p->records = 0;
+			take_its_word(&item->data->records, p);
+		}
+		p->error = item->verdict.errorCode;
 	}
 	all->req->npartitions = shown ? n : 0;
 }

@@ -86,6 +86,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++) {
 		if (cluster->nodes[i].observer)
 			fb_observer_unref(cluster->nodes[i].observer);
+		fb_auth_fini(&cluster->nodes[i].auth);
 		fb_fetch_sessions_free(cluster->nodes[i].fetch_sessions);
 		free(cluster->nodes[i].rack);
 	}

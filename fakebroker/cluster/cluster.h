@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fakebroker/auth/auth.h"
 #include "fakebroker/cluster/clock.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
@@ -28,6 +29,7 @@ enum { FB_CONTROLLER_ID = 1000, FB_MAX_NODES = 100, FB_MAX_PARTITIONS = 10000 };
 struct fb_node {
 	int32_t id;
 	bool controller;
+	struct fb_auth auth;         /* of the brokers' listener; zeroed for the controller */
 	char host[256];              /* advertised */
 	int port;
 	char *rack;                  /* NULL = null */
@@ -130,11 +132,13 @@ const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int3
  * log. */
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err);
-/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes those that
- * they had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
- * NoOpObserver with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
+/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, in the mode that
+ * `mode` names ("inline", "queued"), or with NULL in its own observer.mode, and closes those that they had within
+ * observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes NoOpObserver
+ * with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
  * exchanged. Under no lock: create() and close() of a plugin may take their time. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool strict, struct kt_err *err);
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
+		       struct kt_err *err);
 /* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
  * lock. */
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);

@@ -32,7 +32,8 @@ static int check_sensitive(const struct fb_cluster_view *view, int32_t node, str
 static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_arena *arena, struct kt_err *err)
 {
 	struct fb_feature_range features[FB_NFEATURES];
-	struct fb_listener_view listener = {kw_str("PLAINTEXT"), kw_str(node->host), (uint16_t)node->port, 0};
+	struct fb_listener_view listener = {kw_str(node->auth.name), kw_str(node->host), (uint16_t)node->port,
+					      (int16_t)node->auth.protocol};
 	struct fb_static_config *statics = NULL;
 	struct fb_register_view request = {
 		.version = 5, .brokerId = node->id, .clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,

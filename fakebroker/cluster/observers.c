@@ -7,6 +7,7 @@
 struct lookup {
 	struct fb_cluster *cluster;
 	int32_t node;
+	const char *mode;            /* in place of observer.mode, or NULL */
 	struct kw_arena arena;
 };
 
@@ -16,6 +17,8 @@ static const char *config(void *arg, const char *name)
 	const char *copy;
 	struct kw_str v;
 
+	if (lookup->mode && strcmp(name, "observer.mode") == 0)
+		return lookup->mode;
 	pthread_rwlock_rdlock(&lookup->cluster->lock);
 	v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name, &lookup->arena, NULL);
 	if (v.n < 0)   /* an option of a plugin is no known configuration */
@@ -25,12 +28,20 @@ static const char *config(void *arg, const char *name)
 	return copy;
 }
 
-/* classes NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what they ask
- * for. The log outlives every observer; the configuration is asked only while one is made. */
-static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const struct fb_observer *present,
-		struct fb_observer **out, struct kt_err *err)
+static bool is_what_they_ask_for(const struct fb_observer *present, const char *classes, struct lookup *lookup)
 {
-	struct lookup lookup = {.cluster = cluster, .node = node};
+	const char *mode = config(lookup, "observer.mode");
+
+	return present && strcmp(fb_observer_classes(present), classes) == 0 &&
+	       fb_observer_queued(present) == (mode && strcmp(mode, "queued") == 0);
+}
+
+/* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
+ * they ask for. The log outlives every observer; the configuration is asked only while one is made. */
+static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode,
+		const struct fb_observer *present, struct fb_observer **out, struct kt_err *err)
+{
+	struct lookup lookup = {.cluster = cluster, .node = node, .mode = mode};
 	struct fb_hook_env env = {config, fb_hook_line, &lookup, cluster->plugins};
 	int code = 0;
 
@@ -42,7 +53,7 @@ static int make(struct fb_cluster *cluster, int32_t node, const char *classes, c
 		classes = "";
 	if (err)
 		env.log = NULL;   /* the caller tells it */
-	if (!present || strcmp(fb_observer_classes(present), classes) != 0)
+	if (!is_what_they_ask_for(present, classes, &lookup))
 		code = fb_observer_new(classes, &env, out, err);
 	kw_arena_fini(&lookup.arena);
 	return code;
@@ -57,7 +68,7 @@ int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, in
 		struct fb_observer *made;
 
 		*node = cluster->nodes[i].id;
-		if (make(cluster, *node, classes, NULL, &made, &why) < 0)
+		if (make(cluster, *node, classes, NULL, NULL, &made, &why) < 0)
 			return kt_fail(err, KT_ENOMEM, "out of memory");
 		fb_observer_unref(made);
 	}
@@ -117,7 +128,8 @@ static void close_all(struct fb_cluster *cluster, struct fb_observer *const *obs
 }
 
 /* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool strict, struct kt_err *err)
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
+		       struct kt_err *err)
 {
 	struct fb_observer *observers[FB_MAX_NODES] = {NULL};
 	size_t n = cluster->nnodes - 1;
@@ -127,7 +139,7 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool str
 	for (size_t i = 0; i < n && !code; i++) {
 		struct fb_observer *present = fb_node_observer(cluster, &cluster->nodes[i]);
 
-		code = make(cluster, cluster->nodes[i].id, classes, present, &observers[i], strict ? &why : NULL);
+		code = make(cluster, cluster->nodes[i].id, classes, mode, present, &observers[i], strict ? &why : NULL);
 		if (!code)
 			code = why.code;
 		fb_observer_unref(present);

@@ -292,16 +292,19 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 
 static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
+	static const char *const modes[] = {"inline", "queued", NULL};
 	const char *classes = NULL;
 	struct kt_err err = {0};
 	struct kt_obj obj;
+	int mode = -1;
 
 	if (!open_body(ask, &obj, &err, answer))
 		return;
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
+	kt_obj_enum(&obj, "mode", modes, &mode);
 	if (kt_obj_done(&obj) == 0)
-		fb_cluster_observe(ask->cluster, classes, true, &err);
+		fb_cluster_observe(ask->cluster, classes, mode < 0 ? NULL : modes[mode], true, &err);
 	if (err.code)
 		answer_err(answer, &err);
 	else

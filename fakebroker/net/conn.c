@@ -41,6 +41,8 @@ static void release(struct fb_conn *conn)
 {
 	struct fb_server *server = conn->loop->server;
 
+	if (server->ops.ended)
+		server->ops.ended(server->ops.arg, conn);
 	if (conn->readable)
 		event_free(conn->readable);
 	if (conn->writable)
@@ -293,7 +295,7 @@ static size_t take(struct fb_conn *conn, const uint8_t *p, size_t n)
 		if (conn->nsize < 4)
 			return k;
 		conn->want = (int32_t)kw_rd32(conn->size);
-		if (conn->want < 0 || conn->want > conn->loop->server->opts.max_frame) {
+		if (conn->want < 0 || conn->want > conn->max_frame) {
 			bad_size(conn);
 			return n;
 		}
@@ -491,6 +493,7 @@ struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struc
 	conn->fd = fd;
 	conn->id = atomic_fetch_add(&loop->server->next_id, 1) + 1;
 	conn->out_tail = &conn->out;
+	conn->max_frame = loop->server->opts.max_frame;
 	set_peer(conn, peer);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	atomic_fetch_add(&loop->server->connections, 1);
@@ -512,6 +515,8 @@ void fb_conn_adopt(struct fb_conn *conn)
 	if (conn->next)
 		conn->next->prev = &conn->next;
 	loop->conns = conn;
+	if (loop->server->ops.began)
+		loop->server->ops.began(loop->server->ops.arg, conn);
 	if (!conn->readable || !conn->writable || !conn->timer || !conn->gone)
 		fb_conn_close(conn);
 	else
@@ -521,6 +526,24 @@ void fb_conn_adopt(struct fb_conn *conn)
 void *fb_conn_tag(const struct fb_conn *conn)
 {
 	return conn->tag;
+}
+
+void *fb_conn_session(const struct fb_conn *conn)
+{
+	return conn->session;
+}
+
+void fb_conn_set_session(struct fb_conn *conn, void *session)
+{
+	conn->session = session;
+}
+
+void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame)
+{
+	if (max_frame < conn->loop->server->opts.max_frame)
+		conn->max_frame = max_frame;
+	else
+		conn->max_frame = conn->loop->server->opts.max_frame;
 }
 
 uint64_t fb_conn_id(const struct fb_conn *conn)

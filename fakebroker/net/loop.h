@@ -38,9 +38,10 @@ struct fb_loop {
 struct fb_conn {
 	struct fb_conn *next, **prev;
 	struct fb_loop *loop;
-	void *tag;
+	void *tag, *session;
 	uint64_t id;
 	int fd;
+	int32_t max_frame;
 	char address[64];
 	int port;
 	struct fb_captured captured;   /* if there is a capture */

@@ -33,6 +33,10 @@ struct fb_server_ops {
 	enum fb_outcome (*again)(void *arg, struct fb_conn *conn, void *state, bool expired);
 	/* The connection ends while a request waits. */
 	void (*drop)(void *arg, void *state);
+	/* A connection begins and ends: where what is kept for it (fb_conn_set_session) is made and freed. ended()
+	 * comes after drop(). Either may be NULL. */
+	void (*began)(void *arg, struct fb_conn *conn);
+	void (*ended)(void *arg, struct fb_conn *conn);
 	/* Called every tick_ms on the first loop, for what happens without a request; or NULL. */
 	void (*tick)(void *arg);
 	void *arg;
@@ -63,6 +67,11 @@ int fb_server_connections(const struct fb_server *server);
 /* ---- for the handler, on the connection's loop ---- */
 
 void *fb_conn_tag(const struct fb_conn *conn);
+/* What the handler keeps for the connection; NULL until it is set. */
+void *fb_conn_session(const struct fb_conn *conn);
+void fb_conn_set_session(struct fb_conn *conn, void *session);
+/* From the next frame on, larger ones close the connection. Never more than fb_server_opts.max_frame. */
+void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame);
 /* Counts from 1; unique in the process. */
 uint64_t fb_conn_id(const struct fb_conn *conn);
 /* The client's address without port, and its port. */
