@@ -4,13 +4,14 @@
 
 enum { GROUP = 0, TRANSACTION = 1, SHARE = 2 };
 
+/* One that runs; NULL if none does. */
 static const struct fb_node *node_of(const struct fb_cluster *cluster, struct kw_str key)
 {
 	uint32_t hash = 0;
 
 	for (int32_t i = 0; i < key.n; i++)
 		hash = hash * 31 + (uint8_t)key.s[i];   /* Java's String.hashCode() for ASCII */
-	return &cluster->nodes[(hash & 0x7fffffff) % (cluster->nnodes - 1)];
+	return fb_cluster_running(cluster, (hash & 0x7fffffff) % (cluster->nnodes - 1));
 }
 
 static int16_t judge(const struct fb_request *req, int8_t type)
@@ -44,6 +45,8 @@ static void find(struct fb_request *req, struct kw_str key, int8_t type,
 
 	out->key = key;
 	out->errorCode = judge(req, type);
+	if (!out->errorCode && !node)
+		out->errorCode = KW_ERR_COORDINATOR_NOT_AVAILABLE;
 	out->errorMessage = kw_str(message_of(req, out->errorCode));
 	out->nodeId = out->errorCode ? -1 : node->id;
 	out->port = out->errorCode ? -1 : node->port;
@@ -51,7 +54,7 @@ static void find(struct fb_request *req, struct kw_str key, int8_t type,
 		out->host = kw_str(node->host);
 }
 
-enum fb_outcome fb_find_coordinator(struct fb_request *req)
+static bool answer(struct fb_request *req)
 {
 	const struct kw_FindCoordinatorRequest *body = req->body;
 	struct kw_FindCoordinatorResponse *response = req->response;
@@ -66,12 +69,22 @@ enum fb_outcome fb_find_coordinator(struct fb_request *req)
 		response->nodeId = one.nodeId;
 		response->host = one.host;
 		response->port = one.port;
-		return FB_REPLY;
+		return true;
 	}
 	if (!FB_RESPONSE_ARRAY(req, response->coordinators, kw_FindCoordinatorResponse_Coordinator_struct,
 			       body->coordinatorKeys.n))
-		return FB_CLOSE;
+		return false;
 	for (int32_t i = 0; i < body->coordinatorKeys.n; i++)
 		find(req, body->coordinatorKeys.v[i], body->keyType, &response->coordinators.v[i]);
-	return FB_REPLY;
+	return true;
+}
+
+enum fb_outcome fb_find_coordinator(struct fb_request *req)
+{
+	bool ok;
+
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	ok = answer(req);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return ok ? FB_REPLY : FB_CLOSE;
 }

@@ -67,20 +67,24 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	return 0;
 }
 
-int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
+int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err)
 {
 	struct kw_arena arena;
-	int code = 0;
+	int code;
 
 	kw_arena_init(&arena, 0);
-	for (size_t i = 0; i < cluster->nnodes && !code; i++) {
-		struct fb_node *node = &cluster->nodes[i];
-
-		if (node->controller)
-			continue;
-		code = join(cluster, node, &arena, err);
-	}
+	code = join(cluster, node, &arena, err);
 	kw_arena_fini(&arena);
+	return code;
+}
+
+int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++)
+		if (!cluster->nodes[i].stopped)
+			code = fb_node_join(cluster, &cluster->nodes[i], err);
 	return code;
 }
 

@@ -26,7 +26,7 @@ void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 		answer->json = json_pack("{s:s}", "error", "not UTF-8");
 }
 
-static void answer_err(struct fb_answer *answer, const struct kt_err *err)
+void fb_answer_err(struct fb_answer *answer, const struct kt_err *err)
 {
 	char line[1024];
 
@@ -42,7 +42,7 @@ static bool open_body(const struct fb_ask *ask, struct kt_obj *obj, struct kt_er
 	}
 	kt_obj_root(obj, &ask->body, err);
 	if (err->code)
-		answer_err(answer, err);
+		fb_answer_err(answer, err);
 	return !err->code;
 }
 
@@ -119,7 +119,7 @@ static void post_wait(const struct fb_ask *ask, const char *rest, struct fb_answ
 	kt_obj_int64(&obj, "count", 1, INT64_MAX, &count);
 	kt_obj_int64(&obj, "timeoutMs", 0, MAX_WAIT_MS, &timeout);
 	if (kt_obj_done(&obj) < 0) {
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 		return;
 	}
 	if (!set_api(&filter, api, answer))
@@ -157,7 +157,7 @@ static void put_rule(const struct fb_ask *ask, const char *rest, struct fb_answe
 	else if (!open_body(ask, &obj, &err, answer))
 		;
 	else if (fb_rules_put(ask->cluster->rules, rest, &obj) < 0)
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 	else
 		answer->json = fb_rules_get(ask->cluster->rules, rest);
 	json_decref(name);
@@ -225,7 +225,7 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	if (kt_obj_done(&obj) == 0)
 		fb_cluster_observe(ask->cluster, classes, true, &err);
 	if (err.code)
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 	else
 		get_observer(ask, rest, answer);
 }
@@ -270,6 +270,7 @@ static const struct endpoint {
 	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}},
 	{"DELETE", "/v1/requests",    delete_requests, {NULL}},
 	{"POST",   "/v1/wait",        post_wait,      {NULL}},
+	{"POST",   "/v1/nodes/",      fb_post_node,   {NULL}},
 	{"GET",    "/v1/partitions/", get_partition,  {NULL}},
 	{"GET",    "/v1/observer",    get_observer,   {NULL}},
 	{"PUT",    "/v1/observer",    put_observer,   {NULL}},
