@@ -106,7 +106,7 @@ static void incidents_load(void **state)
 static size_t chosen(const char *only, const char *skip, json_t *rerun, struct cf_items *items, struct kt_err *err)
 {
 	struct kt_list only_list = {0}, skip_list = {0};
-	struct cf_selection selection = {&only_list, &skip_list, rerun};
+	struct cf_selection selection = {.only = &only_list, .skip = &skip_list, .rerun = rerun};
 	struct cf_profile profile = {0};
 	int rc;
 
