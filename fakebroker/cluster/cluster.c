@@ -48,6 +48,7 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	cluster->release = release;
 	cluster->levels = fb_levels_at(release, level);
 	cluster->metadata_offset = cluster->features_epoch = 1;
+	cluster->registrationVersion = FB_STATICS_VERSION;
 	cluster->defs = fb_configdefs_new();
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
 	if (!cluster->configs || nodes_init(cluster, nbrokers) < 0) {
@@ -152,6 +153,12 @@ static bool is_ours(const struct fb_cluster *cluster, const struct fb_broker *br
 	return node && kw_uuid_eq(node->incarnationId, broker->view.incarnationId);
 }
 
+/* Are its static values known before it tells them? Not to a controller that could not be told. */
+static bool will_report(const struct fb_cluster *cluster, const struct fb_broker *broker)
+{
+	return cluster->registrationVersion >= FB_STATICS_VERSION && !broker->view.reported && is_ours(cluster, broker);
+}
+
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena)
 {
 	struct fb_cluster_view *view = kw_alloc(arena, sizeof *view);
@@ -165,7 +172,7 @@ struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_ar
 
 		brokers[i] = broker->view;
 		brokers[i].live = fb_broker_in_session(cluster, broker);
-		if (is_ours(cluster, broker) && !broker->view.reported && !foretell(cluster, &brokers[i], arena))
+		if (will_report(cluster, broker) && !foretell(cluster, &brokers[i], arena))
 			return NULL;
 	}
 	for (size_t i = 0; i < cluster->ntopics; i++)

@@ -96,6 +96,7 @@ struct fb_cluster {
 	struct fb_configdefs *defs;
 	struct fb_configs *configs;
 	struct fb_levels levels;
+	int registrationVersion;     /* the newest BrokerRegistration that the controller knows: kit.registration.version */
 	int64_t features_epoch;      /* metadata offset of the last change of features */
 	int64_t metadata_offset;     /* counts what a controller would have written to the metadata log */
 	atomic_llong next_producer_id;
@@ -114,7 +115,7 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Sets what a cluster of its features begins with; static values are set before. 0 or KT_ENOMEM. */
+/* Sets what a cluster of its features and static values, which are set before, begins with. 0 or KT_ENOMEM. */
 int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
 /* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
  * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in

@@ -35,7 +35,7 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	struct fb_listener_view listener = {kw_str("PLAINTEXT"), kw_str(node->host), (uint16_t)node->port, 0};
 	struct fb_static_config *statics = NULL;
 	struct fb_register_view request = {
-		.version = 5, .brokerId = node->id, .clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
+		.version = (int16_t)cluster->registrationVersion, .brokerId = node->id, .clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
 		.listeners = &listener, .nlisteners = 1, .features = features,
 		.nfeatures = own_features(cluster->release, features), .logDirs = &node->logDir, .nlogDirs = 1,
 	};
@@ -96,6 +96,8 @@ int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err)
 	struct kw_arena arena;
 	int n = 0;
 
+	cluster->registrationVersion = (int)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
+							    "kit.registration.version", FB_STATICS_VERSION);
 	if (cluster->levels.v[FB_ELR_VERSION] == 0)
 		return 0;
 	kw_arena_init(&arena, 0);

@@ -328,6 +328,41 @@ static void a_foreign_broker_can_take_its_id(void **state)
 	kc_free(controller);
 }
 
+/* ---- a controller from before KIP-1294 ---- */
+
+static int start_old(void **state)
+{
+	static const char *set[] = {"kit.registration.version=4"};
+	static char scenario[] = "fakebroker/tests/scenarios/good-restart.json";
+	struct fb_settings settings = {.scenario = scenario, .set = {set, 1}};
+
+	(void)state;
+	running_start(&run, &settings);
+	return 0;
+}
+
+/* It is told nothing, so it refuses nothing. */
+static void brokers_speak_to_an_old_controller_as_it_can(void **state)
+{
+	struct kc_conn *one = dial(&run, 1), *controller = dial(&run, FB_CONTROLLER_ID);
+	const uint8_t *p;
+	json_t *status;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(kc_version(controller, 62, -1), 4);
+	tell(&run, controller, "BrokerRegistration", 5, "{'brokerId': 9, 'clusterId': 'x'}");
+	assert_int_equal(kc_read_frame(controller, soon(), &p, &n, NULL), KT_ECLOSED);
+	kc_free(controller);
+	status = http_json(&run, 200, "GET", "/v1/status", NULL);
+	assert_int_equal(json_array_size(at(status, "registrations.1.staticConfigs")), 0);
+	json_decref(status);
+	post(200, "/v1/nodes/2/stop", NULL);
+	post(200, "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"0\"}}");
+	assert_int_equal(upgrade(one, 28), 0);
+	kc_free(one);
+}
+
 /* ---- under load ---- */
 
 enum { PRODUCERS = 3, CYCLES = 12, MOST = 20000 };
@@ -443,6 +478,7 @@ int main(void)
 		T(a_rolling_restart_with_corrected_values_frees_the_upgrade),
 		T(an_unregistered_broker_no_longer_counts),
 		T(a_foreign_broker_can_take_its_id),
+		cmocka_unit_test_setup_teardown(brokers_speak_to_an_old_controller_as_it_can, start_old, stop_all),
 		cmocka_unit_test_setup_teardown(brokers_stop_and_start_under_load, start_four, stop_all),
 	};
 
