@@ -22,7 +22,7 @@ int fb_scenario_configure(struct fb_scenario *scenario, struct fb_cluster *clust
  * err gets its place. */
 void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct kw_str name, struct kw_str value,
 		       struct kt_err *err);
-/* Topics and rules: after they joined. */
+/* Topics, producers, rules: after they joined. */
 int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err);
 
 #endif

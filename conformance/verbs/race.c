@@ -20,7 +20,8 @@ struct runner {
 
 static int prepare(struct cf_run *run, json_t *request, struct runner *runner, struct kt_err *err)
 {
-	const char *name = json_string_value(json_object_get(request, "api")), *to = json_string_value(json_object_get(request, "to"));
+	const char *name = json_string_value(json_object_get(request, "api"));
+	const char *to = json_string_value(json_object_get(request, "to"));
 
 	runner->api = name ? kw_api_key(name) : -1;
 	if (runner->api < 0)

@@ -62,7 +62,8 @@ static json_t *illegal_at(const struct walk *walk, int level)
 	json_array_foreach(walk->illegal, i, row) {
 		json_t *levels = json_object_get(row, "levels");
 
-		if (level >= json_integer_value(json_array_get(levels, 0)) && level <= json_integer_value(json_array_get(levels, 1)))
+		if (level >= json_integer_value(json_array_get(levels, 0)) &&
+		    level <= json_integer_value(json_array_get(levels, 1)))
 			return row;
 	}
 	return NULL;

@@ -1,4 +1,5 @@
-#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/fetch_sessions.h"
+#include "fakebroker/cluster/transactions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,11 @@ static int nodes_init(struct fb_cluster *cluster, int nbrokers)
 		node->id = node->controller ? FB_CONTROLLER_ID : (int32_t)i + 1;
 		kw_uuid_random(&node->incarnationId);
 		kw_uuid_random(&node->logDir);
+		if (!node->controller) {
+			node->fetch_sessions = fb_fetch_sessions_new();
+			if (!node->fetch_sessions)
+				return KT_ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -49,9 +55,10 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	cluster->levels = fb_levels_at(release, level);
 	cluster->metadata_offset = cluster->features_epoch = 1;
 	cluster->registrationVersion = FB_STATICS_VERSION;
+	cluster->transactions = fb_transactions_new();
 	cluster->defs = fb_configdefs_new();
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
-	if (!cluster->configs || nodes_init(cluster, nbrokers) < 0) {
+	if (!cluster->configs || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
 		fb_cluster_free(cluster);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
@@ -69,6 +76,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 {
 	if (!cluster)
 		return;
+	fb_transactions_free(cluster->transactions);
 	while (cluster->ntopics)
 		fb_topic_unref(cluster->topics[--cluster->ntopics]);
 	free(cluster->topics);
@@ -79,6 +87,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++) {
 		if (cluster->nodes[i].observer)
 			fb_observer_unref(cluster->nodes[i].observer);
+		fb_fetch_sessions_free(cluster->nodes[i].fetch_sessions);
 		free(cluster->nodes[i].rack);
 		free(cluster->nodes[i].whyStopped);
 	}

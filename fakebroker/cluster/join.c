@@ -35,7 +35,8 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	struct fb_listener_view listener = {kw_str("PLAINTEXT"), kw_str(node->host), (uint16_t)node->port, 0};
 	struct fb_static_config *statics = NULL;
 	struct fb_register_view request = {
-		.version = (int16_t)cluster->registrationVersion, .brokerId = node->id, .clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
+		.version = (int16_t)cluster->registrationVersion, .brokerId = node->id,
+		.clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
 		.listeners = &listener, .nlisteners = 1, .features = features,
 		.nfeatures = own_features(cluster->release, features), .logDirs = &node->logDir, .nlogDirs = 1,
 	};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/cluster/log_line.h"
 
 enum { CLOSE_MS = 2000 };
@@ -63,6 +64,9 @@ static void elect(struct fb_cluster *cluster, struct fb_partition *partition)
 		partition->lastLeader = leader;
 	partition->leader = leader;
 	partition->leaderEpoch++;
+	if (fb_epochs_begin(&partition->epochs, partition->leaderEpoch, partition->log.logEndOffset) < 0)
+		fb_log_line(KASSAY_ERROR, "no memory to remember epoch %d of %s-%d", partition->leaderEpoch,
+			    partition->topic->name, partition->index);
 	pthread_mutex_unlock(&partition->lock);
 	cluster->metadata_offset++;
 }
@@ -104,6 +108,7 @@ int fb_node_stop(struct fb_cluster *cluster, struct fb_node *node, bool *held, s
 		return kt_fail(err, KT_EUSAGE, "broker %d is stopped already", node->id);
 	*held = fb_server_close(cluster->server, node, CLOSE_MS, NULL) < 0;
 	fb_node_close_observer(cluster, node);
+	fb_fetch_sessions_clear(node->fetch_sessions);
 	fb_server_poke(cluster->server);   /* fetches that wait elsewhere look at their partitions again */
 	fb_log_line(KASSAY_INFO, "broker %d stopped%s", node->id, *held ? "; a request holds up a thread" : "");
 	return 0;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/cluster/cluster.h"
+#include "lib/wire/errors.h"
 
 static int compare(const struct fb_topic *topic, struct kw_str name)
 {
@@ -74,6 +75,8 @@ void fb_topic_unref(struct fb_topic *topic)
 	for (int32_t i = 0; topic->partitions && i < topic->npartitions; i++) {
 		fb_log_fini(&topic->partitions[i].log);
 		fb_producers_fini(&topic->partitions[i].producers);
+		fb_txns_fini(&topic->partitions[i].txns);
+		fb_epochs_fini(&topic->partitions[i].epochs);
 		pthread_mutex_destroy(&topic->partitions[i].lock);
 	}
 	fb_chain_unref(topic->chain);
@@ -87,6 +90,13 @@ void fb_topic_unref(struct fb_topic *topic)
 struct fb_partition *fb_topic_partition(struct fb_topic *topic, int32_t index)
 {
 	return index >= 0 && index < topic->npartitions ? &topic->partitions[index] : NULL;
+}
+
+int16_t fb_partition_judge_epoch(const struct fb_partition *partition, int32_t currentLeaderEpoch)
+{
+	if (currentLeaderEpoch == -1 || currentLeaderEpoch == partition->leaderEpoch)
+		return 0;
+	return currentLeaderEpoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
 }
 
 /* Ids of our brokers: those that run, *running of them, then the others. */
@@ -200,8 +210,13 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 		memcpy(topic->replicas, replicas, (size_t)npartitions * (size_t)rf * sizeof *replicas);
 	else
 		assign(cluster, topic);
-	for (int32_t i = 0; i < npartitions; i++)
+	for (int32_t i = 0; i < npartitions; i++) {
 		choose_leader(cluster, topic, i);
+		if (fb_epochs_begin(&topic->partitions[i].epochs, 0, 0) < 0) {
+			fb_topic_unref(topic);
+			return kt_fail(err, KT_ENOMEM, "out of memory");
+		}
+	}
 	if (fb_topic_configure(cluster, topic, err) < 0 || insert(cluster, topic) < 0) {
 		fb_topic_unref(topic);
 		return err && err->code ? err->code : kt_fail(err, KT_ENOMEM, "out of memory");

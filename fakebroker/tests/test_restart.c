@@ -220,6 +220,29 @@ static void wrong_questions_are_answered(void **state)
 	assert_int_equal(fb_configs_static(run.process.cluster->configs, 2, kw_str("num.io.threads")).n, -1);
 }
 
+static int64_t end_of_epoch(struct kc_conn *conn, int epoch)
+{
+	return ask_num(&run, conn, "topics.0.partitions.0.endOffset", "OffsetForLeaderEpoch", 4, "{'replicaId': -1, 'topics': "
+		       "[{'topic': 'three', 'partitions': [{'partition': 0, 'currentLeaderEpoch': -1, 'leaderEpoch': %d}]}]}", epoch);
+}
+
+static void a_consumer_learns_where_an_epoch_ended(void **state)
+{
+	struct kc_conn *two = dial(&run, 2), *three;
+
+	(void)state;
+	assert_int_equal(produce(&run, two, "three", "{'value': 'a'}, {'value': 'b'}"), 0);
+	assert_int_equal(end_of_epoch(two, 0), 2);
+	kc_free(two);
+	post(200, "/v1/nodes/2/stop", NULL);
+	three = dial(&run, 3);
+	assert_int_equal(produce(&run, three, "three", "{'value': 'c'}"), 2);
+	assert_int_equal(end_of_epoch(three, 0), 2);
+	assert_int_equal(end_of_epoch(three, 1), 3);
+	assert_int_equal(end_of_epoch(three, 2), -1);
+	kc_free(three);
+}
+
 /* ---- registration ---- */
 
 static json_t *node(int i)
@@ -472,6 +495,7 @@ int main(void)
 		T(a_stopped_broker_is_gone_for_clients),
 		T(its_partitions_get_other_leaders),
 		T(a_partition_without_other_replicas_waits_for_its_leader),
+		T(a_consumer_learns_where_an_epoch_ended),
 		T(topics_are_made_on_those_that_run),
 		T(wrong_questions_are_answered),
 		T(a_start_that_is_refused_leaves_it_stopped),

@@ -76,7 +76,7 @@ static void drop(void *arg, void *state)
 
 static int set_up(void **state)
 {
-	static const struct fb_server_ops ops = {handle, again, drop, NULL};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop};
 	struct fb_server_opts opts = {.threads = 2, .max_frame = MAX_FRAME, .max_connections = 64};
 
 	(void)state;
@@ -365,7 +365,7 @@ static void no_descriptor_left(void **state)
 static void a_busy_port_is_one_clear_line(void **state)
 {
 	struct fb_server_opts opts = {.threads = 1, .max_frame = 1};
-	static const struct fb_server_ops ops = {handle, again, drop, NULL};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop};
 	struct fb_server *server;
 	struct kt_err err = {0};
 	int port;
@@ -393,7 +393,7 @@ static void a_listener_closes_and_opens_again(void **state)
 {
 	enum { N = 6 };
 	struct fb_server_opts opts = {.threads = 2, .max_frame = MAX_FRAME};
-	static const struct fb_server_ops ops = {handle, again, drop, NULL};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop};
 	char tags[2];
 	int ports[2], fds[N], other;
 
