@@ -223,7 +223,8 @@ static void wrong_questions_are_answered(void **state)
 static int64_t end_of_epoch(struct kc_conn *conn, int epoch)
 {
 	return ask_num(&run, conn, "topics.0.partitions.0.endOffset", "OffsetForLeaderEpoch", 4, "{'replicaId': -1, 'topics': "
-		       "[{'topic': 'three', 'partitions': [{'partition': 0, 'currentLeaderEpoch': -1, 'leaderEpoch': %d}]}]}", epoch);
+		       "[{'topic': 'three', 'partitions': [{'partition': 0, 'currentLeaderEpoch': -1, 'leaderEpoch': %d}]}]}",
+		       epoch);
 }
 
 static void a_consumer_learns_where_an_epoch_ended(void **state)
