@@ -232,12 +232,12 @@ static void a_consumer_learns_where_an_epoch_ended(void **state)
 	struct kc_conn *two = dial(&run, 2), *three;
 
 	(void)state;
-	assert_int_equal(produce(&run, two, "three", "{'value': 'a'}, {'value': 'b'}"), 0);
+	assert_int_equal(produce(&run, two, "three", BATCH("{'value': 'a'}, {'value': 'b'}")), 0);
 	assert_int_equal(end_of_epoch(two, 0), 2);
 	kc_free(two);
 	post(200, "/v1/nodes/2/stop", NULL);
 	three = dial(&run, 3);
-	assert_int_equal(produce(&run, three, "three", "{'value': 'c'}"), 2);
+	assert_int_equal(produce(&run, three, "three", BATCH("{'value': 'c'}")), 2);
 	assert_int_equal(end_of_epoch(three, 0), 2);
 	assert_int_equal(end_of_epoch(three, 1), 3);
 	assert_int_equal(end_of_epoch(three, 2), -1);
