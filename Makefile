@@ -41,6 +41,9 @@ obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
 HOOKS    := $(wildcard fakebroker/hooks/kassay_*.h)
+# What a program that links libkassay.a may include; the other headers of lib/wire are its own.
+LIB_HEADERS := lib/text/err.h lib/text/json.h lib/wire/errors.def \
+	$(filter-out $(addprefix lib/wire/,batch_json.h codec.h edit_steps.h plan.h),$(wildcard lib/wire/*.h))
 PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fixtures/plugins/*.c))
 
 LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
@@ -60,7 +63,7 @@ help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
-	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
@@ -68,7 +71,7 @@ help:
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
-	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
+	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
 	@echo 'make deps         install the Debian packages that are missing (all building targets do this first)'
 	@echo 'make clean        remove build output'
 	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir  V=1'
@@ -172,7 +175,7 @@ $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 
 .PHONY: check
 check: all tests
-	@BUILD=$(BUILD) TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
+	@BUILD=$(BUILD) LINK='$(CC) $(KLDFLAGS)' TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
 		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
 
 .PHONY: tests
@@ -240,13 +243,16 @@ lint:
 # ---- install ---------------------------------------------------------------------------------------------------------
 
 .PHONY: install
-install: $(BINS)
+install: $(BINS) $(LIB_A)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/kassay $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-		$(DESTDIR)$(PREFIX)/share/kassay
+		$(DESTDIR)$(PREFIX)/share/kassay $(addprefix $(DESTDIR)$(PREFIX)/include/kassay/,$(sort $(dir $(LIB_HEADERS))))
 	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(HOOKS) $(DESTDIR)$(PREFIX)/include/kassay/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' fixtures/packages/kassay.pc.in \
-		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/kassay.pc
+	for header in $(LIB_HEADERS); do install -m 644 $$header $(DESTDIR)$(PREFIX)/include/kassay/$$header || exit; done
+	install -m 644 $(BUILD)/gen/kw_messages.h $(DESTDIR)$(PREFIX)/include/kassay/
+	install -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
+	for pc in kassay kassay-wire; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@LIBS@|$(LIB_LIBS)|' fixtures/packages/$$pc.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$pc.pc || exit; done
 	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \
 		$(DESTDIR)$(PREFIX)/share/kassay/
 

@@ -111,15 +111,6 @@ static bool enough(const struct fetch *f)
 
 /* ---- the answer ---- */
 
-static int64_t count(const struct fb_read *read)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < read->whole; i++)   /* header, body, header, body ... */
-		n += (int32_t)kw_rd32(read->records.v[2 * i].p + KW_B_COUNT);
-	return n;
-}
-
 /* FetchResponse's list for those who read committed records only: which producers' records are to be skipped from where on.
  * Under the partition's lock. */
 static bool tell_aborted(struct fetch *f, const struct fb_txns *txns, int64_t from, int64_t end,
@@ -180,8 +171,8 @@ static void show(const struct fetch *f, const struct fb_fetch_want *want, const 
 	shown->partition = want->data.partition;
 	shown->direction = KASSAY_CONSUMED;
 	shown->bytes = read->records.n;
-	shown->records = count(read);
-	shown->codec = read->whole ? kw_rd16(read->records.v[0].p + KW_B_ATTRIBUTES) & KW_A_CODEC : -1;
+	shown->records = read->count;
+	shown->codec = read->codec;
 	shown->flags = read->nframes > read->whole ? KASSAY_PARTIAL : 0;
 	shown->error = error;
 }
@@ -190,7 +181,7 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 			     struct kassay_partition *shown)
 {
 	struct fb_partition *partition = find(f, want, &out->errorCode);
-	struct fb_read read = {0};
+	struct fb_read read = {.codec = -1};
 	bool ok = true;
 
 	out->partitionIndex = want->data.partition;

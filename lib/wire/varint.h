@@ -3,7 +3,7 @@
  * Each reads at p, never at or beyond end, and returns the number of bytes used, 0 when the input ends inside the
  * number (or p == end), or -1 when the number goes on after its last possible byte (the 5th, for a varlong the 10th).
  * Forms longer than needed are accepted and bits beyond the width are dropped, as Kafka does. With -1, *v holds the
- * bits read so far, without zigzag: Kafka prints them in its message. With 0, *v is not set.
+ * bits read so far, without zigzag: Kafka prints them in its message. With 0, *v is not set. buf.h has the writers.
  */
 #ifndef KASSAY_WIRE_VARINT_H
 #define KASSAY_WIRE_VARINT_H
