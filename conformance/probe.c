@@ -305,6 +305,8 @@ int cf_target_probe(struct cf_target *target, const char *bootstrap, const struc
 	link = cf_target_broker(target);
 	if (cf_link_open(&link, err))
 		return err->code;
+	found(target, CF_CAN_BROKERS, target->brokers > 1, "Metadata lists %d broker%s", target->brokers,
+	      target->brokers == 1 ? "" : "s");
 	probe_controller(target);
 	probe_features(target);
 	probe_topic_configs(target, &link);

@@ -7,7 +7,7 @@
 #include "fakebroker/request.h"
 #include "fakebroker/sasl.h"
 
-enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18 };
+enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62 };
 
 static const struct fb_api apis[] = {
 #define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
@@ -28,6 +28,13 @@ const struct fb_api *fb_api_find(int api_key)
 		if (apis[i].key == api_key)
 			return &apis[i];
 	return NULL;
+}
+
+int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api)
+{
+	return api->key == BROKER_REGISTRATION && cluster->registrationVersion < api->max
+		       ? (int16_t)cluster->registrationVersion
+		       : api->max;
 }
 
 /* ---- the request's life ---- */
@@ -124,7 +131,7 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 	char line[600];
 	void *body;
 
-	if (req->version < api->min || req->version > api->max) {
+	if (req->version < api->min || req->version > fb_api_max(req->cluster, api)) {
 		if (api->key != API_VERSIONS)
 			return unparsed(req, "%s has no version %d here", kw_api_name(api->key), req->version);
 		req->header_version_override = 0;

@@ -14,6 +14,7 @@ struct item {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer;
 	struct fb_topic *ref;               /* NULL: there is no such topic */
 	struct fb_partition *partition;     /* NULL: there is no such partition */
+	int32_t leader, leaderEpoch;        /* of the partition when it was looked up */
 	struct kw_topic_conf conf;
 	struct fb_chain *chain;
 	struct kw_verdict verdict;
@@ -112,6 +113,8 @@ static void resolve(struct fb_request *req, struct item *item)
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
+	item->leader = item->partition->leader;
+	item->leaderEpoch = item->partition->leaderEpoch;
 	item->conf = topic->conf;
 	item->chain = topic->chain ? fb_chain_ref(topic->chain) : NULL;
 }
@@ -124,7 +127,7 @@ static void judge_place(struct batch_of_items *all, struct item *item)
 		refuse(item, 21, NULL);
 	else if (item->ref->internal && !kw_str_is(req->header->clientId, "__admin_client"))
 		refuse(item, 17, NULL);
-	else if (item->partition->leader != req->node->id)
+	else if (item->leader != req->node->id)
 		refuse(item, 6, NULL);
 }
 
@@ -218,7 +221,7 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 
 	return (struct fb_append){
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
-		.partition = partition->index, .leaderEpoch = partition->leaderEpoch, .conf = &item->conf,
+		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .meters = meters, .now = fb_cluster_now(req->cluster),
 	};
 }
@@ -235,6 +238,14 @@ static void add_meters(struct fb_cluster *cluster, const struct kw_meters *m)
 	pthread_mutex_unlock(&cluster->meters_lock);
 }
 
+/* Another broker was elected while the records were read. */
+static void lose_leader(struct item *item)
+{
+	item->leader = item->partition->leader;
+	item->leaderEpoch = item->partition->leaderEpoch;
+	refuse(item, 6, NULL);
+}
+
 /* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
 static void append(struct fb_request *req, struct item *item)
 {
@@ -244,7 +255,10 @@ static void append(struct fb_request *req, struct item *item)
 
 	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
 		pthread_mutex_lock(&item->partition->lock);
-		fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
+		if (item->partition->leaderEpoch == item->leaderEpoch)
+			fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
+		else
+			lose_leader(item);
 		pthread_mutex_unlock(&item->partition->lock);
 	}
 	add_meters(req->cluster, &meters);
@@ -406,8 +420,8 @@ static void fill(const struct fb_request *req, const struct item *item)
 	answer->recordErrors.v = v->recordErrors;
 	answer->recordErrors.n = v->nrecordErrors;
 	if (v->errorCode == 6 && item->partition && req->version >= 10) {
-		answer->currentLeader.leaderId = item->partition->leader;
-		answer->currentLeader.leaderEpoch = item->partition->leaderEpoch;
+		answer->currentLeader.leaderId = item->leader;
+		answer->currentLeader.leaderEpoch = item->leaderEpoch;
 	}
 }
 

@@ -25,7 +25,7 @@ static bool keys(struct fb_request *req, struct kw_ApiVersionsResponse *response
 		n++;
 		out->apiKey = api->key;
 		out->minVersion = api->advertised_min;
-		out->maxVersion = api->max;
+		out->maxVersion = fb_api_max(req->cluster, api);
 	}
 	return true;
 }

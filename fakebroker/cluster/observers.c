@@ -127,6 +127,16 @@ static void close_all(struct fb_cluster *cluster, struct fb_observer *const *obs
 		pthread_join(closing[--started].thread, NULL);
 }
 
+static bool runs(struct fb_cluster *cluster, const struct fb_node *node)
+{
+	bool stopped;
+
+	pthread_rwlock_rdlock(&cluster->lock);
+	stopped = node->stopped;
+	pthread_rwlock_unlock(&cluster->lock);
+	return !stopped;
+}
+
 /* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
 int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
 		       struct kt_err *err)
@@ -137,8 +147,11 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 	int code = 0;
 
 	for (size_t i = 0; i < n && !code; i++) {
-		struct fb_observer *present = fb_node_observer(cluster, &cluster->nodes[i]);
+		struct fb_observer *present;
 
+		if (!runs(cluster, &cluster->nodes[i]))
+			continue;
+		present = fb_node_observer(cluster, &cluster->nodes[i]);
 		code = make(cluster, cluster->nodes[i].id, classes, mode, present, &observers[i], strict ? &why : NULL);
 		if (!code)
 			code = why.code;
@@ -148,7 +161,7 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 	for (size_t i = 0; i < n && !code; i++) {
 		struct fb_observer *old = cluster->nodes[i].observer;
 
-		if (observers[i]) {
+		if (observers[i] && !cluster->nodes[i].stopped) {
 			cluster->nodes[i].observer = observers[i];
 			observers[i] = old;
 		}
@@ -167,6 +180,37 @@ void fb_cluster_close_observers(struct fb_cluster *cluster)
 		cluster->nodes[i].observer = NULL;
 	}
 	close_all(cluster, observers, cluster->nnodes - 1);
+}
+
+int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err)
+{
+	struct fb_observer *made;
+	int64_t timeout;
+
+	if (make(cluster, node->id, NULL, NULL, NULL, &made, NULL) < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	pthread_rwlock_wrlock(&cluster->lock);
+	if (!node->observer) {   /* else somebody exchanges all of them right now */
+		node->observer = made;
+		made = NULL;
+	}
+	timeout = shutdown_timeout(cluster, node);
+	pthread_rwlock_unlock(&cluster->lock);
+	close_observer(made, timeout);
+	return 0;
+}
+
+void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node)
+{
+	struct fb_observer *observer;
+	int64_t timeout;
+
+	pthread_rwlock_wrlock(&cluster->lock);
+	observer = node->observer;
+	node->observer = NULL;
+	timeout = shutdown_timeout(cluster, node);
+	pthread_rwlock_unlock(&cluster->lock);
+	close_observer(observer, timeout);
 }
 
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node)

@@ -479,7 +479,7 @@ static void set_peer(struct fb_conn *conn, const struct sockaddr *peer)
 	}
 }
 
-struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struct sockaddr *peer)
+struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *listener, const struct sockaddr *peer)
 {
 	struct fb_conn *conn = calloc(1, sizeof *conn);
 	int on = 1;
@@ -489,7 +489,7 @@ struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struc
 		return NULL;
 	}
 	conn->loop = loop;
-	conn->tag = tag;
+	conn->listener = listener;
 	conn->fd = fd;
 	conn->id = atomic_fetch_add(&loop->server->next_id, 1) + 1;
 	conn->out_tail = &conn->out;
@@ -525,7 +525,7 @@ void fb_conn_adopt(struct fb_conn *conn)
 
 void *fb_conn_tag(const struct fb_conn *conn)
 {
-	return conn->tag;
+	return conn->listener->tag;
 }
 
 void *fb_conn_session(const struct fb_conn *conn)
