@@ -17,7 +17,7 @@
 
 #define PROGRAM "conformance mutants"
 
-enum { JOBS_MAX = 64, CASES_AT_A_TIME = 4, ANSWER_MS = 2000, PATIENCE_MS = 1000 };
+enum { JOBS_MAX = 64, CASES_AT_A_TIME = 4, ANSWER_MS = 2000, PATIENCE_MS = 2000 };
 
 static struct {
 	const char *data, *fakebroker, *scenario;

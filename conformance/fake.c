@@ -13,6 +13,9 @@
 
 #include "lib/client/client.h"
 
+/* Kafka's 9 s would be waited for in every run. */
+#define SESSION_TIMEOUT "broker.session.timeout.ms=1000"
+
 enum { READY_MS = 20000, OUTPUT_MAX = 1 << 20 };
 
 /* Runs argv with its standard output in *out, which the caller closes, and its standard error nowhere. */
@@ -96,18 +99,48 @@ static int read_ready(struct cf_fake *fake, int fd, struct kt_err *err)
 	return 0;
 }
 
-int cf_fake_start(struct cf_fake *fake, const char *program, const char *scenario, const char *mutant, struct kt_err *err)
+static int make_journal(struct cf_fake *fake, struct kt_err *err)
 {
-	const char *argv[] = {program, scenario, "--port", "0", mutant ? "--mutant" : NULL, mutant, NULL};
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	snprintf(fake->journal, sizeof fake->journal, "%.150s/kassay-journal-XXXXXX", dir && *dir ? dir : "/tmp");
+	fd = mkostemp(fake->journal, O_CLOEXEC);
+	if (fd < 0) {
+		kt_fail(err, KT_EFILE, "%s: %s", fake->journal, strerror(errno));
+		fake->journal[0] = '\0';
+		return err->code;
+	}
+	close(fd);
+	return 0;
+}
+
+int cf_fake_start(struct cf_fake *fake, const struct cf_fake_setup *setup, struct kt_err *err)
+{
+	char journal[300], level[16];
+	const char *argv[16] = {setup->program, setup->scenario, "--port", "0", "--set", SESSION_TIMEOUT, "--set", journal};
+	size_t n = 8;
 	int out;
 
 	memset(fake, 0, sizeof *fake);
-	if (spawn(argv, &fake->pid, &out, err)) {
-		fake->pid = 0;
+	if (make_journal(fake, err))
 		return err->code;
+	snprintf(journal, sizeof journal, "observer.JournalObserver.file=%s", fake->journal);
+	snprintf(level, sizeof level, "%d", setup->level);
+	if (setup->mutant) {
+		argv[n++] = "--mutant";
+		argv[n++] = setup->mutant;
 	}
-	read_ready(fake, out, err);
-	close(out);
+	if (setup->level) {
+		argv[n++] = "--metadata-version";
+		argv[n++] = level;
+	}
+	if (spawn(argv, &fake->pid, &out, err) == 0) {
+		read_ready(fake, out, err);
+		close(out);
+	} else {
+		fake->pid = 0;
+	}
 	if (err->code)
 		cf_fake_stop(fake, NULL);
 	return err->code;
@@ -116,12 +149,17 @@ int cf_fake_start(struct cf_fake *fake, const char *program, const char *scenari
 int cf_fake_stop(struct cf_fake *fake, struct kt_err *err)
 {
 	pid_t pid = fake->pid;
+	int code = 0;
 
-	if (!pid)
-		return 0;
 	fake->pid = 0;
-	kill(pid, SIGTERM);
-	return await_end(pid, "the fakebroker", err);
+	if (pid) {
+		kill(pid, SIGTERM);
+		code = await_end(pid, "the fakebroker", err);
+	}
+	if (*fake->journal)
+		unlink(fake->journal);
+	fake->journal[0] = '\0';
+	return code;
 }
 
 json_t *cf_fake_mutants(const char *program, struct kt_err *err)

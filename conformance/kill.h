@@ -12,6 +12,7 @@ struct cf_killer {
 	uint64_t seed;
 	const volatile sig_atomic_t *stop;   /* once it is not 0, no further case is begun */
 	char **observed;                     /* of each instance, the alternative that an unbroken fakebroker shows; owned */
+	int *levels;                         /* of each instance, that of a broker of its own on which alone it can run; or 0 */
 };
 
 /* Runs the suite against the fakebroker without a mutant, on which every case must pass strictly. Fails with KT_EPEER and
