@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,14 +24,17 @@ static struct {
 	const char *data, *fakebroker, *scenario;
 	struct kt_list only;
 	bool json, write;
-	int jobs;
-} given = {.jobs = 2};
+	int jobs, sample;
+	int64_t seed;
+} given = {.jobs = 2, .seed = -1};
 
 static const struct kt_opt options[] = {
 	KT_STR(0, "fakebroker", "PATH", &given.fakebroker, "the program (the one beside this one)"),
 	KT_STR(0, "scenario", "FILE", &given.scenario, "what it is started with (fixtures/scenarios/demo.json)"),
 	KT_LIST(0, "only", "GLOB", &given.only, "mutants whose name fits (records.*); may be given again"),
 	KT_INT('j', "jobs", "N", &given.jobs, 1, JOBS_MAX, "mutants at a time (2)"),
+	KT_INT(0, "sample", "N", &given.sample, 0, INT_MAX, "only N of them, drawn by the seed (0: all)"),
+	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "of --sample (random, and told at the end)"),
 	KT_FLAG(0, "write", &given.write, "write what is found into the lists, for review"),
 	KT_FLAG(0, "json", &given.json, "print JSON in place of lines for people"),
 	CF_DATA_OPTION(&given.data),
@@ -46,6 +50,7 @@ static const struct kt_cli cli = {
 	.examples =
 		"  conformance mutants\n"
 		"  conformance mutants --only 'records.crc-*'\n"
+		"  conformance mutants --sample 50\n"
 		"  conformance mutants --only validators.ignored --write && git diff conformance/mutants",
 	.exits = {
 		[KT_EXIT_OK] = "every mutant turns exactly its listed cases red",
@@ -80,7 +85,7 @@ struct matrix {
 	char program[PATH_MAX], scenario[PATH_MAX];
 	json_t *mutants;             /* as the fakebroker lists them */
 	struct trial *trials;
-	size_t n;
+	size_t n, of;                /* of: before the sample was drawn */
 	pthread_mutex_t lock;        /* guards all below */
 	size_t next, told;
 	int status;
@@ -220,6 +225,31 @@ static int find_program(struct matrix *matrix, struct kt_err *err)
 	return err->code;
 }
 
+static int64_t random_seed(void)
+{
+	uint32_t random = (uint32_t)time(NULL);
+
+	if (getrandom(&random, sizeof random, 0) < 0)
+		random ^= (uint32_t)getpid() << 16;
+	return random;
+}
+
+/* Keeps given.sample of the trials, in their order. */
+static void draw(struct matrix *matrix)
+{
+	uint64_t seed = (uint64_t)given.seed;
+	unsigned short state[3] = {(unsigned short)seed, (unsigned short)(seed >> 16), (unsigned short)(seed >> 32)};
+	size_t wanted = (size_t)given.sample, kept = 0;
+
+	for (size_t i = 0; i < matrix->n; i++) {
+		if ((size_t)nrand48(state) % (matrix->n - i) < wanted - kept)
+			matrix->trials[kept++] = matrix->trials[i];
+		else
+			free(matrix->trials[i].red);
+	}
+	matrix->n = kept;
+}
+
 static int choose(struct matrix *matrix, struct kt_err *err)
 {
 	size_t ninstances = matrix->setup.suite.ninstances, i;
@@ -239,6 +269,9 @@ static int choose(struct matrix *matrix, struct kt_err *err)
 			return kt_fail(err, KT_ENOMEM, "out of memory");
 		matrix->n++;
 	}
+	matrix->of = matrix->n;
+	if (given.sample > 0 && (size_t)given.sample < matrix->n)
+		draw(matrix);
 	return matrix->n ? 0 : kt_fail(err, KT_EUSAGE, "no mutant is selected; `fakebroker --list mutants` shows all");
 }
 
@@ -391,6 +424,16 @@ static void print_json(const struct matrix *matrix)
 	json_decref(out);
 }
 
+static void print_outcome(const struct matrix *matrix)
+{
+	printf("%zu of %zu mutants, %zu cases: %s\n", matrix->told, matrix->of, matrix->setup.suite.ninstances,
+	       given.write ? "the lists are written" :
+	       matrix->status == KT_EXIT_OK ? "each turns exactly its listed cases red" :
+	       matrix->status == KT_EXIT_INCOMPLETE ? "interrupted" : "not as listed");
+	if (matrix->n < matrix->of)
+		printf("a sample, drawn by --seed %lld: the others were not run\n", (long long)given.seed);
+}
+
 static void conclude(struct matrix *matrix)
 {
 	if (interrupted)
@@ -402,10 +445,7 @@ static void conclude(struct matrix *matrix)
 	if (given.json)
 		print_json(matrix);
 	else
-		printf("%zu of %zu mutants, %zu cases: %s\n", matrix->told, matrix->n, matrix->setup.suite.ninstances,
-		       given.write ? "the lists are written" :
-		       matrix->status == KT_EXIT_OK ? "each turns exactly its listed cases red" :
-		       matrix->status == KT_EXIT_INCOMPLETE ? "interrupted" : "not as listed");
+		print_outcome(matrix);
 }
 
 static void matrix_fini(struct matrix *matrix)
@@ -431,6 +471,8 @@ int cf_command_mutants(int argc, char **argv)
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
 		return status;
 	matrix.talks = !given.json;
+	if (given.seed < 0)
+		given.seed = random_seed();
 	pthread_mutex_init(&matrix.lock, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

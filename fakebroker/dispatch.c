@@ -9,7 +9,7 @@
 #include "fakebroker/request.h"
 #include "fakebroker/sasl.h"
 
-enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62 };
+enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62, SLOW_NS = 15000000 };
 
 static const struct fb_api apis[] = {
 #define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
@@ -208,7 +208,7 @@ static void describe(const struct fb_request *req, struct fb_exchange *x)
 	x->view.id = req->id;
 	x->view.node = req->node->id;
 	x->view.listener = fb_hook_str(kw_str(req->node->controller ? "CONTROLLER" : req->node->auth.name));
-	x->view.principal = fb_hook_str(kw_str(fb_request_principal(req)));
+	x->view.principal = fb_hook_str(fb_mutant(FB_M_PRINCIPAL_HIDDEN) ? KW_NULL_STR : kw_str(fb_request_principal(req)));
 	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
 	x->view.clientId = fb_hook_str(fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? KW_NULL_STR : req->header->clientId);
 	x->view.apiKey = req->api->key;
@@ -226,6 +226,7 @@ static bool is_unobserved(const struct fb_request *req, bool replied, const stru
 {
 	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) || (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
 	       (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && x->view.error_count > 0) ||
+	       (fb_mutant(FB_M_ONLY_RECORDS_OBSERVED) && req->npartitions == 0) ||
 	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
 }
 
@@ -253,7 +254,7 @@ static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 	if (req->node->controller)
 		return;
 	describe(req, &x);
-	x.view.response_bytes = (int64_t)response_bytes;
+	x.view.response_bytes = fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD) ? 0 : (int64_t)response_bytes;
 	x.view.service_ns = fb_now_ns() - req->started_ns;
 	x.view.has_response = replied;
 	if (req->response) {
@@ -273,7 +274,7 @@ void fb_request_observe_produce(struct fb_request *req)
 	struct fb_exchange x;
 
 	fb_observer_unref(observer);
-	if (!wanted)
+	if (!wanted || fb_mutant(FB_M_PRODUCE_UNOBSERVED))
 		return;
 	describe(req, &x);
 	show(req, &x, true);
@@ -302,6 +303,7 @@ static enum fb_outcome reply(struct fb_request *req)
 {
 	struct kt_err err = {0};
 	struct kw_buf buf;
+	int64_t started;
 	char line[600];
 
 	kw_buf_init(&buf, 0);
@@ -312,7 +314,12 @@ static enum fb_outcome reply(struct fb_request *req)
 		kw_buf_fini(&buf);
 		return FB_CLOSE;
 	}
+	started = fb_now_ns();
 	observe(req, true, kw_buf_len(&buf));
+	if (fb_mutant(FB_M_SLOW_CLOSES) && fb_now_ns() - started > SLOW_NS) {
+		kw_buf_fini(&buf);
+		return FB_CLOSE;
+	}
 	if (req->cluster->recorder)
 		fb_recorder_add(req->cluster->recorder, req, &buf, "replied");
 	fb_conn_send_take(req->conn, &buf, req->frames, req->nframes);

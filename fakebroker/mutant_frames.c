@@ -47,6 +47,7 @@ bool fb_mutant_misses_body_fault(const struct kt_err *err)
 		{FB_M_NULL_UNSEEN, "", "cannot be null"},
 		{FB_M_ARRAY_COUNT_UNSEEN, "", "elements cannot lie"},
 		{FB_M_TAG_COUNT_UNSEEN, "", "more tagged fields"},
+		{FB_M_LONG_STRING_UNSEEN, "", "longer than 32767 bytes"},
 		{FB_M_LONG_LENGTH_UNSEEN, "", "varint is too long"},
 	};
 

@@ -308,7 +308,7 @@ static void take_its_word(const struct kw_records *records, struct kassay_partit
 
 	if (records->n <= KW_E_MAGIC)
 		return;
-	if (records->p[KW_E_MAGIC] < 2)
+	if (records->p[KW_E_MAGIC] < 2 && !fb_mutant(FB_M_LEGACY_UNCOUNTED))
 		count_messages(records, p);
 	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
 		 batch.count > 0)
@@ -385,7 +385,7 @@ static bool judge_shapes(struct batch_of_items *all)
 	for (int32_t i = 0; i < all->n; i++) {
 		struct item *item = &all->v[i];
 
-		if (!item->superseded && !item->verdict.errorCode &&
+		if (!item->superseded && !item->verdict.errorCode && !fb_mutant(FB_M_TWO_PRODUCERS_TAKEN) &&
 		    !kw_verdict_one_producer(&item->data->records, &first, &item->verdict))
 			return fail_whole(all, item);
 	}

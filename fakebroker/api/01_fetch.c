@@ -195,7 +195,7 @@ static void show(const struct fetch *f, const struct fb_fetch_want *want, const 
 				 : KW_NULL_STR;
 	shown->topic = fb_hook_str(name);
 	shown->partition = want->data.partition;
-	shown->direction = KASSAY_CONSUMED;
+	shown->direction = fb_mutant(FB_M_CONSUMED_AS_PRODUCED) ? KASSAY_PRODUCED : KASSAY_CONSUMED;
 	shown->bytes = read->records.n;
 	shown->records = read->count;
 	shown->codec = read->codec;

@@ -35,8 +35,10 @@ static int16_t judge(const struct fb_request *req, const struct fb_topic *topic,
 	*message = NULL;
 	if (req->forced)
 		return req->forced;
-	if (!topic)
+	if (!topic && !fb_mutant(FB_M_PRODUCERS_TEXT_UNTOLD))
 		*message = "This server does not host this topic-partition.";
+	if (!partition && fb_mutant(FB_M_PRODUCERS_UNKNOWN_CODE))
+		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	return partition->leader == req->node->id ? 0 : KW_ERR_NOT_LEADER_OR_FOLLOWER;

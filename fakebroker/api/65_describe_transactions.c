@@ -47,7 +47,7 @@ static bool describe(struct fb_request *req, struct kw_str id, struct kw_Describ
 		return true;
 	out->transactionState = kw_str(fb_txn_state_name(fb_mutant(FB_M_TXN_STATE_EMPTY) ? FB_TXN_EMPTY : txn->state));
 	out->transactionTimeoutMs = txn->timeoutMs;
-	out->transactionStartTimeMs = txn->started_ms;
+	out->transactionStartTimeMs = txn->started_ms < 0 && fb_mutant(FB_M_TXN_START_INVENTED) ? 0 : txn->started_ms;
 	out->producerId = txn->producerId;
 	out->producerEpoch = txn->producerEpoch;
 	return list_topics(req, txn, out);

@@ -144,6 +144,8 @@ static struct fb_txn *add(struct fb_transactions *transactions, struct kw_str id
 	v[at] = txn;
 	transactions->n++;
 	txn->producerEpoch = txn->lastProducerEpoch = NO_EPOCH;
+	if (fb_mutant(FB_M_FIRST_EPOCH_ONE))
+		txn->producerEpoch = 0;
 	txn->producerId = txn->lastProducerId = -1;
 	txn->started_ms = -1;
 	return txn;
@@ -179,7 +181,9 @@ static void complete(struct fb_cluster *cluster, struct fb_txn *txn, bool commit
 /* Aborts with an epoch that no producer was told, so that the one that began the transaction is fenced. */
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
-	txn->lastProducerEpoch = txn->producerEpoch++;
+	txn->lastProducerEpoch = txn->producerEpoch;
+	if (!fb_mutant(FB_M_INIT_ABORT_UNFENCED))
+		txn->producerEpoch++;
 	complete(cluster, txn, false, false);
 }
 
@@ -339,6 +343,8 @@ int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *
 	pthread_mutex_lock(&transactions->lock);
 	txn = find(transactions, producer->transactionalId);
 	error = judge(txn, producer);
+	if (!error && fb_mutant(FB_M_VERIFY_NEVER))
+		error = KW_ERR_TRANSACTION_ABORTABLE;
 	if (!error && !has(txn, partition) && !fb_mutant(FB_M_VERIFY_ALWAYS))
 		error = KW_ERR_TRANSACTION_ABORTABLE;
 	pthread_mutex_unlock(&transactions->lock);

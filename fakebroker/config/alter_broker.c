@@ -56,6 +56,8 @@ static bool read_only(const struct fb_configdef *def, struct kw_str name)
 {
 	if (fb_mutant(FB_M_ALL_READ_ONLY) && def && def->origin == FB_FROM_KAFKA)
 		return true;
+	if (fb_mutant(FB_M_NUMBERS_READ_ONLY) && def && (def->type == FB_INT || def->type == FB_LONG))
+		return true;
 	return def && def->dynamic == FB_READ_ONLY && fb_listener_key(name).n < 0 && !fb_mutant(FB_M_READ_ONLY_TAKEN);
 }
 

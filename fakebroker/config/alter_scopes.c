@@ -13,6 +13,8 @@
 static bool is_taken(struct fb_alter *alter, struct kw_str name)
 {
 	return fb_mutant(FB_M_UNKNOWN_KEY_TAKEN) ||
+	       (fb_mutant(FB_M_UNKNOWN_KEY_CREATED) && alter->create) ||
+	       (fb_mutant(FB_M_UNKNOWN_KEY_ALTERED) && !alter->create) ||
 	       (fb_mutant(FB_M_BROKER_KEY_TAKEN) && fb_configdef_find(alter->configs->defs, FB_BROKER, name));
 }
 

@@ -171,6 +171,8 @@ static bool check_listeners(struct registration *r)
 		const struct fb_listener_view *listener = &r->request->listeners[i];
 		const char *why = NULL;
 
+		if (fb_mutant(FB_M_LISTENER_UNCHECKED))
+			continue;
 		if (listener->securityProtocol < 0 || listener->securityProtocol >= PROTOCOLS)
 			why = kw_sprintf(r->arena, "Unknown security protocol %d in listener %.*s",
 				listener->securityProtocol, FB_STR(listener->name));

@@ -326,7 +326,7 @@ static bool show(struct fb_observer *observer, const struct fb_exchange *exchang
 	if (!enter(observer))
 		return false;
 	for (i = 0; i < observer->n; i++)
-		call(&observer->watchers[i], exchange, produce);
+		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce);
 	return true;
 }
 
@@ -364,7 +364,7 @@ static void *close_watcher(void *arg)
 	if (watcher->queue)
 		fb_queue_end(watcher->queue, watcher->deadline);
 	left = (watcher->deadline - fb_hook_now()) / 1000000;
-	if (class->close)
+	if (class->close && !fb_mutant(FB_M_NEVER_CLOSED))
 		class->close(watcher->instance, left > 0 ? left : 0);
 	pthread_mutex_lock(&watcher->gate.lock);
 	watcher->closed = true;

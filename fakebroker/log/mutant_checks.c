@@ -124,6 +124,9 @@ bool fb_mutant_hides_record(const struct fb_append *a, const struct kw_batch *ba
 	int codec = codec_of(batch);
 
 	return fb_mutant(FB_M_CHAIN_IGNORED) ||
+	       (fb_mutant(FB_M_CHAIN_WITHOUT_SINGLES) && batch->count == 1) ||
+	       (fb_mutant(FB_M_CHAIN_WITHOUT_PLAIN) && codec == KW_NONE) ||
+	       (fb_mutant(FB_M_CHAIN_ONLY_IDEMPOTENT) && batch->producerId < 0) ||
 	       (fb_mutant(FB_M_CHAIN_WITHOUT_GZIP) && codec == KW_GZIP) ||
 	       (fb_mutant(FB_M_CHAIN_WITHOUT_SNAPPY) && codec == KW_SNAPPY) ||
 	       (fb_mutant(FB_M_CHAIN_WITHOUT_LZ4) && codec == KW_LZ4) ||

@@ -96,18 +96,31 @@ static const char *message_about_all(const struct kw_verdict *v, struct kw_arena
 				 "showing the first three errors at most: [%s]", v->nrecordErrors, list) : NULL;
 }
 
+/* at: its place in the list. */
+static void bend_record_error(struct kw_ProduceResponse_BatchIndexAndErrorMessage *error, int32_t at)
+{
+	if (fb_mutant(FB_M_INDEX_FROM_ONE))
+		error->batchIndex++;
+	if (fb_mutant(FB_M_INDEX_AMONG_REFUSED))
+		error->batchIndex = at;
+	if (fb_mutant(FB_M_RECORD_ERROR_TEXT_UNTOLD))
+		error->batchIndexErrorMessage = KW_NULL_STR;
+}
+
 static void bend_record_errors(struct kw_verdict *v, struct kw_arena *arena)
 {
 	if (v->rule == KW_R_RECORDS && v->nrecordErrors > SHOWN && fb_mutant(FB_M_MESSAGE_SHOWS_ALL))
 		v->errorMessage = message_about_all(v, arena);
+	if (v->rule == KW_R_TIMESTAMPS && fb_mutant(FB_M_TIME_ERRORS_UNTOLD))
+		v->nrecordErrors = 0;
 	if (v->nrecordErrors > 0 && fb_mutant(FB_M_RECORDS_WITHOUT_MESSAGE))
 		v->errorMessage = NULL;
 	if (v->nrecordErrors > SHOWN && fb_mutant(FB_M_THREE_RECORD_ERRORS))
 		v->nrecordErrors = SHOWN;
 	if (v->nrecordErrors > 1 && fb_mutant(FB_M_ONE_RECORD_ERROR))
 		v->nrecordErrors = 1;
-	for (int32_t i = 0; i < v->nrecordErrors && fb_mutant(FB_M_INDEX_FROM_ONE); i++)
-		v->recordErrors[i].batchIndex++;
+	for (int32_t i = 0; i < v->nrecordErrors; i++)
+		bend_record_error(&v->recordErrors[i], i);
 }
 
 /* ---- request and shape ---- */

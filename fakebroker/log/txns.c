@@ -75,6 +75,8 @@ int16_t fb_txns_mark(struct fb_txns *txns, struct fb_log *log, struct fb_produce
 
 	if (error)
 		return error;
+	if (fb_mutant(FB_M_MARKER_NEEDS_PRODUCER) && !fb_producers_find(producers, marker->producerId))
+		return 0;
 	if (reserve(txns, log->logStartOffset) < 0 || fb_producers_reserve(producers) < 0 ||
 	    append(log, marker, leaderEpoch) < 0)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
