@@ -84,6 +84,8 @@ static bool is_red(const struct cf_killer *killer, size_t i, json_t *rows)
 
 	if (!row)
 		return false;
+	if (cf_row_verdict(row) == CF_UNSUPPORTED)   /* it was not asked, so it noticed nothing */
+		return false;
 	if (cf_row_verdict(row) != CF_PASS)
 		return true;
 	return only_observes(row) && (*cf_text(row, "reason") || strcmp(cf_text(row, "alternative"), killer->observed[i]) != 0);
@@ -144,7 +146,7 @@ int cf_kill(const struct cf_killer *killer, const char *mutant, bool *red, struc
 	json_t *rows = run_all(killer, mutant, err);
 
 	for (size_t i = 0; rows && i < suite->ninstances; i++)
-		red[i] = is_red(killer, i, rows);
+		red[i] = killer->levels[i] || is_red(killer, i, rows);
 	json_decref(rows);
 	for (size_t i = 0; i < suite->ninstances && !err->code && !*killer->stop; i++) {
 		if (!red[i])
