@@ -1,8 +1,8 @@
 /* Produce requests that are mostly wrong, made by chance: what `conformance diff` sends to two brokers.
  *
  * A mutation is JSON, so that it can be shrunk, printed and written as a case:
- *   {"topic": kind, "version": n, "acks": n, "transactionalId": text or null,
- *    "partitions": [{"index": n, "batches": [...] in the form of lib/wire/batch.h}]}
+ *   {"topic": kind, "version": n, "acks": n,
+ *    "partitions": [{"index": n, "batches": [...] in the form of lib/wire/batch.h; null for null records}]}
  */
 #ifndef KASSAY_CONFORMANCE_DIFF_MUTATION_H
 #define KASSAY_CONFORMANCE_DIFF_MUTATION_H
@@ -30,6 +30,9 @@ struct cf_diff_topic {
 
 /* Ends with a NULL kind. */
 extern const struct cf_diff_topic cf_diff_topics[];
+
+/* The configuration of a kind as an object; a new reference. */
+json_t *cf_diff_configs(const char *kind);
 
 /* A new reference, or NULL without memory. Timestamps are around now_ms; producers are made up, and go on from one
  * mutation to the next. Some cannot be encoded, because an edit finds nothing to edit. */
