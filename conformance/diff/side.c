@@ -223,7 +223,8 @@ static json_t *produce_body(json_t *topic, json_t *mutation, int version)
 }
 
 /* The answer, or NULL; *fate says what became of the connection meanwhile. */
-static int produce(struct cf_side *side, json_t *topic, json_t *mutation, json_t **answer, const char **fate, struct kt_err *err)
+static int produce(struct cf_side *side, json_t *topic, json_t *mutation, json_t **answer, const char **fate,
+		   struct kt_err *err)
 {
 	int version = (int)json_integer_value(json_object_get(mutation, "version"));
 	bool wait = json_integer_value(json_object_get(mutation, "acks")) != 0;
