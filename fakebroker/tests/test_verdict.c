@@ -1,4 +1,5 @@
 /* What the table of measured answers does not show: meters, offsets, memory, validators. */
+#include "fakebroker/log/txns.h"
 #include "fakebroker/tests/bench.h"
 
 /* ---- one batch at a time ---- */
@@ -348,6 +349,48 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Changes some bytes; most of the time the CRC then fits. */
+/* The transaction ended while the records were read: the batch must not open one that nobody ends. */
+static void test_a_late_batch_opens_no_transaction(void **state)
+{
+	struct fb_marker marker = {.producerId = 7, .commit = true};
+	struct fb_txns txns = {0};
+	struct bench bench;
+	struct kw_records records;
+	struct kw_arena arena;
+
+	(void)state;
+	bench_init(&bench, "t");
+	kw_arena_init(&arena, 0);
+	for (int late = 0; late < 2; late++) {
+		json_t *json = json_of("[{'attributes': 16, 'producerId': 7, 'producerEpoch': 0, 'baseSequence': 0, 'records': [{}]}]");
+		struct fb_frame *frame = frame_of(json);
+		struct fb_append a = {
+			.log = &bench.log, .producers = &bench.producers, .topic = "t", .conf = &bench.conf, .meters = &bench.meters,
+			.now = bench.now, .verified = true, .markers = fb_producers_markers(&bench.producers, 7),
+		};
+		struct kw_append_plan *plan;
+		struct kw_verdict v;
+
+		records = (struct kw_records){.p = frame->p + 20, .n = (int32_t)frame->n - 20};
+		kw_verdict_init(&v);
+		assert_true(fb_verdict_check(&a, &records, &arena, &plan, &v));
+		if (late)
+			assert_int_equal(fb_txns_mark(&txns, &bench.log, &bench.producers, &marker, 0), 0);
+		fb_verdict_append(&a, plan, frame, &arena, &v);
+		assert_int_equal(v.errorCode, late ? KW_ERR_INVALID_TXN_STATE : 0);
+		assert_int_equal(bench.producers.firstUnstable, late ? FB_NO_TXN : 0);
+		marker.producerEpoch = 0;
+		assert_int_equal(fb_txns_mark(&txns, &bench.log, &bench.producers, &marker, 0), 0);
+		fb_producers_fini(&bench.producers);
+		fb_producers_init(&bench.producers);
+		fb_frame_unref(frame);
+		json_decref(json);
+	}
+	fb_txns_fini(&txns);
+	kw_arena_fini(&arena);
+	bench_fini(&bench);
+}
+
 static void mutate(struct fb_frame *frame, uint32_t *seed)
 {
 	uint8_t *p = frame->p + 20;
@@ -417,6 +460,7 @@ int main(void)
 		T(test_validator_may_blame_the_timestamp),
 		T(test_validators_want_compressed_batches_whole),
 		T(test_validators_come_before_duplicates),
+		T(test_a_late_batch_opens_no_transaction),
 		T(test_mutated_batches),
 	};
 
