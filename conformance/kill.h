@@ -23,7 +23,8 @@ void cf_killer_fini(struct cf_killer *killer);
 /* red has an element for each instance of the suite: did it notice the mutant?
  *
  * A case is red when --strict would not let it pass or, where it only observes, when it observed something else than on the
- * unbroken broker; one that cannot be asked because a capability seems to be missing is not red. It must be so twice: among all others, and alone on a broker of its own, so that what one case leaves
+ * unbroken broker; one that cannot be asked because a capability seems to be missing is not red. It must be so twice: among
+ * all others, and alone on a broker of its own, so that what one case leaves
  * behind is not held against another. Errors are those of starting a broker and finding out about it. */
 int cf_kill(const struct cf_killer *killer, const char *mutant, bool *red, struct kt_err *err);
 
