@@ -305,7 +305,7 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 	broker->contact_ns = amends && old ? old->contact_ns : 0;
 	if (!amends && fb_mutant(FB_M_UNFENCED_AT_FIRST)) {
 		broker->fenced = false;
-		broker->contact_ns = fb_now_ns();
+		broker->contact_ns = fb_now_ns() + 60000000000;
 	}
 	broker->own = old && old->own;
 	*epoch = broker->epoch;
