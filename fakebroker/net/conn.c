@@ -340,7 +340,7 @@ static void feed(struct fb_conn *conn, const uint8_t *p, size_t n)
 	while (!paused(conn)) {
 		if (complete(conn)) {
 			deliver(conn);
-			if (fb_mutant(FB_M_ONE_FRAME_PER_READ))
+			if (fb_mutant(FB_M_ONE_FRAME_PER_READ) && n > 4 && n - 4 > kw_rd32(p))
 				return;
 			continue;
 		}
