@@ -105,7 +105,7 @@ static struct timespec after(int64_t ms)
 	return ts;
 }
 
-enum fb_job_end fb_job_do(struct fb_job *job, int64_t ms)
+enum fb_job_end fb_job_do(struct fb_job *job, int64_t ms, size_t *stage)
 {
 	struct timespec deadline = after(ms);
 	struct worker *worker;
@@ -133,6 +133,7 @@ enum fb_job_end fb_job_do(struct fb_job *job, int64_t ms)
 		return FB_JOB_DONE;
 	}
 	job->given_up = true;
+	*stage = atomic_load(&job->stage);
 	pthread_detach(worker->thread);
 	pthread_mutex_unlock(&lock);
 	return FB_JOB_GIVEN_UP;

@@ -27,6 +27,7 @@ static void run_job(struct fb_job *base)
 {
 	struct job *job = (struct job *)(void *)base;
 
+	atomic_store(&base->stage, 7);
 	if (job->waits) {
 		pthread_mutex_lock(&gate);
 		pthread_mutex_unlock(&gate);
@@ -65,10 +66,11 @@ static void wait_until_freed(int n)
 static void a_job_that_ends_is_the_callers(void **state)
 {
 	struct job *job = job_new(false);
+	size_t stage;
 
 	(void)state;
 	for (int i = 1; i <= 100; i++) {
-		assert_int_equal(fb_job_do(&job->job, EVER), FB_JOB_DONE);
+		assert_int_equal(fb_job_do(&job->job, EVER, &stage), FB_JOB_DONE);
 		assert_int_equal(job->runs, i);
 	}
 	free(job);
@@ -79,16 +81,19 @@ static void a_job_that_ends_is_the_callers(void **state)
 static void a_job_that_is_late_is_given_up(void **state)
 {
 	struct job *job = job_new(false);
+	size_t stage;
 
 	(void)state;
 	pthread_mutex_lock(&gate);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(fb_job_do(&job_new(true)->job, SOON), FB_JOB_GIVEN_UP);
-	assert_int_equal(fb_job_do(&job->job, EVER), FB_JOB_DONE);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(fb_job_do(&job_new(true)->job, SOON, &stage), FB_JOB_GIVEN_UP);
+		assert_true(stage == 7 || stage == 0);   /* 0: it had not even begun */
+	}
+	assert_int_equal(fb_job_do(&job->job, EVER, &stage), FB_JOB_DONE);
 	assert_int_equal(nfreed, 0);
 	pthread_mutex_unlock(&gate);
 	wait_until_freed(3);
-	assert_int_equal(fb_job_do(&job->job, EVER), FB_JOB_DONE);
+	assert_int_equal(fb_job_do(&job->job, EVER, &stage), FB_JOB_DONE);
 	assert_int_equal(job->runs, 2);
 	free(job);
 }
@@ -99,8 +104,9 @@ static void *caller(void *arg)
 
 	for (int i = 0; i < 200; i++) {
 		struct job *job = job_new(false);
+		size_t stage;
 
-		if (fb_job_do(&job->job, EVER) == FB_JOB_DONE && job->runs == 1)
+		if (fb_job_do(&job->job, EVER, &stage) == FB_JOB_DONE && job->runs == 1)
 			atomic_fetch_add(done, 1);
 		free(job);
 	}
@@ -124,10 +130,11 @@ static void callers_do_not_mix(void **state)
 static void workers_stop(void **state)
 {
 	struct job *job = job_new(false);
+	size_t stage;
 
 	(void)state;
 	fb_workers_stop();
-	assert_int_equal(fb_job_do(&job->job, EVER), FB_JOB_DONE);
+	assert_int_equal(fb_job_do(&job->job, EVER, &stage), FB_JOB_DONE);
 	fb_workers_stop();
 	free(job);
 }
