@@ -25,7 +25,7 @@ KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 
 LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
-fakebroker_LIBS  := -levent_core -levent_extra -levent_pthreads -ldl
+fakebroker_LIBS  := -lavro -levent_core -levent_extra -levent_pthreads -ldl
 loadgen_LIBS     := -lrdkafka
 conformance_LIBS :=
 TEST_LIBS := -lcmocka
