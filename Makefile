@@ -36,7 +36,7 @@ LIB_SRC  := $(filter-out lib/wire/schemac.c,$(wildcard lib/*/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o) $(BUILD)/gen/kw_tables.o
 LIB_A    := $(BUILD)/libkassay.a
 
-src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
+src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c $(1)/bench/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
 obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
@@ -50,6 +50,7 @@ LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
 PROG_TESTS := $(foreach p,$(PROGRAMS),$(patsubst %.c,$(OBJ)/%,$(wildcard $(p)/tests/test_*.c)))
 SH_TESTS   := $(wildcard fixtures/tests/test_*.sh lib/*/tests/test_*.sh $(PROGRAMS:%=%/tests/test_*.sh))
 FUZZERS    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/fuzz/fuzz_*.c $(PROGRAMS:%=%/fuzz/fuzz_*.c)))
+BENCHES    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/bench/bench_*.c))
 TESTS      := $(LIB_TESTS) $(PROG_TESTS) $(FUZZERS)
 # What runs a fuzz target: libFuzzer, or in `make check` a main that replays the inputs of corpus and regressions.
 FUZZ_MAIN  := $(if $(FUZZ),,$(OBJ)/lib/text/fuzz/replay.o)
@@ -65,10 +66,13 @@ help:
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
+	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
+	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
+	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
@@ -165,6 +169,15 @@ $(OBJ)/$(1)fuzz/fuzz_%: $(OBJ)/$(1)fuzz/fuzz_%.o $(FUZZ_MAIN) $(LIB_A)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
+# A benchmark has all of its folder's other sources, and the pairs of lib/text/bench.
+define bench
+$(OBJ)/$(1)bench/bench_%: $(OBJ)/$(1)bench/bench_%.o $(call bench_obj,$(1)) $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIB_LIBS)
+endef
+bench_obj = $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(wildcard $(1)bench/bench_*.c),$(wildcard $(1)bench/*.c lib/text/bench/*.c)))
+$(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call bench,$(d))))
+
 # Example plugins see nothing but the public headers.
 $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
@@ -209,6 +222,26 @@ fuzz-seeds: $(SEEDS)
 $(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
 	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Limits are for plain gcc or clang with CFLAGS as they are above.
+.PHONY: bench
+bench: $(BENCHES)
+	@fixtures/launchers/bench.sh $(BENCHES)
+
+IDLE  := $(OBJ)/fakebroker/bench/bench_idle
+EMPTY := $(OBJ)/fakebroker/bench/empty
+.PHONY: bench-broker
+bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
+	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)
+$(IDLE): $(IDLE).o $(OBJ)/lib/text/bench/pairs.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm
+$(EMPTY): $(EMPTY).o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -Wl,--no-as-needed -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)
+
+# Counts the allocations of the library.
+$(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 .PHONY: check-kafka
 check-kafka: all
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
@@ -220,6 +253,14 @@ $(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_site
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
+
+# Asks a running Kafka what it answers to a table of Produce requests; the program says how.
+MEASURE := $(OBJ)/lib/client/tests/measure_produce
+.PHONY: measure-produce
+measure-produce: $(MEASURE)
+$(MEASURE): $(MEASURE).o $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)

@@ -13,9 +13,9 @@ struct item {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer;
 	struct fb_topic *ref;               /* NULL: there is no such topic */
 	struct fb_partition *partition;     /* NULL: there is no such partition */
-	struct fb_append_conf conf;
+	struct kw_topic_conf conf;
 	struct fb_chain *chain;
-	struct fb_verdict verdict;
+	struct kw_verdict verdict;
 	bool superseded;                    /* a later entry names the same partition: Kafka keeps the last */
 };
 
@@ -86,7 +86,7 @@ static bool collect(struct batch_of_items *all)
 
 			item->topic = topic;
 			item->data = &topic->partitionData.v[p];
-			fb_verdict_init(&item->verdict);
+			kw_verdict_init(&item->verdict);
 		}
 	}
 	return mark_superseded(all);
@@ -94,7 +94,7 @@ static bool collect(struct batch_of_items *all)
 
 /* ---- stages ---- */
 
-static void fail_all(struct batch_of_items *all, const struct fb_verdict *v)
+static void fail_all(struct batch_of_items *all, const struct kw_verdict *v)
 {
 	for (int32_t i = 0; i < all->n; i++)
 		all->v[i].verdict = *v;
@@ -211,7 +211,7 @@ static void check_transactions(struct batch_of_items *all)
 	pthread_rwlock_unlock(&cluster->lock);
 }
 
-static struct fb_append append_of(struct fb_request *req, struct item *item, struct fb_meters *meters)
+static struct fb_append append_of(struct fb_request *req, struct item *item, struct kw_meters *meters)
 {
 	struct fb_partition *partition = item->partition;
 
@@ -222,7 +222,7 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 	};
 }
 
-static void add_meters(struct fb_cluster *cluster, const struct fb_meters *m)
+static void add_meters(struct fb_cluster *cluster, const struct kw_meters *m)
 {
 	pthread_mutex_lock(&cluster->meters_lock);
 	cluster->meters.invalidMagicNumberRecords += m->invalidMagicNumberRecords;
@@ -237,9 +237,9 @@ static void add_meters(struct fb_cluster *cluster, const struct fb_meters *m)
 /* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
 static void append(struct fb_request *req, struct item *item)
 {
-	struct fb_meters meters = {0};
+	struct kw_meters meters = {0};
 	struct fb_append a = append_of(req, item, &meters);
-	struct fb_append_plan *plan;
+	struct kw_append_plan *plan;
 
 	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
 		pthread_mutex_lock(&item->partition->lock);
@@ -292,7 +292,7 @@ static void show(struct batch_of_items *all)
 /* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */
 static bool fail_whole(struct batch_of_items *all, const struct item *item)
 {
-	struct fb_verdict v = item->verdict;
+	struct kw_verdict v = item->verdict;
 
 	fail_all(all, &v);
 	return false;
@@ -300,7 +300,7 @@ static bool fail_whole(struct batch_of_items *all, const struct item *item)
 
 static bool judge_shapes(struct batch_of_items *all)
 {
-	struct fb_first_producer first = {0};
+	struct kw_first_producer first = {0};
 
 	for (int32_t i = 0; i < all->n; i++) {
 		struct item *item = &all->v[i];
@@ -308,7 +308,7 @@ static bool judge_shapes(struct batch_of_items *all)
 
 		if (item->superseded || item->verdict.errorCode)
 			continue;
-		fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole);
+		kw_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole);
 		if (whole)
 			return fail_whole(all, item);
 	}
@@ -316,7 +316,7 @@ static bool judge_shapes(struct batch_of_items *all)
 		struct item *item = &all->v[i];
 
 		if (!item->superseded && !item->verdict.errorCode &&
-		    !fb_verdict_one_producer(&item->data->records, &first, &item->verdict))
+		    !kw_verdict_one_producer(&item->data->records, &first, &item->verdict))
 			return fail_whole(all, item);
 	}
 	return true;
@@ -325,15 +325,15 @@ static bool judge_shapes(struct batch_of_items *all)
 static void judge(struct batch_of_items *all)
 {
 	struct fb_request *req = all->req;
-	struct fb_verdict v;
+	struct kw_verdict v;
 
 	if (req->forced) {
-		fb_verdict_init(&v);
+		kw_verdict_init(&v);
 		v.errorCode = req->forced;
 		fail_all(all, &v);
 		return;
 	}
-	if (!fb_verdict_request(all->body, &req->arena, &v)) {
+	if (!kw_verdict_request(all->body, &req->arena, &v)) {
 		fail_all(all, &v);
 		return;
 	}
@@ -360,7 +360,7 @@ static void judge(struct batch_of_items *all)
 static void fill(const struct fb_request *req, const struct item *item)
 {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer = item->answer;
-	const struct fb_verdict *v = &item->verdict;
+	const struct kw_verdict *v = &item->verdict;
 
 	answer->index = item->data->index;
 	answer->errorCode = v->errorCode;

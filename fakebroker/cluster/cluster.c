@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static int nodes_init(struct fb_cluster *cluster, int nbrokers)
 {
@@ -54,10 +53,11 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	cluster->release = release;
 	cluster->levels = fb_levels_at(release, level);
 	cluster->metadata_offset = cluster->features_epoch = 1;
+	cluster->clock = fb_clock_new();
 	cluster->transactions = fb_transactions_new();
 	cluster->defs = fb_configdefs_new();
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
-	if (!cluster->configs || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
+	if (!cluster->configs || !cluster->clock || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
 		fb_cluster_free(cluster);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
@@ -95,16 +95,13 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	free(cluster->control_url);
 	pthread_rwlock_destroy(&cluster->lock);
 	pthread_mutex_destroy(&cluster->meters_lock);
+	fb_clock_free(cluster->clock);
 	free(cluster);
 }
 
 int64_t fb_cluster_now(const struct fb_cluster *cluster)
 {
-	struct timespec ts;
-
-	(void)cluster;
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return fb_clock_now(cluster->clock);
 }
 
 struct fb_node *fb_cluster_node(const struct fb_cluster *cluster, int32_t id)

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fakebroker/cluster/clock.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
 #include "fakebroker/log/txns.h"
@@ -75,7 +76,8 @@ struct fb_topic {
 	struct fb_partition *partitions;
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
-	struct fb_append_conf conf;
+	struct kw_topic_conf conf;
+	struct fb_retention retention;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
 };
@@ -83,6 +85,8 @@ struct fb_topic {
 struct fb_cluster {
 	pthread_rwlock_t lock;
 	char id[23];
+	struct fb_clock *clock;      /* has a lock of its own */
+	int64_t txns_due, retention_due; /* fb_cluster_tick()'s */
 	const struct fb_release *release;
 	struct fb_node *nodes;       /* brokers by id, then the controller */
 	size_t nnodes;
@@ -99,7 +103,7 @@ struct fb_cluster {
 	atomic_llong next_producer_id;
 	struct fb_transactions *transactions; /* has a lock of its own: transactions.h */
 	pthread_mutex_t meters_lock;
-	struct fb_meters meters;
+	struct kw_meters meters;
 	struct fb_server *server;    /* poked when something changed */
 	struct fb_rules *rules;      /* or NULL */
 	struct fb_recorder *recorder; /* or NULL */
@@ -140,6 +144,9 @@ struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node 
 
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
+/* Does what is due by the broker's clock: aborts transactions that take too long, removes old segments. From any thread,
+ * now and then, and when the clock was moved. */
+void fb_cluster_tick(struct fb_cluster *cluster);
 
 /* ---- under the lock ---- */
 

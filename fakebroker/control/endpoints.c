@@ -10,6 +10,8 @@
 #include "lib/text/number.h"
 
 enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000 };
+/* The year 5138: sums of two stay far from overflowing. */
+static const int64_t MOST_MS = 100000000000000;
 
 void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 {
@@ -57,6 +59,41 @@ static bool number(const struct fb_ask *ask, const char *name, int64_t min, int6
 		return true;
 	fb_answer_error(answer, 400, "%s: %s", name, err.text);
 	return false;
+}
+
+/* ---- clock ---- */
+
+static void get_clock(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct fb_clock *clock = ask->cluster->clock;
+
+	(void)rest;
+	answer->json = json_pack("{s:I, s:b}", "now", (json_int_t)fb_clock_now(clock), "frozen", fb_clock_frozen(clock));
+}
+
+/* What is due by the new time is done before the answer. */
+static void post_clock(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct fb_clock *clock = ask->cluster->clock;
+	int64_t now = fb_clock_now(clock), by = 0;
+	bool frozen = fb_clock_frozen(clock);
+	struct kt_err err = {0};
+	struct kt_obj obj;
+
+	if (!open_body(ask, &obj, &err, answer))
+		return;
+	kt_obj_int64(&obj, "now", 0, MOST_MS, &now);
+	kt_obj_int64(&obj, "advance", -MOST_MS, MOST_MS, &by);
+	kt_obj_bool(&obj, "frozen", &frozen);
+	if (kt_obj_done(&obj) == 0 && (now + by < 0 || now + by > MOST_MS))
+		kt_obj_fail(&obj, "advance", KT_ERANGE, "leads out of the years that there are timestamps for");
+	if (err.code) {
+		answer_err(answer, &err);
+		return;
+	}
+	fb_clock_set(clock, now + by, frozen);
+	fb_cluster_tick(ask->cluster);
+	get_clock(ask, rest, answer);
 }
 
 /* ---- requests ---- */
@@ -312,6 +349,8 @@ static const struct endpoint {
 	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}},
 	{"DELETE", "/v1/requests",    delete_requests, {NULL}},
 	{"POST",   "/v1/wait",        post_wait,      {NULL}},
+	{"GET",    "/v1/clock",       get_clock,      {NULL}},
+	{"POST",   "/v1/clock",       post_clock,     {NULL}},
 	{"POST",   "/v1/partitions/*/append", post_append, {NULL}},
 	{"GET",    "/v1/partitions/", get_partition,  {NULL}},
 	{"GET",    "/v1/observer",    get_observer,   {NULL}},

@@ -54,7 +54,7 @@ static json_t *features_json(const struct fb_cluster *cluster)
 
 static json_t *meters_json(struct fb_cluster *cluster)
 {
-	struct fb_meters m;
+	struct kw_meters m;
 
 	pthread_mutex_lock(&cluster->meters_lock);
 	m = cluster->meters;

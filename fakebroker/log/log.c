@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "fakebroker/log/record_time.h"
+#include "lib/wire/record_time.h"
 #include "lib/wire/set.h"
 
 enum { FIRST_CAP = 16 };
@@ -75,10 +75,29 @@ static void obey_limit(struct fb_log *log)
 	}
 }
 
+/* LogSegment.shouldRoll. */
+static bool must_roll(const struct fb_log *log, const struct fb_entry *entry)
+{
+	if (log->activeBytes == 0 || (log->segmentBytes && entry->size > log->segmentBytes - log->activeBytes))
+		return true;
+	return log->segmentMs && log->activeTimestamp >= 0 && entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
+}
+
+static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
+{
+	entry->rolled = must_roll(log, entry);
+	if (entry->rolled) {
+		log->activeBytes = 0;
+		log->activeTimestamp = entry->maxTimestamp;
+	}
+	log->activeBytes += entry->size;
+}
+
 /* There is room for it; its frame's reference is taken. */
 static void add_entry(struct fb_log *log, const struct fb_entry *entry)
 {
-	log->entries[log->n++] = *entry;
+	log->entries[log->n] = *entry;
+	add_to_segment(log, &log->entries[log->n++]);
 	log->logEndOffset = entry->lastOffset + 1;
 	log->bytes += entry->size;
 	log->pinned += pinned_by(entry);
@@ -221,7 +240,7 @@ static int search_record(void *arg, int32_t index, const struct kw_record *recor
 	int64_t offset = search->batch->baseOffset + record->offsetDelta;
 
 	(void)index;
-	search->found = fb_record_time(search->batch, record);
+	search->found = kw_record_time(search->batch, record);
 	search->offset = offset;
 	return search->found >= search->timestamp && offset >= search->from;
 }
@@ -358,6 +377,53 @@ int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_
 			return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
 	return 0;
+}
+
+/* ---- retention ---- */
+
+struct segment {
+	size_t n, bytes;           /* batches */
+	int64_t maxTimestamp;
+};
+
+/* The oldest one. */
+static struct segment first_segment(const struct fb_log *log)
+{
+	struct segment segment = {.maxTimestamp = -1};
+
+	for (size_t i = log->first; i < log->n && (i == log->first || !log->entries[i].rolled); i++) {
+		segment.n++;
+		segment.bytes += log->entries[i].size;
+		if (log->entries[i].maxTimestamp > segment.maxTimestamp)
+			segment.maxTimestamp = log->entries[i].maxTimestamp;
+	}
+	return segment;
+}
+
+static size_t drop_segment(struct fb_log *log, const struct segment *segment)
+{
+	for (size_t i = 0; i < segment->n; i++)
+		drop_first(log);
+	if (log->first == log->n)
+		log->activeBytes = 0;
+	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset : log->logEndOffset;
+	return segment->n;
+}
+
+size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now)
+{
+	struct segment segment;
+	size_t n = 0;
+
+	if (!retention->deletes)
+		return 0;
+	while (segment = first_segment(log), segment.n > 0 && retention->bytes >= 0 &&
+	       log->bytes - segment.bytes >= (size_t)retention->bytes)
+		n += drop_segment(log, &segment);
+	while (segment = first_segment(log), segment.n > 0 && retention->ms >= 0 && segment.maxTimestamp >= 0 &&
+	       now - segment.maxTimestamp > retention->ms)
+		n += drop_segment(log, &segment);
+	return n;
 }
 
 /* ---- end ---- */

@@ -17,6 +17,7 @@ struct fb_entry {
 	int64_t maxTimestamp;
 	int64_t offsetOfMaxTimestamp; /* of the first record that has it; -1 if none has */
 	uint32_t size;             /* whole batch, header included */
+	bool rolled;               /* the first of its segment */
 	bool opaque;               /* no whole batch of magic 2: nothing but its bytes is known */
 	struct fb_frame *frame;    /* holds the bytes after the header */
 	const uint8_t *body;       /* size - KW_B_RECORDS bytes; KW_B_RECORDS bytes before them are in the frame too */
@@ -33,6 +34,17 @@ struct fb_log {
 	size_t max_bytes;          /* kit.log.max.bytes, a limit of `pinned`: above it the oldest batches go and
 				      logStartOffset moves; 0 = none */
 	uint64_t dropped;          /* batches that the limit removed */
+	/* The active segment; a batch that does not fit, or is too much later than the first, begins another one. */
+	size_t segmentBytes;       /* segment.bytes; 0 = no limit */
+	int64_t segmentMs;         /* segment.ms; 0 = no limit */
+	size_t activeBytes;
+	int64_t activeTimestamp;   /* of its first batch; -1 if that has none */
+};
+
+/* What the topic's configuration says of old segments. */
+struct fb_retention {
+	bool deletes;              /* cleanup.policy contains delete */
+	int64_t ms, bytes;         /* retention.ms, retention.bytes; negative = no limit */
 };
 
 void fb_log_init(struct fb_log *log, size_t max_bytes);
@@ -85,6 +97,9 @@ bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset
 /* The greatest timestamp and the offset of the first record that has it (-1, -1 in an empty log): ListOffsets
  * timestamp -3. */
 void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
+/* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
+ * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
+size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
 /* DeleteRecords: moves logStartOffset up to offset (at most logEndOffset) and drops whole batches below it. */
 void fb_log_trim(struct fb_log *log, int64_t offset);
 

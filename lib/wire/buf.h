@@ -29,7 +29,7 @@ struct kw_buf {
 	size_t refbytes;       /* sum of the lengths of refs */
 };
 
-#define KW_REF_MIN 512
+enum { KW_REF_MIN = 512, KW_BUF_MAX = 1 << 30 /* bytes, unless a maximum is given */ };
 
 /* max as in the struct. Nothing is allocated yet. */
 void kw_buf_init(struct kw_buf *buf, size_t max);
@@ -52,6 +52,14 @@ void kw_put_varint(struct kw_buf *buf, int32_t v);      /* zigzag */
 void kw_put_varlong(struct kw_buf *buf, int64_t v);     /* zigzag */
 /* Bytes in all, references included. */
 static inline size_t kw_buf_len(const struct kw_buf *buf) { return buf->n + buf->refbytes; }
+/* End of the room that is there already, for those who write from p + n on by themselves and then set n; it is valid
+ * until the buffer is used otherwise. */
+static inline uint8_t *kw_buf_limit(const struct kw_buf *buf)
+{
+	size_t most = (buf->max ? buf->max : KW_BUF_MAX) - buf->refbytes;
+
+	return buf->p + (buf->cap < most ? buf->cap : most);
+}
 /* Number of iovecs the content takes; fills the first niov of them. They are valid until the next write. */
 size_t kw_buf_iov(const struct kw_buf *buf, struct iovec *iov, size_t niov);
 

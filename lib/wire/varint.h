@@ -59,8 +59,14 @@ static inline int kw_get_varint(const uint8_t *p, const uint8_t *end, int32_t *v
 static inline int kw_get_varlong(const uint8_t *p, const uint8_t *end, int64_t *v)
 {
 	uint64_t raw;
-	int used = kw_get_leb128(p, end, KW_VARLONG_MAX, &raw);
+	int used;
 
+	if (p < end && *p < 0x80) {
+		raw = *p;
+		used = 1;
+	} else {
+		used = kw_get_leb128(p, end, KW_VARLONG_MAX, &raw);
+	}
 	if (used > 0)
 		*v = (int64_t)(raw >> 1 ^ -(raw & 1));
 	else if (used < 0)
