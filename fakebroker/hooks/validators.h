@@ -40,6 +40,12 @@ struct fb_batch_place {
 	int64_t baseTimestamp;    /* of the batch: a record's timestamp is this plus its delta */
 };
 
+/* A record's own timestamp. Wraps as Kafka's long does: the delta is whatever a client sent. */
+static inline int64_t fb_record_timestamp(const struct fb_batch_place *place, const struct kw_record *record)
+{
+	return (int64_t)((uint64_t)place->baseTimestamp + (uint64_t)record->timestampDelta);
+}
+
 struct fb_rejection {
 	int16_t error;            /* KW_ERR_INVALID_TIMESTAMP, or KW_ERR_INVALID_RECORD for any other code of a validator */
 	const char *validator;    /* its name; lives as long as the chain */

@@ -25,6 +25,7 @@ static bool validate(void *arg, const struct kw_batch *batch, int32_t index, con
 
 	if (!fb_chain_validate(a->chain, &place, index, record, &validation->rejection))
 		return true;
+	fb_refused_add(a->refused, &place, a->clientId, a->now, index, record, &validation->rejection);
 	*code = validation->rejection.error;
 	*text = validation->rejection.text;
 	return false;
