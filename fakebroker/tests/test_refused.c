@@ -225,10 +225,10 @@ static void wrong_chains_are_refused(void **state)
 		const char *body, *error;
 	} rows[] = {
 		{"{}", "body:1: $: missing member \"configs\""},
-		{"{\"configs\": {\"retention.ms\": \"1\"}}", "body:1: $.configs.retention.ms: is not a configuration of validators: "
+		{"{\"configs\": {\"retention.ms\": \"1\"}}", "body:1: $.configs[\"retention.ms\"]: is not a configuration of validators: "
 		 "those begin with record.validator."},
 		{"{\"configs\": {\"record.validator.classes\": 1}}",
-		 "body:1: $.configs.record.validator.classes: must be a string, or null to delete it"},
+		 "body:1: $.configs[\"record.validator.classes\"]: must be a string, or null to delete it"},
 		{"{\"topic\": \"none\", \"configs\": {\"record.validator.classes\": \"AllowAll\"}}",
 		 "UNKNOWN_TOPIC_OR_PARTITION: The topic 'none' does not exist."},
 		{"{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"AlowAll\"}}",
