@@ -27,7 +27,7 @@ PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
 fakebroker_LIBS  := -lavro -levent_core -levent_extra -levent_pthreads -ldl
 loadgen_LIBS     := -lrdkafka
-conformance_LIBS :=
+conformance_LIBS := -lpcap
 TEST_LIBS := -lcmocka
 
 PROGRAMS := fakebroker loadgen conformance

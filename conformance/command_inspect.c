@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "conformance/command.h"
+#include "conformance/inspect/exchanges.h"
 #include "conformance/inspect/indexes.h"
 #include "conformance/inspect/input.h"
 #include "conformance/inspect/inspect.h"
@@ -15,10 +16,11 @@
 
 static struct {
 	bool json, full, brief, request, stored, produced;
-	const char *response, *release;
+	const char *response, *release, *api;
 	struct kt_list configs;
 	int64_t now;
 	struct cf_asked asked;
+	struct cf_pcap_filter pcap;
 	int api_key, version;            /* of the response */
 } given = {.now = -1};
 
@@ -35,8 +37,13 @@ static const struct kt_opt options[] = {
 		"repeated"),
 	KT_INT64(0, "now", "MS", &given.now, 0, INT64_MAX, "the broker's clock, ms since 1970, by which timestamps are judged "
 		 "(the present)"),
+	KT_GROUP("Of a capture of a network"),
+	KT_INT(0, "port", "N", &given.pcap.port, 1, 65535, "the broker's; unless given, it is found by what clients send"),
+	KT_INT(0, "connection", "N", &given.pcap.connection, 1, INT32_MAX, "only this connection"),
+	KT_INT(0, "exchange", "N", &given.pcap.exchange, 1, INT32_MAX, "only this request with its answer"),
+	KT_STR(0, "api", "API", &given.api, "only requests of this API, such as Produce"),
 	KT_GROUP("Output"),
-	KT_FLAG(0, "brief", &given.brief, "a line for each batch; all of it where something is wrong"),
+	KT_FLAG(0, "brief", &given.brief, "a line for each batch or exchange; all of it where something is wrong"),
 	KT_FLAG(0, "full", &given.full, "long keys and values whole"),
 	KT_FLAG(0, "json", &given.json, "the tree as JSON, one document for each file"),
 	KT_END
@@ -45,18 +52,21 @@ static const struct kt_opt options[] = {
 static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "FILE...", .min_args = 1, .max_args = -1, .options = options,
 	.about = "Shows the batches and records of a log segment, and holds its indexes against them; those of a file of batches, "
-		 "of an incident, a case or a failure's "
-		 "folder, and the fields of a request or response, each with its place; says which byte is wrong first, "
-		 "and what Kafka would answer to a producer. Files are binary, hex text (also of xxd and hexdump -C), or "
+		 "of an incident, a case or a failure's folder; the fields of a request or response; and the requests in a "
+		 "capture of a network (pcap, pcapng) with their answers, each with its place; says which byte is wrong first, "
+		 "and what Kafka would answer to a producer. Other files are binary, hex text (also of xxd and hexdump -C), or "
 		 "JSON of the kit's; - is standard input. Of compressed batches, places with ~ count in the inflated records.",
 	.examples = "  conformance inspect /var/lib/kafka/orders-0/00000000000000000000.log --brief\n"
 		    "  conformance inspect fixtures/incidents/S03.json\n"
 		    "  conformance inspect out/failures/records.crc.mismatch@v9\n"
+		    "  conformance inspect orders.pcap --brief\n"
+		    "  conformance inspect orders.pcap --exchange 17\n"
 		    "  xxd -p answer.bin | conformance inspect - --response Fetch:12",
 	.exits = {
 		[KT_EXIT_OK] = "nothing is wrong",
 		[KT_EXIT_VERDICT] = "something is wrong in a file",
 		[KT_EXIT_USAGE] = "wrong usage, or a file that cannot be read",
+		[KT_EXIT_INCOMPLETE] = "nothing is wrong in what a capture has, but bytes are missing",
 	},
 };
 
@@ -95,8 +105,17 @@ static int read_response(struct kt_err *err)
 	return 0;
 }
 
+/* Options that only a capture gives a meaning. */
+static bool asks_for_exchanges(void)
+{
+	return given.pcap.port || given.pcap.connection || given.pcap.exchange || given.api;
+}
+
 static int show_content(struct cf_inspector *inspector, struct cf_input *input, const char *file, struct kt_err *err)
 {
+	if (asks_for_exchanges() && input->kind != CF_IN_PCAP)
+		return kt_fail(err, KT_EUSAGE,
+			       "is no capture of a network: --port, --connection, --exchange and --api are for those");
 	switch (input->kind) {
 	case CF_IN_DOCUMENT:
 		if (cf_inspect_document(inspector, input->document.root, err) == 0)
@@ -107,6 +126,10 @@ static int show_content(struct cf_inspector *inspector, struct cf_input *input, 
 		break;
 	case CF_IN_REQUEST:
 		cf_inspect_frame(inspector, &input->bytes, -1, -1);
+		break;
+	case CF_IN_PCAP:
+		given.pcap.brief = given.brief;
+		cf_inspect_pcap(inspector, &input->bytes, &given.pcap, err);
 		break;
 	case CF_IN_SEGMENT:
 		cf_inspect_set(inspector, &input->bytes, 0, input->bytes.n, input->first_offset);
@@ -129,7 +152,7 @@ static int show_content(struct cf_inspector *inspector, struct cf_input *input, 
 
 static void choose_kind(struct cf_input *input)
 {
-	if (input->kind == CF_IN_DOCUMENT || input->kind == CF_IN_BESIDE)
+	if (input->kind == CF_IN_DOCUMENT || input->kind == CF_IN_BESIDE || input->kind == CF_IN_PCAP)
 		return;
 	if (given.request)
 		input->kind = CF_IN_REQUEST;
@@ -148,7 +171,7 @@ static void show_summary(const struct cf_inspector *inspector, const char *file)
 		printf("%zu %s, %zu %s, ", inspector->batches, inspector->batches == 1 ? "batch" : "batches", inspector->nrecords,
 		       inspector->nrecords == 1 ? "record" : "records");
 	if (inspector->faults == 0)
-		printf("nothing wrong\n");
+		printf(inspector->incomplete ? "nothing wrong in what is there; bytes are missing\n" : "nothing wrong\n");
 	else
 		printf("%zu wrong; first %s\n", inspector->faults, inspector->first);
 }
@@ -187,10 +210,16 @@ static int inspect(const char *file)
 		status = KT_EXIT_USAGE;
 	} else {
 		show_summary(&inspector, file);
-		status = inspector.faults ? KT_EXIT_VERDICT : KT_EXIT_OK;
+		status = inspector.faults ? KT_EXIT_VERDICT : inspector.incomplete ? KT_EXIT_INCOMPLETE : KT_EXIT_OK;
 	}
 	cf_input_fini(&input);
 	return status;
+}
+
+/* Of several files: what is wrong tells more than what is missing, and a file that cannot be read most. */
+static int badness(int status)
+{
+	return status == KT_EXIT_INCOMPLETE ? 1 : 2 * status;
 }
 
 int cf_command_inspect(int argc, char **argv)
@@ -204,6 +233,11 @@ int cf_command_inspect(int argc, char **argv)
 		fprintf(stderr, "%s: only one of --request, --response, --stored and --produced can be given\n", PROGRAM);
 		return KT_EXIT_USAGE;
 	}
+	given.pcap.api = given.api ? kw_api_key(given.api) : -1;
+	if (given.api && given.pcap.api < 0) {
+		fprintf(stderr, "%s: --api: there is no API \"%s\"\n", PROGRAM, given.api);
+		return KT_EXIT_USAGE;
+	}
 	if ((given.response && read_response(&err)) ||
 	    cf_asked_init(&given.asked, given.release, &given.configs, given.now, &err)) {
 		kt_complain(PROGRAM, &err);
@@ -211,7 +245,7 @@ int cf_command_inspect(int argc, char **argv)
 	}
 	for (int i = 1; i < argc; i++) {
 		status = inspect(argv[i]);
-		if (status > worst)
+		if (badness(status) > badness(worst))
 			worst = status;
 	}
 	return worst;

@@ -8,6 +8,7 @@
 
 #include "conformance/data.h"
 #include "conformance/inspect/inspect.h"
+#include "conformance/pcap/pcap.h"
 #include "lib/text/file.h"
 
 /* A segment has at most FILE_MAX bytes. */
@@ -179,6 +180,8 @@ static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes
 {
 	if (is_kept(file))
 		return CF_IN_SEGMENT;
+	if (cf_is_pcap(bytes))
+		return CF_IN_PCAP;
 	if (is_set(bytes, true))
 		return CF_IN_SET;
 	if (cf_is_request(bytes))

@@ -11,6 +11,7 @@
 	X(CF_IN_SET, "record batches")                      \
 	X(CF_IN_REQUEST, "request")                         \
 	X(CF_IN_RESPONSE, "response")                       \
+	X(CF_IN_PCAP, "capture of a network")               \
 	X(CF_IN_DOCUMENT, "document of the kit")            \
 	X(CF_IN_BESIDE, "beside a log segment") \
 	X(CF_IN_UNKNOWN, "neither batches nor a request")

@@ -32,6 +32,7 @@ struct cf_inspector {
 	const struct cf_asked *asked;   /* NULL = nobody */
 	bool in_produce;         /* batches lie in a Produce request, of this version: */
 	int version;
+	bool incomplete;         /* bytes were not there, so that not all could be judged */
 	size_t batches, nrecords, faults;   /* seen so far */
 	char first[400];         /* the first fault in one sentence, "" = none */
 	/* Called now and then with the bytes that are done, NULL = not. */

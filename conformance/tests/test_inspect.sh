@@ -262,6 +262,19 @@ else
 	bad 'the fault in JSON'
 fi
 
+# A capture of a network, whose first byte is not the file's.
+tail -c +2 conformance/fuzz/corpus/pcap/tree >"$dir/capture.pcap"
+expect 1 'a capture' "$dir/capture.pcap"
+says 'first request of exchange 1: byte 6: ApiVersionsRequest has no version 99'
+says 'connection 1, 0.004000 s, Produce 3, 30 bytes$'
+expect 0 'a chosen exchange' --exchange 3 "$dir/capture.pcap"
+says 'Metadata 1 response'
+head -c 150 "$dir/capture.pcap" >"$dir/early.pcap"
+expect 2 'a capture that ends too early' "$dir/early.pcap"
+says 'packet 3, at byte 136, is cut off by the end of the file'
+expect 2 'exchanges of what is no capture' --exchange 1 fixtures/incidents/S03.json
+says 'is no capture of a network'
+
 # What cannot be read.
 expect 2 'no file' "$dir/nothing"
 expect 2 'no file that it knows' Makefile

@@ -5,6 +5,7 @@
 #include "fakebroker/cluster/transactions.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
+#include "lib/wire/legacy.h"
 
 /* One partition of the request. */
 struct item {
@@ -13,6 +14,7 @@ struct item {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer;
 	struct fb_topic *ref;               /* NULL: there is no such topic */
 	struct fb_partition *partition;     /* NULL: there is no such partition */
+	int32_t leader, leaderEpoch;        /* of the partition when it was looked up */
 	struct kw_topic_conf conf;
 	struct fb_chain *chain;
 	struct kw_verdict verdict;
@@ -111,6 +113,8 @@ static void resolve(struct fb_request *req, struct item *item)
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
+	item->leader = item->partition->leader;
+	item->leaderEpoch = item->partition->leaderEpoch;
 	item->conf = topic->conf;
 	item->chain = topic->chain ? fb_chain_ref(topic->chain) : NULL;
 }
@@ -123,7 +127,7 @@ static void judge_place(struct batch_of_items *all, struct item *item)
 		refuse(item, 21, NULL);
 	else if (item->ref->internal && !kw_str_is(req->header->clientId, "__admin_client"))
 		refuse(item, 17, NULL);
-	else if (item->partition->leader != req->node->id)
+	else if (item->leader != req->node->id)
 		refuse(item, 6, NULL);
 }
 
@@ -217,7 +221,7 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 
 	return (struct fb_append){
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
-		.partition = partition->index, .leaderEpoch = partition->leaderEpoch, .conf = &item->conf,
+		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
 		.meters = meters, .now = fb_cluster_now(req->cluster),
 	};
@@ -235,6 +239,14 @@ static void add_meters(struct fb_cluster *cluster, const struct kw_meters *m)
 	pthread_mutex_unlock(&cluster->meters_lock);
 }
 
+/* Another broker was elected while the records were read. */
+static void lose_leader(struct item *item)
+{
+	item->leader = item->partition->leader;
+	item->leaderEpoch = item->partition->leaderEpoch;
+	refuse(item, 6, NULL);
+}
+
 /* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
 static void append(struct fb_request *req, struct item *item)
 {
@@ -244,7 +256,10 @@ static void append(struct fb_request *req, struct item *item)
 
 	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
 		pthread_mutex_lock(&item->partition->lock);
-		fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
+		if (item->partition->leaderEpoch == item->leaderEpoch)
+			fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
+		else
+			lose_leader(item);
 		pthread_mutex_unlock(&item->partition->lock);
 	}
 	add_meters(req->cluster, &meters);
@@ -252,14 +267,44 @@ static void append(struct fb_request *req, struct item *item)
 
 /* ---- what observers are shown ---- */
 
-/* What a batch that nobody looked into says of itself. */
-static int32_t said_records(const struct kw_records *records)
+static int count_message(void *arg, int32_t index, const struct kw_legacy *message)
+{
+	int64_t *n = arg;
+
+	(void)index;
+	(void)message;
+	++*n;
+	return 0;
+}
+
+/* Messages of magic 0 and 1 have no header that counts them: each is looked at, and compressed ones are inflated. */
+static void count_messages(const struct kw_records *records, struct kassay_partition *p)
+{
+	struct kw_legacy message;
+	enum kw_walk why;
+
+	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0;
+	     at += message.size) {
+		if (at == 0)
+			p->codec = message.attributes & KW_A_CODEC;
+		kw_legacy_walk(&message, NULL, count_message, &p->records, &why, NULL);
+		if (message.attributes & KW_A_CODEC)
+			p->flags |= KASSAY_COUNTED;
+	}
+}
+
+/* What a record set says of itself that nobody looked into. */
+static void take_its_word(const struct kw_records *records, struct kassay_partition *p)
 {
 	struct kw_batch batch;
 
-	if (records->n <= 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0 || batch.magic != 2)
-		return 0;
-	return batch.count > 0 ? batch.count : 0;
+	if (records->n <= KW_E_MAGIC)
+		return;
+	if (records->p[KW_E_MAGIC] < 2)
+		count_messages(records, p);
+	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
+		 batch.count > 0)
+		p->records = batch.count;
 }
 
 static void show(struct batch_of_items *all)
@@ -282,10 +327,14 @@ static void show(struct batch_of_items *all)
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records);
-		p->codec = item->verdict.codec;
-		p->error = item->verdict.errorCode;
 		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+		p->codec = item->verdict.codec;
+		p->records = item->verdict.records;
+		if (p->records <= 0) {
+			p->records = 0;
+			take_its_word(&item->data->records, p);
+		}
+		p->error = item->verdict.errorCode;
 	}
 	all->req->npartitions = shown ? n : 0;
 }
@@ -372,8 +421,8 @@ static void fill(const struct fb_request *req, const struct item *item)
 	answer->recordErrors.v = v->recordErrors;
 	answer->recordErrors.n = v->nrecordErrors;
 	if (v->errorCode == 6 && item->partition && req->version >= 10) {
-		answer->currentLeader.leaderId = item->partition->leader;
-		answer->currentLeader.leaderEpoch = item->partition->leaderEpoch;
+		answer->currentLeader.leaderId = item->leader;
+		answer->currentLeader.leaderEpoch = item->leaderEpoch;
 	}
 }
 

@@ -385,6 +385,17 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 	return code;
 }
 
+int fb_topics_reconfigure(struct fb_cluster *cluster, bool validators, struct kt_err *err)
+{
+	struct fb_change all = {FB_BROKER, kw_str(""), kw_str(classes_name), KW_NULL_STR};
+
+	for (size_t i = 0; validators && i < cluster->ntopics; i++) {
+		free(cluster->topics[i]->chain_key);   /* it does not tell static options */
+		cluster->topics[i]->chain_key = NULL;
+	}
+	return reconfigure(cluster, &all, 1, true, err);
+}
+
 int fb_cluster_configure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err)
 {
 	return apply(cluster, changes, n, true, err);

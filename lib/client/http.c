@@ -1,4 +1,4 @@
-#include "conformance/http.h"
+#include "lib/client/http.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -88,7 +88,7 @@ static int read_all(int fd, struct kw_buf *buf, struct kt_err *err)
 	return buf->failed ? kt_fail(err, KT_ENOMEM, "out of memory") : 0;
 }
 
-int cf_http_answer(const char *text, int *status, char **answer, struct kt_err *err)
+int kc_http_answer(const char *text, int *status, char **answer, struct kt_err *err)
 {
 	const char *end = strstr(text, "\r\n\r\n");
 
@@ -100,7 +100,7 @@ int cf_http_answer(const char *text, int *status, char **answer, struct kt_err *
 	return *answer ? 0 : kt_fail(err, KT_ENOMEM, "out of memory");
 }
 
-int cf_http(const char *method, const char *url, const char *body, int timeout, int *status, char **answer,
+int kc_http(const char *method, const char *url, const char *body, int timeout, int *status, char **answer,
 	    struct kt_err *err)
 {
 	const char *rest = strncmp(url, "http://", 7) == 0 ? url + 7 : NULL, *path = rest ? strchr(rest, '/') : NULL;
@@ -121,7 +121,7 @@ int cf_http(const char *method, const char *url, const char *body, int timeout, 
 		request = NULL;
 		kt_fail(err, KT_ENOMEM, "out of memory");
 	} else if (write_all(fd, request, (size_t)n, err) == 0 && read_all(fd, &buf, err) == 0) {
-		cf_http_answer((const char *)buf.p, status, answer, err);
+		kc_http_answer((const char *)buf.p, status, answer, err);
 	}
 out:
 	free(request);
