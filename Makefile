@@ -65,6 +65,7 @@ help:
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-clients clients in Python, Java, Go and JavaScript against fakebroker (fetches what they need)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
@@ -245,6 +246,11 @@ $(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=call
 .PHONY: check-kafka
 check-kafka: all
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
+
+# Clients of other languages; CLIENTS names those that are wanted.
+.PHONY: check-clients
+check-clients: all
+	@BUILD=$(BUILD) fixtures/launchers/check-clients.sh
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec

@@ -326,7 +326,7 @@ static void put_validators(const struct fb_ask *ask, const char *rest, struct fb
 	if (!open_body(ask, &obj, &err, answer))
 		return;
 	if (fb_validators_put(ask->cluster, &obj) < 0)
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 	else
 		get_validators(ask, rest, answer);
 }
