@@ -74,6 +74,7 @@ help:
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
 	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
 	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
+	@echo 'make bench-validators  CPU time of record validators, and instructions where there are none (needs valgrind)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
@@ -230,6 +231,14 @@ bench: $(BENCHES)
 
 IDLE  := $(OBJ)/fakebroker/bench/bench_idle
 EMPTY := $(OBJ)/fakebroker/bench/empty
+# What record validators cost, and what they cost where there are none.
+BENCH_VALIDATORS := $(OBJ)/fakebroker/bench/bench_validators.o $(OBJ)/lib/text/bench/pairs.o
+.PHONY: bench-validators
+bench-validators: $(BENCH_VALIDATORS) $(BUILD)/libfakebroker.a $(LIB_A)
+	@COMPILE='$(subst ','\'',$(CC) $(CFLAGS) $(KCFLAGS))' LINK='$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -rdynamic' \
+		LIBS='$(fakebroker_LIBS) $(LIB_LIBS)' fixtures/launchers/bench-validators.sh $(BENCH_VALIDATORS) -- \
+		$(BUILD)/libfakebroker.a $(LIB_A)
+
 .PHONY: bench-broker
 bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
 	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)

@@ -31,17 +31,35 @@ static bool validate(void *arg, const struct kw_batch *batch, int32_t index, con
 	return false;
 }
 
+/* Apart from fb_verdict_check(), so that a batch without validators pays for one comparison and no more. */
+__attribute__((noinline))
+static bool check_with_chain(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
+			     struct kw_append_plan **plan, struct kw_verdict *v)
+{
+	struct kw_leader leader = leader_of(a);
+	struct validation validation;
+
+	validation.a = a;
+	leader.validate = validate;
+	leader.validate_arg = &validation;
+	return kw_verdict_check(&leader, records, arena, plan, v);
+}
+
+__attribute__((noinline))
+static bool check_without(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
+			  struct kw_append_plan **plan, struct kw_verdict *v)
+{
+	struct kw_leader leader = leader_of(a);
+
+	return kw_verdict_check(&leader, records, arena, plan, v);
+}
+
 bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v)
 {
-	struct kw_leader leader = leader_of(a);
-	struct validation validation = {.a = a};
-
-	if (a->chain) {
-		leader.validate = validate;
-		leader.validate_arg = &validation;
-	}
-	return kw_verdict_check(&leader, records, arena, plan, v);
+	if (a->chain)
+		return check_with_chain(a, records, arena, plan, v);
+	return check_without(a, records, arena, plan, v);
 }
 
 static void accept_duplicate(const struct fb_append *a, const struct fb_producer_batch *duplicate, struct kw_verdict *v)
