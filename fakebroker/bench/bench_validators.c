@@ -156,7 +156,8 @@ int main(int argc, char **argv)
 		tear_down(&run, &buf);
 		return 0;
 	}
-	printf("%-26s %10s %10s %12s %7s  %s\n", "CPU time, a core", "ns/record", "no chain", "records/s", "ratio", "95 % interval");
+	printf("%-26s %10s %10s %12s %7s  %s\n", "CPU time, a core", "ns/record", "no chain", "records/s", "ratio",
+	       "95 % interval");
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		measure(&rows[i]);
 	return 0;

@@ -26,13 +26,21 @@ json_t *fb_validators_json(struct fb_cluster *cluster)
 
 enum { OP_SET = 0, OP_DELETE = 1 };   /* of IncrementalAlterConfigs */
 
+/* `record.validator.classes`, or what has a name and an option. */
+static bool is_of_validators(const char *name)
+{
+	size_t n = strlen(FB_VALIDATOR_PREFIX);
+
+	return strncmp(name, FB_VALIDATOR_PREFIX, n) == 0 && (strcmp(name + n, "classes") == 0 || strchr(name + n, '.'));
+}
+
 static int read_config(struct kt_obj *configs, const char *name, struct fb_alter_config *out)
 {
 	json_t *value = kt_obj_any(configs, name);
 
-	if (strncmp(name, FB_VALIDATOR_PREFIX, strlen(FB_VALIDATOR_PREFIX)) != 0)
-		return kt_obj_fail(configs, name, KT_EUNKNOWN, "is not a configuration of validators: those begin with "
-				   FB_VALIDATOR_PREFIX);
+	if (!is_of_validators(name))
+		return kt_obj_fail(configs, name, KT_EUNKNOWN, "is not a configuration of validators: " FB_VALIDATOR_PREFIX
+				   "classes or " FB_VALIDATOR_PREFIX "NAME.OPTION is expected");
 	if (!json_is_string(value) && !json_is_null(value))
 		return kt_obj_fail(configs, name, KT_ETYPE, "must be a string, or null to delete it");
 	out->name = kw_str(name);

@@ -142,7 +142,8 @@ static void refused_records_can_be_read(void **state)
 	put("{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"RequiredHeader,NonEmptyValue\", "
 	    "\"record.validator.RequiredHeader.name\": \"trace\"}}");
 	put("{\"topic\": \"u\", \"configs\": {\"record.validator.classes\": \"RejectAll\"}}");
-	assert_int_equal(send_records(conn, "t", "{'key': 'k', 'value': 'v', 'headers': [{'key': 'trace', 'value': {'hex': 'ff'}}]},"
+	assert_int_equal(send_records(conn, "t", "{'key': 'k', 'value': 'v', 'headers': [{'key': 'trace', 'value': {'hex': "
+				      "'ff'}}]},"
 				 "{'value': {'hex': 'ff00'}, 'timestampDelta': 3},"
 				 "{'value': '', 'headers': [{'key': 'trace', 'value': null}]}"), 87);
 	assert_int_equal(send_records(conn, "u", "{'value': null}"), 87);
@@ -204,7 +205,8 @@ static void chains_are_exchanged(void **state)
 
 	(void)state;
 	json = http_json(&run, 200, "PUT", "/v1/validators",
-			 "{\"configs\": {\"record.validator.classes\": \"RejectAll\", \"record.validator.RejectAll.text\": \"all\"}}");
+			 "{\"configs\": {\"record.validator.classes\": \"RejectAll\", "
+			 "\"record.validator.RejectAll.text\": \"all\"}}");
 	assert_string_equal(str_at(json, "t.classes"), "RequiredHeader,NonEmptyValue");   /* a topic's own goes before */
 	json_decref(json);
 	make_topic(&run, "w");
@@ -225,8 +227,10 @@ static void wrong_chains_are_refused(void **state)
 		const char *body, *error;
 	} rows[] = {
 		{"{}", "body:1: $: missing member \"configs\""},
-		{"{\"configs\": {\"retention.ms\": \"1\"}}", "body:1: $.configs[\"retention.ms\"]: is not a configuration of validators: "
-		 "those begin with record.validator."},
+		{"{\"configs\": {\"retention.ms\": \"1\"}}", "body:1: $.configs[\"retention.ms\"]: is not a configuration "
+		 "of validators: record.validator.classes or record.validator.NAME.OPTION is expected"},
+		{"{\"configs\": {\"record.validator.clases\": \"x\"}}", "body:1: $.configs[\"record.validator.clases\"]: is not a "
+		 "configuration of validators: record.validator.classes or record.validator.NAME.OPTION is expected"},
 		{"{\"configs\": {\"record.validator.classes\": 1}}",
 		 "body:1: $.configs[\"record.validator.classes\"]: must be a string, or null to delete it"},
 		{"{\"topic\": \"none\", \"configs\": {\"record.validator.classes\": \"AllowAll\"}}",
