@@ -12,10 +12,12 @@ FUZZ_TARGET
 #define FOLDER "fixtures/schemas/registry"
 #define MEMORY_MAX (64u << 20)
 
+#define NODE "{\"type\": \"record\", \"name\": \"Node\", \"fields\": [{\"name\": \"name\", \"type\": \"string\"}," \
+	     " {\"name\": \"nodes\", \"type\": {\"type\": \"array\", \"items\": \"Node\"}}]}"
+
 static const char *const texts[] = {
 	"[\"null\", \"boolean\", \"int\", \"long\", \"float\", \"double\", \"bytes\", \"string\"]",
-	"{\"type\": \"record\", \"name\": \"Node\", \"fields\": [{\"name\": \"name\", \"type\": \"string\"},"
-	" {\"name\": \"nodes\", \"type\": {\"type\": \"array\", \"items\": \"Node\"}}]}",
+	NODE,
 	"{\"type\": \"map\", \"values\": {\"type\": \"array\", \"items\": [\"null\", \"bytes\"]}}",
 	"{\"type\": \"array\", \"items\": \"null\"}",
 	"{\"type\": \"array\", \"items\": {\"type\": \"fixed\", \"name\": \"F\", \"size\": 3}}",
