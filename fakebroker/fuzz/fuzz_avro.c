@@ -77,7 +77,7 @@ static const char *config(void *arg, const char *name)
 
 static void judge(struct fb_chain *chain, const uint8_t *p, size_t n)
 {
-	const struct fb_batch_place place = {.topic = "t"};
+	struct fb_batch_place place = {.topic = "t"};
 	const struct kw_record record = {.key = {NULL, -1}, .value = {p, (int32_t)n}};
 	struct fb_rejection rejection;
 

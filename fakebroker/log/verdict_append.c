@@ -13,6 +13,7 @@ static struct kw_leader leader_of(const struct fb_append *a)
 /* A chain, and its last refusal. */
 struct validation {
 	const struct fb_append *a;
+	struct fb_batch_place place;
 	struct fb_rejection rejection;
 };
 
@@ -21,11 +22,12 @@ static bool validate(void *arg, const struct kw_batch *batch, int32_t index, con
 {
 	struct validation *validation = arg;
 	const struct fb_append *a = validation->a;
-	struct fb_batch_place place = {a->topic, a->partition, batch->attributes & KW_A_CODEC, batch->baseTimestamp};
 
-	if (!fb_chain_validate(a->chain, &place, index, record, &validation->rejection))
+	validation->place.codec = batch->attributes & KW_A_CODEC;
+	validation->place.baseTimestamp = batch->baseTimestamp;
+	if (!fb_chain_validate(a->chain, &validation->place, index, record, &validation->rejection))
 		return true;
-	fb_refused_add(a->refused, &place, a->clientId, a->now, index, record, &validation->rejection);
+	fb_refused_add(a->refused, &validation->place, a->clientId, a->now, index, record, &validation->rejection);
 	*code = validation->rejection.error;
 	*text = validation->rejection.text;
 	return false;
@@ -40,6 +42,7 @@ static bool check_with_chain(const struct fb_append *a, const struct kw_records 
 	struct validation validation;
 
 	validation.a = a;
+	validation.place = (struct fb_batch_place){.topic = a->topic, .partition = a->partition};
 	leader.validate = validate;
 	leader.validate_arg = &validation;
 	return kw_verdict_check(&leader, records, arena, plan, v);

@@ -7,7 +7,7 @@
 #include "fakebroker/hooks/validators.h"
 #include "lib/wire/errors.h"
 
-static const struct fb_batch_place orders = {
+static struct fb_batch_place orders = {
 	.topic = "orders", .partition = 3, .codec = KW_ZSTD, .baseTimestamp = 1000,
 };
 
