@@ -25,7 +25,7 @@ KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 
 LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
-fakebroker_LIBS  := -levent_core -levent_extra -levent_pthreads -ldl
+fakebroker_LIBS  := -lavro -levent_core -levent_extra -levent_pthreads -ldl
 loadgen_LIBS     := -lrdkafka
 conformance_LIBS := -lpcap
 TEST_LIBS := -lcmocka
@@ -66,6 +66,7 @@ help:
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-mutants  the conformance suite against a sample of MUTANTS=120 mutants of the fakebroker; MUTANTS=0: all'
 	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-clients clients in Python, Java, Go and JavaScript against fakebroker (fetches what they need)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
@@ -74,6 +75,7 @@ help:
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
 	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
 	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
+	@echo 'make bench-validators  CPU time of record validators, and instructions where there are none (needs valgrind)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
@@ -230,6 +232,14 @@ bench: $(BENCHES)
 
 IDLE  := $(OBJ)/fakebroker/bench/bench_idle
 EMPTY := $(OBJ)/fakebroker/bench/empty
+# What record validators cost, and what they cost where there are none.
+BENCH_VALIDATORS := $(OBJ)/fakebroker/bench/bench_validators.o $(OBJ)/lib/text/bench/pairs.o
+.PHONY: bench-validators
+bench-validators: $(BENCH_VALIDATORS) $(BUILD)/libfakebroker.a $(LIB_A)
+	@COMPILE='$(subst ','\'',$(CC) $(CFLAGS) $(KCFLAGS))' LINK='$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -rdynamic' \
+		LIBS='$(fakebroker_LIBS) $(LIB_LIBS)' fixtures/launchers/bench-validators.sh $(BENCH_VALIDATORS) -- \
+		$(BUILD)/libfakebroker.a $(LIB_A)
+
 .PHONY: bench-broker
 bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
 	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)
@@ -246,6 +256,11 @@ $(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=call
 .PHONY: check-kafka
 check-kafka: all
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
+
+# Clients of other languages; CLIENTS names those that are wanted.
+.PHONY: check-clients
+check-clients: all
+	@BUILD=$(BUILD) fixtures/launchers/check-clients.sh
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec

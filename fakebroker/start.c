@@ -228,6 +228,23 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 	return 0;
 }
 
+static int keep_refused(struct fb_cluster *cluster, struct kt_err *err)
+{
+	static const char *const words[] = {"full", "metadata", "none"};   /* enum fb_refused_keep */
+	enum fb_refused_keep keep = FB_KEEP_FULL;
+	struct kw_arena arena;
+	struct kw_str word;
+
+	kw_arena_init(&arena, 0);
+	word = fb_configs_get(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id, "kit.refused.records", &arena,
+			      NULL);
+	while (keep < FB_KEEP_NONE && !kw_str_is(word, words[keep]))
+		keep++;
+	kw_arena_fini(&arena);
+	cluster->refused = fb_refused_new(keep);
+	return cluster->refused ? 0 : kt_fail(err, KT_ENOMEM, "out of memory");
+}
+
 /* Without ports, for --check: addresses that nobody will be told. */
 static void pretend_ports(struct fb_cluster *cluster)
 {
@@ -321,6 +338,8 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 	if (!code)
 		code = configure(process, settings, err);
 	if (!code)
+		code = keep_refused(process->cluster, err);
+	if (!code)
 		code = open_all_ports(process, settings, err);
 	return code ? code : bring_up(process, settings, err);
 }
@@ -348,6 +367,7 @@ void fb_stop(struct fb_broker_process *process)
 		fb_cluster_close_observers(process->cluster);
 		fb_rules_free(process->cluster->rules);
 		fb_recorder_free(process->cluster->recorder);
+		fb_refused_free(process->cluster->refused);
 	}
 	fb_workers_stop();
 	fb_cluster_free(process->cluster);

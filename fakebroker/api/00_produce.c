@@ -233,8 +233,8 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 	return (struct fb_append){
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
 		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
-		.chain = item->chain, .meters = meters, .now = fb_cluster_now(req->cluster),
-		.verified = item->verified, .markers = item->markers,
+		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
+		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified, .markers = item->markers,
 	};
 }
 

@@ -120,6 +120,7 @@ struct fb_cluster {
 	struct fb_server *server;    /* poked when something changed */
 	struct fb_rules *rules;      /* or NULL */
 	struct fb_recorder *recorder; /* or NULL */
+	struct fb_refused *refused;  /* records that validators refused; or NULL */
 	const char *const *plugins;  /* --plugin files, NULL-terminated, or NULL */
 	char *control_url;           /* or NULL */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/rules.h"
+#include "fakebroker/control/validators.h"
 #include "lib/text/near.h"
 #include "lib/text/number.h"
 
@@ -313,20 +314,36 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 
 static void get_validators(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
-	struct fb_cluster *cluster = ask->cluster;
+	(void)rest;
+	answer->json = fb_validators_json(ask->cluster);
+}
+
+static void put_validators(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct kt_err err = {0};
+	struct kt_obj obj;
+
+	if (!open_body(ask, &obj, &err, answer))
+		return;
+	if (fb_validators_put(ask->cluster, &obj) < 0)
+		fb_answer_err(answer, &err);
+	else
+		get_validators(ask, rest, answer);
+}
+
+static void get_refused(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct fb_refused_filter filter = {.topic = evhttp_find_header(ask->params, "topic")};
+	int64_t after = 0, limit = DEFAULT_LIMIT;
 
 	(void)rest;
-	answer->json = json_object();
-	pthread_rwlock_rdlock(&cluster->lock);
-	for (size_t i = 0; i < cluster->ntopics; i++) {
-		struct fb_topic *topic = cluster->topics[i];
-
-		if (topic->chain)
-			json_object_set_new(answer->json, topic->name,
-					    json_pack("{s:s, s:o}", "classes", fb_chain_classes(topic->chain), "validators",
-						      fb_chain_json(topic->chain)));
-	}
-	pthread_rwlock_unlock(&cluster->lock);
+	if (!number(ask, "after", 0, INT64_MAX, &after, answer) ||
+	    !number(ask, "limit", 1, FB_REFUSED_RECORDS, &limit, answer))
+		return;
+	filter.after = (uint64_t)after;
+	filter.newest = !evhttp_find_header(ask->params, "after");
+	filter.limit = (size_t)limit;
+	answer->json = fb_refused_json(ask->cluster->refused, &filter);
 }
 
 static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -360,6 +377,8 @@ static const struct endpoint {
 	{"GET",    "/v1/observer",    get_observer,   {NULL}},
 	{"PUT",    "/v1/observer",    put_observer,   {NULL}},
 	{"GET",    "/v1/validators",  get_validators, {NULL}},
+	{"PUT",    "/v1/validators",  put_validators, {NULL}},
+	{"GET",    "/v1/validators/refused", get_refused, {"topic", "after", "limit"}},
 	{"GET",    "/metrics",        get_metrics,    {NULL}},
 };
 

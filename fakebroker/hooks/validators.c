@@ -212,8 +212,7 @@ static void show(struct shown *shown, const struct fb_batch_place *place, int32_
 			.index = index,
 			.key = {record->key.p, record->key.n},
 			.value = {record->value.p, record->value.n < 0 && fb_mutant(FB_M_NULL_VALUE_EMPTY) ? 0 : record->value.n},
-			/* Wraps as Kafka's long does: the delta is whatever a client sent. */
-			.timestamp = (int64_t)((uint64_t)place->baseTimestamp + (uint64_t)record->timestampDelta),
+			.timestamp = fb_record_timestamp(place, record),
 			.offsetDelta = record->offsetDelta,
 			.header_count = record->headers ? record->nheaders : 0,
 			.codec = place->codec,

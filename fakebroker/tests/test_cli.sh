@@ -124,7 +124,7 @@ check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("
 check '--list mutants' grep -q '^records.crc-unchecked ' <("$fb" --list mutants)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
 check '--list observers' grep -q '^TrafficObserver ' <("$fb" --list observers)
-check '--list validators with a plugin' grep -q '^SchemaId .* ids ' <("$fb" --plugin "$plugins/schema_id.so" --list validators)
+check '--list validators with a plugin' grep -q '^WireFormat .* ids ' <("$fb" --plugin "$plugins/wire_format.so" --list validators)
 check '--list observers with a plugin' grep -q '^SlowRequests ' <("$fb" --plugin "$plugins/slow_requests.so" --list observers)
 check '--list actions' grep -q '^delay ' <("$fb" --list actions)
 
@@ -172,8 +172,8 @@ refused "--set record.validator.RequiredHeader.nmae=a: 'RequiredHeader.nmae' is 
 	--set record.validator.RequiredHeader.nmae=a
 refused "--node-set 1:observer.TrafficObserver.limits=1: 'TrafficObserver.limits' is no option, did you mean 'limit'" \
 	--node-set 1:observer.TrafficObserver.limits=1
-refused "--set record.validator.SchemaId.id=1: 'SchemaId.id' is no option, did you mean 'ids'" \
-	--plugin "$plugins/schema_id.so" --set record.validator.SchemaId.id=1
+refused "--set record.validator.WireFormat.id=1: 'WireFormat.id' is no option, did you mean 'ids'" \
+	--plugin "$plugins/wire_format.so" --set record.validator.WireFormat.id=1
 
 # ---- --check ----
 

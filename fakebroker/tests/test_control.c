@@ -46,7 +46,8 @@ static const struct {
 	{"/v1/partitions/t/0", "GET"},
 	{"/v1/partitions/t/0/append", "POST"},
 	{"/v1/observer", "GET, PUT"},
-	{"/v1/validators", "GET"},
+	{"/v1/validators", "GET, PUT"},
+	{"/v1/validators/refused", "GET"},
 	{"/metrics", "GET"},
 };
 

@@ -39,17 +39,15 @@ static void plan_in_place(const struct kw_leader *leader, const struct kw_batch 
 	set_max_timestamp(plan, logAppendTime, logAppendTime ? leader->now : facts->maxTimestamp);
 }
 
-/* The paths of LogValidator: in place, or re-encoded. A compressed batch that stays as it is has its records skimmed,
- * unless a validator wants to see them. */
+/* The paths of LogValidator: in place, or re-encoded. A compressed batch that stays as it is has its records skimmed. */
 static bool check_records(const struct kw_judge *judge, const struct kw_batch *batch, struct kw_append_plan *plan)
 {
 	const struct kw_leader *leader = judge->leader;
 	int source = batch->attributes & KW_A_CODEC;
 	int target = leader->conf->compression < 0 ? source : leader->conf->compression;
-	bool partial = source != KW_NONE && source == target && (!leader->validate || leader->skim);
 	struct kw_records_facts facts;
 
-	if (!kw_check_records(judge, batch, partial, &facts))
+	if (!kw_check_records(judge, batch, source != KW_NONE && source == target, &facts))
 		return false;
 	plan->hasMax = facts.hasMax || leader->conf->logAppendTime;
 	if (source == target && (source == KW_NONE || !facts.odd)) {
@@ -57,7 +55,7 @@ static bool check_records(const struct kw_judge *judge, const struct kw_batch *b
 		return true;
 	}
 	/* Odd offset deltas want a new batch, but the records were skimmed: that is how Kafka fails. */
-	if (partial)
+	if (facts.partial)
 		return kw_refuse_with(judge, KW_R_NOT_REBUILT, "key is skipped in PartialDefaultRecord");
 	return kw_rebuild(judge, batch, target, &facts, plan);
 }
