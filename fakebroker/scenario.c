@@ -48,6 +48,7 @@ static int read_ids(struct fb_scenario *scenario, struct top *top)
 	struct kt_obj node;
 
 	scenario->nodes = (int)top->nodes.n;
+	scenario->namesNodes = scenario->nodes > 0;
 	while (kt_arr_object(&top->nodes, &node)) {
 		int id = 0;
 
@@ -191,6 +192,25 @@ void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct 
 		*err = placed;
 }
 
+void fb_scenario_blame_topic(const struct fb_scenario *scenario, struct kw_str topic, struct kw_str name,
+			     struct kw_str value, struct kt_err *err)
+{
+	struct kt_err placed = {0};
+	struct kt_obj obj, config;
+	struct top top;
+
+	if (!scenario->doc.root)
+		return;
+	open_top(&top, &scenario->doc, &placed);
+	while (kt_arr_object(&top.topics, &obj)) {
+		kt_obj_object(&obj, "config", &config);
+		if (kw_str_is(topic, json_string_value(json_object_get(obj.json, "name"))))
+			blame(&config, name, value, err);
+	}
+	if (placed.code)
+		*err = placed;
+}
+
 /* ---- last: topics and rules ---- */
 
 struct topic {
@@ -224,7 +244,7 @@ static void refuse_config(struct kt_obj *config, const struct fb_cluster *cluste
 }
 
 /* All together, and when that fails each by itself, so that the error is put where it belongs. */
-static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic,
+static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic, int16_t level,
 			 struct kw_arena *arena, struct fb_alter_result *result)
 {
 	struct fb_config_facts facts = fb_cluster_facts(cluster, fb_cluster_node(cluster, FB_CONTROLLER_ID));
@@ -232,6 +252,7 @@ static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, cons
 	struct fb_alter_result one = {0};
 	int32_t i = 0;
 
+	facts.level = level;
 	if (fb_create_check(cluster->configs, &facts, name, topic->configs, topic->nconfigs, arena, result) < 0)
 		return kt_obj_fail(config, NULL, KT_ENOMEM, "out of memory");
 	if (!result->errorCode)
@@ -247,7 +268,7 @@ static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, cons
 }
 
 static int make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic,
-		      struct kw_arena *arena)
+		      int16_t level, struct kw_arena *arena)
 {
 	static const char classes[] = "record.validator.classes";
 	const char *text = fb_topic_name_fault(kw_str(topic->name), arena);
@@ -264,7 +285,7 @@ static int make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_clust
 	if (topic->rf > brokers)
 		return kt_obj_fail(obj, "replicationFactor", KT_ERANGE, "%d replicas need %d brokers, there %s %d", topic->rf,
 				   topic->rf, brokers == 1 ? "is" : "are", brokers);
-	code = check_configs(config, cluster, topic, arena, &result);
+	code = check_configs(config, cluster, topic, level, arena, &result);
 	if (code)
 		return code;
 	if (fb_configs_apply(cluster->configs, result.changes, result.nchanges) < 0)
@@ -275,7 +296,7 @@ static int make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_clust
 	return 0;
 }
 
-static void read_topics(struct top *top, struct fb_cluster *cluster)
+static void read_topics(struct top *top, struct fb_cluster *cluster, int16_t level)
 {
 	struct kt_obj obj, config;
 	struct kw_arena arena;
@@ -291,7 +312,7 @@ static void read_topics(struct top *top, struct fb_cluster *cluster)
 		kt_obj_object(&obj, "config", &config);
 		read_topic_configs(&config, &topic, &arena);
 		if (kt_obj_done(&obj) == 0)
-			make_topic(&obj, &config, cluster, &topic, &arena);
+			make_topic(&obj, &config, cluster, &topic, level, &arena);
 	}
 	kw_arena_fini(&arena);
 }
@@ -312,12 +333,12 @@ static void read_rules(struct top *top, struct fb_cluster *cluster)
 	}
 }
 
-int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err)
+int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, int16_t level, struct kt_err *err)
 {
 	struct top top;
 
 	open_top(&top, &scenario->doc, err);
-	read_topics(&top, cluster);
+	read_topics(&top, cluster, level);
 	read_rules(&top, cluster);
 	return err->code;
 }

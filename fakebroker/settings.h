@@ -13,8 +13,9 @@ struct fb_settings {
 	const char *host, *advertise;  /* advertise NULL = host */
 	const char *port_file;
 	const char *metadata_version;
-	const char *properties;
+	struct kt_list properties;     /* [ID:]FILE */
 	struct kt_list set, node_set, plugins;
+	struct kt_list described;      /* files, for check */
 	int threads;
 	int64_t seed;
 	int log_level;                 /* enum kassay_level */

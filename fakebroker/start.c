@@ -3,83 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fakebroker/configure.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
-#include "lib/text/number.h"
-#include "lib/text/props.h"
 
 enum { RECORDED_BYTES = 64 * 1024 * 1024 };
-
-/* ---- static configuration ---- */
-
-static int set(struct fb_cluster *cluster, int32_t node, const char *name, size_t n, const char *value,
-	       struct kt_err *err)
-{
-	return fb_cluster_set_static(cluster, node, (struct kw_str){name, (int32_t)n}, kw_str(value), err);
-}
-
-static int set_properties(struct fb_cluster *cluster, const char *file, struct kt_err *err)
-{
-	struct kt_props props;
-	int code = kt_props_load(&props, file, err);
-
-	for (size_t i = 0; !code && i < props.n; i++) {
-		code = set(cluster, FB_ALL_NODES, props.v[i].name, strlen(props.v[i].name), props.v[i].value, err);
-		if (code && err) {
-			err->line = props.v[i].line;
-			snprintf(err->file, sizeof err->file, "%s", file);
-		}
-	}
-	kt_props_fini(&props);
-	return code;
-}
-
-/* NAME=VALUE, the end of what the option was given. */
-static int set_option(struct fb_cluster *cluster, const char *option, const char *given, int32_t node, const char *text,
-		      struct kt_err *err)
-{
-	const char *equals = strchr(text, '=');
-	struct kt_err why = {0};
-
-	if (!equals || equals == text)
-		return kt_fail(err, KT_EUSAGE, "%s %s: NAME=VALUE is expected", option, given);
-	if (set(cluster, node, text, (size_t)(equals - text), equals + 1, &why) < 0)
-		return kt_fail(err, why.code, "%s %s: %s", option, given, why.text);
-	return 0;
-}
-
-/* ID:NAME=VALUE */
-static int set_node_option(struct fb_cluster *cluster, const char *text, struct kt_err *err)
-{
-	const char *colon = strchr(text, ':');
-	char digits[12] = "";
-	int64_t id;
-
-	if (colon)
-		snprintf(digits, sizeof digits, "%.*s", (int)(colon - text), text);
-	if (!colon || colon - text >= (ptrdiff_t)sizeof digits || kt_parse_int(digits, 0, INT32_MAX, &id, NULL) < 0)
-		return kt_fail(err, KT_EUSAGE, "--node-set %s: ID:NAME=VALUE is expected", text);
-	if (id == FB_CONTROLLER_ID || !fb_cluster_node(cluster, (int32_t)id))
-		return kt_fail(err, KT_ERANGE, "--node-set %s: there is no broker %d; brokers are 1 to %d", text, (int)id,
-			       (int)cluster->nnodes - 1);
-	return set_option(cluster, "--node-set", text, (int32_t)id, colon + 1, err);
-}
-
-/* Weakest first: scenario, --properties, --set, --node-set. */
-static int configure(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
-{
-	struct fb_cluster *cluster = process->cluster;
-	int code = settings->scenario ? fb_scenario_configure(&process->scenario, cluster, err) : 0;
-
-	if (!code && settings->properties)
-		code = set_properties(cluster, settings->properties, err);
-	for (size_t i = 0; !code && i < settings->set.n; i++)
-		code = set_option(cluster, "--set", settings->set.v[i], FB_ALL_NODES, settings->set.v[i], err);
-	for (size_t i = 0; !code && i < settings->node_set.n; i++)
-		code = set_node_option(cluster, settings->node_set.v[i], err);
-	return code;
-}
 
 /* ---- ports ---- */
 
@@ -123,7 +52,7 @@ static int open_control(struct fb_broker_process *process, const struct fb_setti
 	process->cluster->control_url = strdup(url);
 	if (!process->cluster->control_url)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	return set(process->cluster, FB_ALL_NODES, "kit.control.url", strlen("kit.control.url"), url, err);
+	return fb_cluster_set_static(process->cluster, FB_ALL_NODES, kw_str("kit.control.url"), kw_str(url), err);
 }
 
 /* ---- the whole ---- */
@@ -221,7 +150,7 @@ static void blame_violation(struct fb_broker_process *process, struct kt_err *er
 	kw_arena_init(&arena, 0);
 	v = fb_cluster_violation(process->cluster, &node, &arena);
 	if (v)
-		fb_scenario_blame(&process->scenario, node, v->name, v->isDefault ? KW_NULL_STR : v->value, err);
+		fb_scenario_blame(&process->scenario, node, v->name, v->layer == FB_LAYER_DEFAULT ? KW_NULL_STR : v->value, err);
 	kw_arena_fini(&arena);
 }
 
@@ -234,12 +163,29 @@ static void blame_classes(struct fb_broker_process *process, int32_t node, const
 		fb_scenario_blame(&process->scenario, node, kw_str(name), value, err);
 }
 
+static int check_validators(struct fb_broker_process *process, struct kt_err *err)
+{
+	int32_t node;
+
+	if (fb_cluster_validators_check(process->cluster, &node, err) < 0)
+		blame_classes(process, node, "record.validator.classes", err);
+	return err->code;
+}
+
+int fb_check_classes(struct fb_broker_process *process, struct kt_err *err)
+{
+	int32_t node;
+
+	if (check_validators(process, err) == 0 && fb_cluster_observe_check(process->cluster, NULL, &node, err) < 0)
+		blame_classes(process, node, "observer.class.name", err);
+	return err->code;
+}
+
 /* The brokers join and get what they are configured with. Without observers they serve all the same, but who asks is
  * told. */
 static int bring_up(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	struct fb_cluster *cluster = process->cluster;
-	int32_t node;
 
 	if (fb_cluster_format(cluster, err) < 0)
 		return err->code;
@@ -247,20 +193,15 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 		blame_violation(process, err);
 		return err->code;
 	}
-	if (fb_cluster_validators_check(cluster, &node, err) < 0) {
-		blame_classes(process, node, "record.validator.classes", err);
+	if (check_validators(process, err) < 0)
 		return err->code;
-	}
-	if (settings->scenario && fb_scenario_populate(&process->scenario, cluster, err) < 0)
+	if (settings->scenario &&
+	    fb_scenario_populate(&process->scenario, cluster, cluster->levels.v[FB_METADATA_VERSION], err) < 0)
 		return err->code;
-	if (!settings->check)
-		return fb_cluster_observe(cluster, NULL, false, err);
-	if (fb_cluster_observe_check(cluster, NULL, &node, err) < 0)
-		blame_classes(process, node, "observer.class.name", err);
-	return err->code;
+	return settings->check ? fb_check_classes(process, err) : fb_cluster_observe(cluster, NULL, false, err);
 }
 
-int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+int fb_prepare(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	int code;
 
@@ -268,8 +209,15 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 	code = make_cluster(process, settings, err);
 	if (!code)
 		code = add_hooks(process, settings, err);
+	return code || !settings->scenario ? code : fb_scenario_configure(&process->scenario, process->cluster, err);
+}
+
+int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	int code = fb_prepare(process, settings, err);
+
 	if (!code)
-		code = configure(process, settings, err);
+		code = fb_configure(process->cluster, settings, err);
 	if (!code)
 		code = open_all_ports(process, settings, err);
 	return code ? code : bring_up(process, settings, err);
