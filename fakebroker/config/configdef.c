@@ -74,7 +74,7 @@ static const struct {
 	const char *name;
 	struct fb_mv_rule rule;
 } rules[] = {
-#define FB_RULE(scope, name, level, validator, message) {FB_##scope, name, {level, validator, message}},
+#define FB_RULE(scope, name, level, validator, message, source) {FB_##scope, name, {level, validator, message}},
 #include "fakebroker/config/mv.def"
 #undef FB_RULE
 };
