@@ -209,6 +209,7 @@ $(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
 .PHONY: check-kafka
 check-kafka: all
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
+	@BUILD=$(BUILD) fixtures/launchers/check-metadata-log.sh
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec

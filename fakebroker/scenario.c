@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/user.h"
 #include "fakebroker/control/rules.h"
@@ -293,6 +294,8 @@ static int make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_clust
 	if (fb_topic_create(cluster, kw_str(topic->name), topic->partitions, topic->rf, NULL, &made, &why) < 0)
 		return kt_obj_fail(json_object_get(config->json, classes) ? config : obj,
 				   json_object_get(config->json, classes) ? classes : NULL, why.code, "%s", why.text);
+	fb_write_topic(cluster, made, result.changes, result.nchanges);
+	fb_wrote(cluster);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
@@ -196,14 +197,17 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 		struct fb_topic *topic;
 
 		if (made + n > FB_MAX_PARTITIONS)
-			return;
+			break;
 		if (fb_topic_find(cluster, name) || fb_topic_name_fault(name, &req->arena))
 			continue;
 		if (fb_topic_create(cluster, name, n, rf, NULL, &topic, &err) < 0)
 			fb_log_line(KASSAY_WARN, "topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
-		else
-			made += n;
+		if (!topic)
+			continue;
+		fb_write_topic(cluster, topic, NULL, 0);
+		made += n;
 	}
+	fb_wrote(cluster);
 }
 
 /* When both client and broker allow it. */

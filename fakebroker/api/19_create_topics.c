@@ -1,6 +1,7 @@
 /* CreateTopics (19): names, configurations, assignments, in the order of ReplicationControlManager.createTopics. */
 #include <stdlib.h>
 
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/request.h"
@@ -199,7 +200,6 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 		 const struct fb_alter_result *changes, bool keep, result *out)
 {
 	struct fb_cluster *cluster = req->cluster;
-	int64_t offset = cluster->metadata_offset;
 	struct kt_err err = {0};
 	struct fb_topic *made;
 	bool ok;
@@ -214,10 +214,10 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 	out->numPartitions = layout->npartitions;
 	out->replicationFactor = (int16_t)layout->rf;
 	ok = describe(req, topic->name, out);
-	if (!keep || !ok) {
+	if (keep && ok)
+		fb_write_topic(cluster, made, changes->changes, changes->nchanges);
+	else
 		fb_topic_delete(cluster, made);
-		cluster->metadata_offset = offset;
-	}
 	return ok;
 }
 
@@ -324,6 +324,7 @@ enum fb_outcome fb_create_topics(struct fb_request *req)
 	batch.out = response->topics.v;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	answer(&batch);
+	fb_wrote(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->topics.n = batch.n;
 	return FB_REPLY;

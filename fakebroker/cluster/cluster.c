@@ -1,4 +1,4 @@
-#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/metadata_records.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	kw_uuid_text(id, cluster->id);
 	cluster->release = release;
 	cluster->levels = fb_levels_at(release, level);
-	cluster->metadata_offset = cluster->features_epoch = 1;
+	fb_metadata_init(&cluster->metadata, FB_METADATA_LOG_MAX);
 	cluster->defs = fb_configdefs_new();
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
 	if (!cluster->configs || nodes_init(cluster, nbrokers) < 0) {
@@ -81,6 +81,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 		free(cluster->nodes[i].rack);
 	}
 	free(cluster->nodes);
+	fb_metadata_fini(&cluster->metadata);
 	fb_configs_free(cluster->configs);
 	fb_configdefs_free(cluster->defs);
 	free(cluster->control_url);
@@ -198,10 +199,11 @@ void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id)
 	for (size_t i = 0; i < cluster->nbrokers; i++) {
 		if (cluster->brokers[i]->view.id != id)
 			continue;
+		fb_write_unregistration(cluster, cluster->brokers[i]);
+		fb_wrote(cluster);
 		broker_free(cluster->brokers[i]);
 		cluster->nbrokers--;
 		memmove(&cluster->brokers[i], &cluster->brokers[i + 1], (cluster->nbrokers - i) * sizeof *cluster->brokers);
-		cluster->metadata_offset++;
 		return;
 	}
 }
@@ -240,6 +242,7 @@ static int fill_broker(struct fb_broker *broker, const struct fb_register_view *
 		};
 	}
 	broker->nlisteners = request->nlisteners;
+	broker->rack = request->rack.n < 0 ? NULL : kw_strndup(arena, request->rack.s, (size_t)request->rack.n);
 	broker->view = (struct fb_broker_view){
 		.id = request->brokerId, .incarnationId = request->incarnationId, .features = features,
 		.nfeatures = request->nfeatures, .logDirs = dirs, .nlogDirs = request->nlogDirs,
@@ -287,12 +290,15 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 		broker_free(broker);
 		return KT_ENOMEM;
 	}
-	broker->epoch = amends && old ? old->epoch : ++cluster->metadata_offset;
+	broker->epoch = amends && old ? old->epoch : fb_metadata_next(&cluster->metadata);
 	broker->fenced = amends && old ? old->fenced : true;
 	broker->heartbeat_ms = amends && old ? old->heartbeat_ms : 0;
+	broker->inControlledShutdown = amends && old && old->inControlledShutdown;
 	broker->own = old && old->own;
 	*epoch = broker->epoch;
 	if (old)
 		replace_broker(cluster, old, broker);
+	fb_write_registration(cluster, broker);
+	fb_wrote(cluster);
 	return 0;
 }

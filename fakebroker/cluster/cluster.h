@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fakebroker/cluster/metadata_log.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
 #include "fakebroker/log/verdict.h"
@@ -90,7 +91,7 @@ struct fb_cluster {
 	struct fb_configs *configs;
 	struct fb_levels levels;
 	int64_t features_epoch;      /* metadata offset of the last change of features */
-	int64_t metadata_offset;     /* counts what a controller would have written to the metadata log */
+	struct fb_metadata_log metadata;
 	atomic_llong next_producer_id;
 	pthread_mutex_t meters_lock;
 	struct fb_meters meters;
@@ -107,7 +108,7 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Sets what a cluster of its features begins with; static values are set before. 0 or KT_ENOMEM. */
+/* Sets and writes what a cluster of its features begins with; static values are set before. 0 or KT_ENOMEM. */
 int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
 /* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
  * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in
@@ -144,7 +145,7 @@ bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *
 /* What the checks of config/ see. Arrays live in arena. NULL when memory is exhausted. */
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena);
 struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct fb_node *self);
-/* Registers a broker (checked before). Takes everything it needs by copy. */
+/* Registers a broker (checked before) and writes it. Takes everything it needs by copy. */
 int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
 			bool amends, int64_t *epoch);
 void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id);
@@ -163,8 +164,8 @@ void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic);
 /* Kafka's Topic.isInternal. */
 bool fb_topic_is_internal(struct kw_str name);
 
-/* Applies changes of configuration and all that follows: topics' values and chains, observers. On an error (a validator
- * that cannot be made) nothing is changed. */
+/* Applies changes of configuration and all that follows: topics' values and chains, observers; and writes them (see
+ * metadata_records.h). On an error (a validator that cannot be made) nothing is changed. */
 int fb_cluster_configure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err);
 /* Would fb_cluster_configure() fail? For validateOnly. */
 int fb_cluster_configure_check(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,

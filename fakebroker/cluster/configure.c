@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/log_line.h"
 
 /* Configuration as the validators of a topic see it: the topic's own value, then that of the broker that leads it. */
@@ -339,11 +339,13 @@ static int reconfigure(struct fb_cluster *cluster, const struct fb_change *chang
 
 static int apply(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, bool keep, struct kt_err *err)
 {
+	int32_t written = cluster->metadata.nrecords;
 	struct kw_arena arena;
 	struct fb_change *old;
 	int code;
 
 	kw_arena_init(&arena, 0);
+	fb_write_configs(cluster, changes, n);   /* before: their strings may lie in what they change */
 	old = present(cluster, changes, n, &arena);
 	code = old ? fb_configs_apply(cluster->configs, changes, n) : KT_ENOMEM;
 	if (code)
@@ -352,8 +354,8 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 		code = reconfigure(cluster, old, n, keep, err);
 	if (old && (code || !keep))
 		fb_configs_apply(cluster->configs, old, n);
-	else if (!code)
-		cluster->metadata_offset += (int64_t)n;
+	if (code || !keep)
+		fb_metadata_rewind(&cluster->metadata, written);
 	kw_arena_fini(&arena);
 	return code;
 }

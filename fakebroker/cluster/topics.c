@@ -146,7 +146,6 @@ static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
 	ids[k] = topic;
 	v[i] = topic;
 	cluster->ntopics++;
-	cluster->metadata_offset++;
 	return 0;
 }
 
@@ -185,7 +184,6 @@ void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
 		(cluster->ntopics - k) * sizeof *cluster->topics_by_id);
 	memmove(&cluster->topics[i], &cluster->topics[i + 1], (cluster->ntopics - i) * sizeof *cluster->topics);
 	fb_configs_forget(cluster->configs, FB_TOPIC, kw_str(topic->name));
-	cluster->metadata_offset++;
 	fb_topic_unref(topic);
 }
 

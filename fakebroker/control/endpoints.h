@@ -6,6 +6,7 @@
 
 #include "fakebroker/control/recorder_json.h"
 #include "lib/text/json.h"
+#include "lib/wire/buf.h"
 
 struct evkeyvalq;
 
@@ -19,8 +20,10 @@ struct fb_ask {
 
 struct fb_answer {
 	int status;                /* HTTP's */
-	json_t *json;              /* or NULL and text */
+	json_t *json;              /* or NULL and text, or bytes */
 	char *text;
+	struct kw_buf bytes;
+	char file[40];             /* what a browser would call the bytes */
 	char allow[40];            /* with 405: the methods that there are */
 	/* Or later: when so many requests were recorded, or the time is over. */
 	bool wait;
@@ -38,6 +41,8 @@ void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 json_t *fb_status_json(struct fb_cluster *cluster);
 /* NULL if there is no such partition. */
 json_t *fb_partition_json(struct fb_cluster *cluster, const char *topic, int32_t index);
+/* metadata_json.c: the records from an offset on, at most limit. NULL without memory. */
+json_t *fb_metadata_json(struct fb_cluster *cluster, int64_t from, int64_t limit);
 /* metrics.c: Prometheus text, for free(). NULL without memory. */
 char *fb_metrics_text(struct fb_cluster *cluster);
 

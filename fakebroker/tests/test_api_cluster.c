@@ -211,7 +211,7 @@ static void the_quorum_is_described(void **state)
 	assert_int_equal(num_at(json, "errorCode"), 0);
 	assert_string_equal(str_at(json, "errorMessage"), "");
 	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderId"), 1000);
-	assert_int_equal(num_at(json, "topics.0.partitions.0.highWatermark"), run.process.cluster->metadata_offset);
+	assert_int_equal(num_at(json, "topics.0.partitions.0.highWatermark"), run.process.cluster->metadata.end);
 	assert_int_equal(num_at(json, "topics.0.partitions.0.currentVoters.0.replicaId"), 1000);
 	assert_int_equal(num_at(json, "nodes.0.nodeId"), 1000);
 	assert_int_equal(num_at(json, "nodes.0.listeners.0.port"), run.process.cluster->nodes[2].port);

@@ -251,7 +251,7 @@ static void what_is_set_is_there(void **state)
 
 static void validate_only_leaves_nothing(void **state)
 {
-	int64_t offset = run.process.cluster->metadata_offset;
+	int64_t offset = run.process.cluster->metadata.end;
 
 	(void)state;
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'dry', "
@@ -259,7 +259,7 @@ static void validate_only_leaves_nothing(void **state)
 				 "'value': '5'}]}], 'validateOnly': true}"), 0);
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': 'dry'}], "
 				 "'allowAutoTopicCreation': false}"), 3);
-	assert_int_equal(run.process.cluster->metadata_offset, offset);
+	assert_int_equal(run.process.cluster->metadata.end, offset);
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [" TOPIC("dry") "]}"), 0);
 	assert_int_equal(fb_configs_long(run.process.cluster->configs, FB_TOPIC, kw_str("dry"), 1, "retention.ms", 0), 604800000);
 }

@@ -1,0 +1,418 @@
+/* The metadata log: the same records, versions and batches as a Kafka 4.4.0 wrote over the same requests
+ * (data/metadata_log_kafka_4.4.0.txt); its bound; the endpoint. */
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/tests/http.h"
+#include "fakebroker/tests/talk.h"
+#include "lib/text/file.h"
+#include "lib/wire/set.h"
+
+static const char zero_id[] = "AAAAAAAAAAAAAAAAAAAAAA";
+
+/* ---- the requests ---- */
+
+static struct running run;
+static struct kc_conn *broker, *controller;
+
+static void begin(const char *level, bool reports)
+{
+	const char *no_report[] = {"kit.static.configs.level=40"};
+	struct fb_settings settings = {.metadata_version = level, .set = {no_report, reports ? 0 : 1}};
+
+	running_start(&run, &settings);
+	broker = dial(&run, 1);
+	controller = dial(&run, FB_CONTROLLER_ID);
+}
+
+static void end(void)
+{
+	kc_free(broker);
+	kc_free(controller);
+	running_stop(&run);
+}
+
+static void create(const char *topics)
+{
+	json_decref(talk(&run, broker, "CreateTopics", 7, "{'topics': [%s], 'timeoutMs': 5000}", topics));
+}
+
+static void alter(int type, const char *name, const char *configs)
+{
+	assert_int_equal(ask_num(&run, broker, "responses.0.errorCode", "IncrementalAlterConfigs", 1,
+				 "{'resources': [{'resourceType': %d, 'resourceName': '%s', 'configs': [%s]}]}", type, name,
+				 configs), 0);
+}
+
+static int64_t enlist(int id, const char *incarnation, const char *rack)
+{
+	int64_t epoch = ask_num(&run, controller, "brokerEpoch", "BrokerRegistration", 4,
+		"{'brokerId': %d, 'clusterId': '%s', 'incarnationId': '%s', 'listeners': [{'name': 'PLAINTEXT', 'host': 'h', "
+		"'port': 9, 'securityProtocol': 0}], 'features': [{'name': 'metadata.version', 'minSupportedVersion': 7, "
+		"'maxSupportedVersion': 33}, {'name': 'kraft.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, "
+		"{'name': 'group.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': "
+		"'transaction.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, {'name': "
+		"'eligible.leader.replicas.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': "
+		"'share.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, {'name': 'streams.version', "
+		"'minSupportedVersion': 0, 'maxSupportedVersion': 1}], 'rack': %s, 'logDirs': ['%s']}", id,
+		run.process.cluster->id, incarnation, rack, incarnation);
+
+	assert_true(epoch > 0);
+	return epoch;
+}
+
+static void beat(int id, int64_t epoch, const char *wants)
+{
+	assert_int_equal(ask_num(&run, controller, "errorCode", "BrokerHeartbeat", 1,
+				 "{'brokerId': %d, 'brokerEpoch': %lld, 'currentMetadataOffset': 1000000, %s}", id,
+				 (long long)epoch, wants), 0);
+}
+
+static void dismiss(int id)
+{
+	assert_int_equal(ask_num(&run, controller, "errorCode", "UnregisterBroker", 0, "{'brokerId': %d}", id), 0);
+}
+
+static void finalize(int type, const char *updates)
+{
+	char list[600] = "", feature[100];
+	int level, used;
+
+	while (sscanf(updates, " %99s %d%n", feature, &level, &used) == 2) {
+		size_t n = strlen(list);
+
+		snprintf(list + n, sizeof list - n, "%s{'feature': '%s', 'maxVersionLevel': %d, 'upgradeType': %d}",
+			 n ? ", " : "", feature, level, type);
+		updates += used;
+	}
+	assert_int_equal(ask_num(&run, broker, "errorCode", "UpdateFeatures", 2, "{'featureUpdates': [%s]}", list), 0);
+}
+
+static const char none[] = "'wantFence': false, 'wantShutDown': false";
+
+/* Topics, configurations and brokers come and go. */
+static void live_a_life(void)
+{
+	int64_t epoch;
+
+	create("{'name': 't1', 'numPartitions': 2, 'replicationFactor': 1, 'configs': [{'name': 'cleanup.policy', 'value': "
+	       "'compact'}, {'name': 'retention.ms', 'value': '1000'}]}, {'name': 't2', 'numPartitions': 1, "
+	       "'replicationFactor': 1}");
+	alter(FB_TOPIC, "t1", "{'name': 'cleanup.policy', 'configOperation': 1, 'value': null}, {'name': 'retention.ms', "
+			      "'configOperation': 0, 'value': '2000'}");
+	alter(FB_BROKER, "", "{'name': 'log.cleaner.threads', 'configOperation': 0, 'value': '2'}");
+	alter(FB_TOPIC, "t1", "{'name': 'retention.ms', 'configOperation': 0, 'value': '2000'}");   /* is so already */
+	epoch = enlist(50, "YWFhYWFhYWFhYWFhYWFhYQ", "'r'");
+	beat(50, epoch, none);
+	beat(50, epoch, none);
+	beat(50, epoch, "'wantFence': true");
+	beat(50, epoch, none);
+	beat(50, epoch, "'wantShutDown': true");
+	dismiss(50);
+	epoch = enlist(51, "Y2NjY2NjY2NjY2NjY2NjYw", "null");
+	assert_int_equal(enlist(51, "Y2NjY2NjY2NjY2NjY2NjYw", "null"), epoch);
+	assert_true(enlist(51, "ZGRkZGRkZGRkZGRkZGRkZA", "null") > epoch);
+	dismiss(51);
+	json_decref(talk(&run, broker, "DeleteTopics", 6, "{'topics': [{'name': 't2', 'topicId': '%s'}], 'timeoutMs': 5000}",
+			 zero_id));
+}
+
+static void climb(void)
+{
+	alter(FB_BROKER, "1", "{'name': 'min.insync.replicas', 'configOperation': 0, 'value': '1'}");
+	finalize(FB_UPGRADE, "metadata.version 8");
+	finalize(FB_UPGRADE, "metadata.version 14");
+	finalize(FB_UPGRADE, "metadata.version 17");
+	create("{'name': 't3', 'numPartitions': 1, 'replicationFactor': 1}");
+	enlist(52, "ZWVlZWVlZWVlZWVlZWVlZQ", "null");
+	dismiss(52);
+	finalize(FB_UPGRADE, "metadata.version 23");
+	create("{'name': 't4', 'numPartitions': 1, 'replicationFactor': 1}");
+	finalize(FB_UPGRADE, "group.version 1 metadata.version 29 eligible.leader.replicas.version 1");
+	finalize(FB_UPGRADE, "metadata.version 30");
+	finalize(FB_UPGRADE, "metadata.version 30");
+	finalize(FB_UPGRADE, "transaction.version 2");
+	finalize(FB_SAFE_DOWNGRADE, "transaction.version 1");
+	finalize(FB_UPGRADE, "kraft.version 1");
+}
+
+/* ---- the records ---- */
+
+struct text {
+	char *s;
+	size_t n, size;
+	int64_t batch;
+};
+
+static void put(struct text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct text *text, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	text->n += (size_t)vsnprintf(text->s + text->n, text->size - text->n, fmt, ap);
+	va_end(ap);
+	assert_true(text->n < text->size);
+}
+
+static void put_value(struct text *text, const char *name, const json_t *value)
+{
+	if (json_is_string(value))
+		put(text, " %s=%s", name, json_string_value(value));
+	else if (json_is_null(value))
+		put(text, " %s=null", name);
+	else if (json_is_integer(value))
+		put(text, " %s=%lld", name, (long long)json_integer_value(value));
+	else
+		put(text, " %s=%s", name, json_is_true(value) ? "true" : "false");
+}
+
+/* A line of the data file. */
+static void put_record(struct text *text, json_t *record, int64_t batch)
+{
+	static const char *const values[] = {"name", "featureLevel", "resourceType", "resourceName", "value", "partitionId",
+					     "leader", "leaderEpoch", "partitionEpoch", "brokerId", "rack", "fenced",
+					     "inControlledShutdown"};
+	static const char *const arrays[] = {"replicas", "isr", "directories", "logDirs", "cordonedLogDirs", "endPoints",
+					     "features"};
+	json_t *data = json_object_get(record, "data");
+
+	put(text, "%s %s %lld", batch == text->batch ? "     " : "batch", str_at(record, "type"),
+	    (long long)num_at(record, "version"));
+	text->batch = batch;
+	for (size_t i = 0; !json_is_true(json_object_get(record, "control")) && i < sizeof values / sizeof *values; i++)
+		if (json_object_get(data, values[i]))
+			put_value(text, values[i], json_object_get(data, values[i]));
+	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+		if (json_object_get(data, arrays[i]))
+			put(text, " %s=%zu", arrays[i], json_array_size(json_object_get(data, arrays[i])));
+	put(text, "\n");
+}
+
+static int collect_base(void *arg, const struct fb_metadata_record *record)
+{
+	json_t *bases = arg;
+
+	json_array_append_new(bases, json_integer(record->baseOffset));
+	return 0;
+}
+
+static char *log_text(void)
+{
+	struct text text = {malloc(65536), 0, 65536, -1};
+	json_t *bases = json_array(), *log, *record;
+	size_t i;
+
+	assert_int_equal(fb_metadata_each(&run.process.cluster->metadata, 0, collect_base, bases), 0);
+	log = http_json(&run, 200, "GET", "/v1/metadata-log", NULL);
+	assert_int_equal(json_array_size(at(log, "records")), json_array_size(bases));
+	json_array_foreach(at(log, "records"), i, record) {
+		assert_int_equal(num_at(record, "offset"), i);
+		put_record(&text, record, json_integer_value(json_array_get(bases, i)));
+	}
+	assert_int_equal(num_at(log, "logStartOffset"), 0);
+	assert_int_equal(num_at(log, "logEndOffset"), i);
+	json_decref(log);
+	json_decref(bases);
+	return text.s;
+}
+
+/* What Kafka wrote at a level: the lines behind "# level N", up to the next one. */
+static char *kafka_text(const char *level)
+{
+	char mark[40], *text, *from, *to;
+	size_t n;
+
+	assert_int_equal(kt_file_read("fakebroker/tests/data/metadata_log_kafka_4.4.0.txt", 1 << 20, &text, &n, NULL), 0);
+	snprintf(mark, sizeof mark, "# level %s\n", level);
+	from = strstr(text, mark);
+	assert_non_null(from);
+	from += strlen(mark);
+	to = strchr(from, '#');
+	if (to)
+		*to = '\0';
+	memmove(text, from, strlen(from) + 1);
+	return text;
+}
+
+static void check(const char *level)
+{
+	char *wanted = kafka_text(level), *got = log_text();
+
+	if (strcmp(wanted, got) != 0)
+		print_error("--- kafka\n%s--- fakebroker\n%s", wanted, got);
+	assert_string_equal(got, wanted);
+	free(wanted);
+	free(got);
+}
+
+static void as_kafka_from_level_7(void **state)
+{
+	(void)state;
+	begin("7", false);
+	live_a_life();
+	climb();
+	check("7");
+	end();
+}
+
+static void as_kafka_at_level_33(void **state)
+{
+	(void)state;
+	begin("33", false);
+	live_a_life();
+	check("33");
+	end();
+}
+
+/* ---- KIP-1294's version ---- */
+
+static void static_configurations_are_recorded(void **state)
+{
+	json_t *log, *record;
+
+	(void)state;
+	begin("33", true);
+	log = http_json(&run, 200, "GET", "/v1/metadata-log?from=11&limit=1", NULL);
+	record = at(log, "records.0");
+	assert_string_equal(str_at(record, "type"), "REGISTER_BROKER_RECORD");
+	assert_int_equal(num_at(record, "version"), 5);
+	assert_int_equal(num_at(record, "data.brokerEpoch"), num_at(record, "offset"));
+	assert_string_equal(str_at(record, "data.staticConfigs.0.name"), "kit.control.url");
+	assert_string_equal(str_at(record, "data.staticConfigs.0.value"), run.process.cluster->control_url);
+	assert_int_equal(json_array_size(at(log, "records")), 1);
+	json_decref(log);
+	end();
+}
+
+/* ---- what was refused or only asked leaves nothing ---- */
+
+static void refusals_write_nothing(void **state)
+{
+	int64_t last;
+
+	(void)state;
+	begin("33", true);
+	last = run.process.cluster->metadata.end;
+	create("{'name': 'bad name', 'numPartitions': 1, 'replicationFactor': 1}");
+	json_decref(talk(&run, broker, "CreateTopics", 7, "{'topics': [{'name': 'v', 'numPartitions': 1, 'replicationFactor': "
+			 "1}], 'timeoutMs': 5000, 'validateOnly': true}"));
+	json_decref(talk(&run, broker, "UpdateFeatures", 2, "{'featureUpdates': [{'feature': 'metadata.version', "
+			 "'maxVersionLevel': 99, 'upgradeType': 1}]}"));
+	json_decref(talk(&run, broker, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, 'resourceName': '', "
+			 "'configs': [{'name': 'log.cleaner.threads', 'configOperation': 0, 'value': '2'}]}], "
+			 "'validateOnly': true}"));
+	/* Legal by itself, but the class cannot be had. */
+	json_decref(talk(&run, broker, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, 'resourceName': '', "
+			 "'configs': [{'name': 'record.validator.classes', 'configOperation': 0, 'value': 'Nope'}]}]}"));
+	create("{'name': 't', 'numPartitions': 1, 'replicationFactor': 1}");
+	assert_int_equal(run.process.cluster->metadata.end, last + 2);
+	end();
+}
+
+/* ---- the bound, and the segment ---- */
+
+static void add_feature(struct fb_metadata_log *log, int16_t level)
+{
+	struct kw_FeatureLevelRecord record = {.name = kw_str("metadata.version"), .featureLevel = level};
+
+	fb_metadata_add(log, &kw_msg_FeatureLevelRecord, 0, &record);
+}
+
+static int next_level(void *arg, const struct fb_metadata_record *record)
+{
+	const struct kw_FeatureLevelRecord *data = record->data;
+	int64_t *expected = arg;
+
+	assert_int_equal(record->offset, *expected);
+	assert_int_equal(data->featureLevel, *expected % 1000);
+	assert_int_equal(record->timestamp, 7);
+	(*expected)++;
+	return 0;
+}
+
+static void old_batches_are_dropped(void **state)
+{
+	struct fb_metadata_log log;
+	struct kw_buf segment;
+	struct kw_set set = {0};
+	struct kw_entry entry;
+	int64_t expected;
+
+	(void)state;
+	fb_metadata_init(&log, 10000);
+	for (int16_t i = 0; i < 3000; i++) {
+		add_feature(&log, i % 1000);
+		if (i % 2)
+			fb_metadata_close(&log, 7);
+		assert_true(log.bytes <= 10000);
+	}
+	assert_int_equal(log.end, 3000);
+	assert_true(log.start > 2700 && log.start < 2980);
+	expected = log.start;
+	assert_int_equal(fb_metadata_each(&log, 0, next_level, &expected), 0);
+	assert_int_equal(expected, 3000);
+	expected = 2999;   /* in the middle of a batch */
+	assert_int_equal(fb_metadata_each(&log, 2999, next_level, &expected), 0);
+	assert_int_equal(expected, 3000);
+	kw_buf_init(&segment, 0);
+	fb_metadata_segment(&log, &segment);
+	set.p = segment.p;
+	set.n = segment.n;
+	for (expected = log.start; kw_set_next(&set, &entry, NULL) > 0; expected += 2)
+		assert_int_equal(kw_entry_check(&entry, NULL), 0);
+	assert_int_equal(expected, 3000);
+	assert_int_equal(set.at, segment.n);
+	kw_buf_fini(&segment);
+	fb_metadata_fini(&log);
+}
+
+/* Records that were taken back are not there, nor are their offsets. */
+static void records_are_taken_back(void **state)
+{
+	struct fb_metadata_log log;
+	int64_t expected = 0;
+
+	(void)state;
+	fb_metadata_init(&log, 10000);
+	add_feature(&log, 0);
+	add_feature(&log, 9);
+	fb_metadata_rewind(&log, 1);
+	add_feature(&log, 1);
+	assert_int_equal(fb_metadata_next(&log), 2);
+	fb_metadata_close(&log, 7);
+	fb_metadata_close(&log, 7);
+	assert_int_equal(fb_metadata_each(&log, 0, next_level, &expected), 0);
+	assert_int_equal(expected, 2);
+	fb_metadata_fini(&log);
+}
+
+static void the_endpoint_knows_its_parameters(void **state)
+{
+	struct http http;
+
+	(void)state;
+	begin("33", true);
+	http_error(&run, 400, "GET", "/v1/metadata-log?format=xml", NULL, "format: json or segment is expected");
+	http_error(&run, 400, "GET", "/v1/metadata-log?fromat=json", NULL,
+		   "GET /v1/metadata-log has no parameter \"fromat\"; did you mean \"format\"?");
+	http = http_ask(&run, "GET", "/v1/metadata-log?format=segment", NULL);
+	assert_int_equal(http.status, 200);
+	http_free(&http);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_kafka_from_level_7),
+		cmocka_unit_test(as_kafka_at_level_33),
+		cmocka_unit_test(static_configurations_are_recorded),
+		cmocka_unit_test(refusals_write_nothing),
+		cmocka_unit_test(old_batches_are_dropped),
+		cmocka_unit_test(records_are_taken_back),
+		cmocka_unit_test(the_endpoint_knows_its_parameters),
+	};
+
+	fb_log_level(KASSAY_ERROR + 1);
+	return cmocka_run_group_tests_name("metadata log", tests, NULL, NULL);
+}
