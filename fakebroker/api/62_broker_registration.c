@@ -22,7 +22,8 @@ static bool view_of(struct fb_request *req, struct fb_register_view *view)
 						       body->staticConfigs.v[i].isSensitive};
 	*view = (struct fb_register_view){
 		.version = (int16_t)req->version, .brokerId = body->brokerId, .clusterId = body->clusterId,
-		.incarnationId = body->incarnationId, .rack = body->rack, .listeners = listeners, .nlisteners = (size_t)body->listeners.n,
+		.incarnationId = body->incarnationId, .rack = body->rack, .listeners = listeners,
+		.nlisteners = (size_t)body->listeners.n,
 		.features = features, .nfeatures = (size_t)body->features.n, .isMigratingZkBroker = body->isMigratingZkBroker,
 		.logDirs = body->logDirs.v, .nlogDirs = (size_t)body->logDirs.n, .statics = statics,
 		.nstatics = (size_t)body->staticConfigs.n,
