@@ -12,7 +12,7 @@
 #define PROGRAM "conformance capture"
 
 /* The last version that names topics. */
-enum { FETCH = 1, FETCH_BY_NAME = 12, TIMEOUT_MS = 10000, WAIT_MS = 500, ANSWER_MAX = 64 << 20 };
+enum { FETCH = 1, FETCH_BY_NAME = 12, TIMEOUT_MS = 10000, LEADER_MS = 3000, WAIT_MS = 500, ANSWER_MAX = 64 << 20, TOPIC_MAX = 249 };
 
 static struct {
 	const char *bootstrap, *topic, *out;
@@ -26,7 +26,7 @@ static const struct kt_opt options[] = {
 	KT_INT(0, "partition", "N", &given.partition, 0, INT32_MAX, "of that partition (0)"),
 	KT_INT64(0, "offset", "N", &given.offset, 0, INT64_MAX, "from the batch on that holds this offset (required)"),
 	KT_INT(0, "batches", "K", &given.batches, 1, INT32_MAX, "so many (1)"),
-	KT_STR(0, "out", "FILE", &given.out, "file to write (required)"),
+	KT_STR(0, "out", "FILE", &given.out, "file to write, - for standard output (required)"),
 	KT_END
 };
 
@@ -72,14 +72,14 @@ static const struct kw_FetchRequest *make_request(int64_t offset, int version, s
 static int fetch(struct kc_cluster *cluster, int64_t offset, struct kw_arena *arena,
 		 const struct kw_FetchResponse_PartitionData **out, struct kt_err *err)
 {
-	int64_t deadline = kc_now_ms() + TIMEOUT_MS;
+	int64_t now = kc_now_ms(), deadline = now + TIMEOUT_MS;
 	const struct kw_FetchRequest *request;
 	const struct kw_FetchResponse *response;
 	struct kc_conn *conn;
 	void *answer;
 	int version;
 
-	if (kc_cluster_leader(cluster, given.topic, given.partition, deadline, &conn, err))
+	if (kc_cluster_leader(cluster, given.topic, given.partition, now + LEADER_MS, &conn, err))
 		return err->code;
 	version = kc_version(conn, FETCH, FETCH_BY_NAME);
 	if (version < 0)
@@ -111,7 +111,7 @@ static int64_t next_offset(const struct kw_entry *entry)
 static int open_out(FILE **f, struct kt_err *err)
 {
 	if (!*f)
-		*f = fopen(given.out, "wb");
+		*f = strcmp(given.out, "-") == 0 ? stdout : fopen(given.out, "wb");
 	return *f ? 0 : kt_fail(err, KT_EFILE, "%s: %s", given.out, strerror(errno));
 }
 
@@ -177,7 +177,7 @@ static int capture_to_file(struct kt_err *err)
 		kt_fail(err, KT_EFILE, "%s: %s", given.out, strerror(errno));
 		status = KT_EXIT_USAGE;
 	}
-	if (f)
+	if (f && f != stdout)
 		fclose(f);
 	kc_cluster_free(cluster);
 	return status;
@@ -192,6 +192,10 @@ int cf_command_capture(int argc, char **argv)
 		return status;
 	if (!given.bootstrap || !given.topic || !given.out || given.offset < 0) {
 		fprintf(stderr, "%s: needs --bootstrap-server, --topic, --offset and --out\n", PROGRAM);
+		return KT_EXIT_USAGE;
+	}
+	if (strlen(given.topic) > TOPIC_MAX) {
+		fprintf(stderr, "%s: --topic: a topic's name has at most %d bytes\n", PROGRAM, TOPIC_MAX);
 		return KT_EXIT_USAGE;
 	}
 	status = capture_to_file(&err);

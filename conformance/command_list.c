@@ -300,7 +300,8 @@ static const struct kt_opt lint_options[] = {
 static const struct kt_cli lint_cli = {
 	.program = "conformance lint", .options = lint_options,
 	.about = "Reads every case and requirement and says what is wrong, file by file. No target is needed.",
-	.exits = {[KT_EXIT_OK] = "nothing found", [KT_EXIT_VERDICT] = "something is not right"},
+	.exits = {[KT_EXIT_OK] = "nothing found", [KT_EXIT_VERDICT] = "something is not right",
+		  [KT_EXIT_USAGE] = "no cases are there"},
 };
 
 static void finding(void *arg, const char *where, const char *text)
@@ -318,8 +319,9 @@ int cf_command_lint(int argc, char **argv)
 	if (!kt_cli_begin(&lint_cli, &argc, argv, &status))
 		return status;
 	if (cf_load_or_complain(&suite, lint_data, lint_cli.program)) {
+		status = suite.data.dir[0] ? KT_EXIT_VERDICT : KT_EXIT_USAGE;
 		cf_suite_fini(&suite);
-		return KT_EXIT_VERDICT;
+		return status;
 	}
 	found = cf_lint(&suite, finding, NULL);
 	printf("%zu cases, %zu instances, %zu requirements: %zu findings\n", suite.ncases, suite.ninstances, suite.reg.n, found);

@@ -105,8 +105,11 @@ static void print_answer(json_t *step)
 		print_none(got);
 	else
 		printf("%s (%d)", kw_error_name((int)json_integer_value(code)), (int)json_integer_value(code));
-	if (*cf_text(got, "errorMessage"))
-		printf(", \"%s\"", cf_text(got, "errorMessage"));
+	if (*cf_text(got, "errorMessage")) {
+		printf(", \"");
+		kt_put_clean(stdout, cf_text(got, "errorMessage"));
+		printf("\"");
+	}
 }
 
 static void print_step(const char *what, json_t *step)
@@ -119,10 +122,13 @@ static void print_step(const char *what, json_t *step)
 		printf("%lld %s in the topic", (long long)offset, offset == 1 ? "record" : "records");
 	else
 		print_answer(step);
-	if (cf_row_verdict(step) <= CF_PASS_LENIENT)
+	if (cf_row_verdict(step) <= CF_PASS_LENIENT) {
 		printf("  -- %s\n", *alternative ? alternative : "as expected");
-	else
-		printf("  -- NOT AS EXPECTED: %s\n", cf_text(step, "reason"));
+	} else {
+		printf("  -- NOT AS EXPECTED: ");
+		kt_put_clean(stdout, cf_text(step, "reason"));
+		printf("\n");
+	}
 }
 
 static void print_outcome(const struct cf_incident *incident, json_t *row)
@@ -138,8 +144,10 @@ static void print_outcome(const struct cf_incident *incident, json_t *row)
 		print_step(end ? "left" : "answer", step);
 	}
 	printf("\n%s", cf_text(row, "verdict"));
-	if (*cf_text(row, "reason"))
-		printf(": %s", cf_text(row, "reason"));
+	if (*cf_text(row, "reason")) {
+		printf(": ");
+		kt_put_clean(stdout, cf_text(row, "reason"));
+	}
 	printf("\n");
 }
 
@@ -182,6 +190,15 @@ static int replay_incident(struct cf_setup *setup, const char *file)
 
 /* ---- failures ---- */
 
+static void print_steps(json_t *row)
+{
+	json_t *step;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "steps"), i, step)
+		print_step(cf_text(step, "verb"), step);
+}
+
 static int replay_failure(struct cf_setup *setup, const char *dir)
 {
 	char file[PATH_MAX];
@@ -201,9 +218,8 @@ static int replay_failure(struct cf_setup *setup, const char *dir)
 	at = strstr(id, "@v");
 	status = replay(setup, cas, id, at ? (int)strtol(at + 2, NULL, 10) : -1, &row);
 	if (row) {
+		print_steps(row);
 		cf_text_row(stdout, row, false);
-		json_dumpf(row, stdout, JSON_INDENT(1));
-		printf("\n");
 	}
 out:
 	if (err.code)

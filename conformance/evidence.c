@@ -34,7 +34,7 @@ int cf_make_dir(const char *path, struct kt_err *err)
 			return cannot(part, err);
 		part[i] = path[i];
 	}
-	return 0;
+	return access(part, W_OK | X_OK) ? cannot(part, err) : 0;
 }
 
 static FILE *create(const char *dir, const char *name, const char *suffix, struct kt_err *err)

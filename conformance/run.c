@@ -1,12 +1,16 @@
 #include "conformance/run.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "conformance/vars.h"
+#include "lib/wire/errors.h"
 
 /* Where the correlation id of a request ends, behind size, API key and version. */
 enum { CORRELATION_END = 12 };
+/* FindCoordinator: the last version with one key, and its type for a transactional id. */
+enum { FIND_BY_KEY = 3, TRANSACTION = 1, COORDINATOR_MS = 10000, RETRY_MS = 50 };
 
 /* splitmix64 */
 uint64_t cf_random(struct cf_run *run)
@@ -75,30 +79,65 @@ out:
 	return found;
 }
 
-struct cf_link *cf_run_link(struct cf_run *run, const char *to, const char *topic, struct kt_err *err)
+/* Asks until there is one: Kafka makes the topic that transactions are kept in when it is first asked. */
+static bool coordinator_of(struct cf_run *run, const char *id, struct cf_link *link, struct kt_err *err)
+{
+	int64_t deadline = kc_now_ms() + COORDINATOR_MS;
+	json_t *answer = NULL;
+	int code = KW_ERR_COORDINATOR_NOT_AVAILABLE;
+
+	*link = cf_target_broker(run->target);
+	while (code == KW_ERR_COORDINATOR_NOT_AVAILABLE && kc_now_ms() < deadline) {
+		json_decref(answer);
+		answer = NULL;
+		if (cf_link_ask(link, "FindCoordinator", FIND_BY_KEY, json_pack("{s:s, s:i}", "key", id, "keyType", TRANSACTION),
+				&answer, err))
+			break;
+		code = (int)json_integer_value(json_object_get(answer, "errorCode"));
+		if (code == KW_ERR_COORDINATOR_NOT_AVAILABLE)
+			poll(NULL, 0, RETRY_MS);
+	}
+	cf_link_close(link);
+	if (code == 0) {
+		snprintf(link->host, sizeof link->host, "%s", json_string_value(json_object_get(answer, "host")));
+		link->port = (int)json_integer_value(json_object_get(answer, "port"));
+	} else if (err->code == KT_OK) {
+		kt_fail(err, KT_ENET, "FindCoordinator for \"%s\" was answered with %s", id, kw_error_name(code));
+	}
+	json_decref(answer);
+	return err->code == KT_OK;
+}
+
+static bool controller_of(struct cf_run *run, struct cf_link *link, struct kt_err *err)
+{
+	*link = cf_target_controller(run->target);
+	if (!run->target->can[CF_CAN_CONTROLLER].present)
+		kt_fail(err, KT_EUNKNOWN, "controller: %s", run->target->can[CF_CAN_CONTROLLER].evidence);
+	return err->code == KT_OK;
+}
+
+static bool find_link(struct cf_run *run, const char *to, const char *of, struct cf_link *link, struct kt_err *err)
+{
+	if (!to || strcmp(to, "broker") == 0) {
+		*link = cf_target_broker(run->target);
+		return true;
+	}
+	if (strcmp(to, "controller") == 0)
+		return controller_of(run, link, err);
+	if (strcmp(to, "leader") != 0 && strcmp(to, "coordinator") != 0)
+		kt_fail(err, KT_EUSAGE, "to is \"broker\", \"leader\", \"coordinator\" or \"controller\", not \"%s\"", to);
+	else if (!of)
+		kt_fail(err, KT_EUSAGE, "to \"leader\" needs \"topic\", to \"coordinator\" needs \"transactionalId\"");
+	else
+		return *to == 'l' ? leader_of(run, of, link, err) : coordinator_of(run, of, link, err);
+	return false;
+}
+
+struct cf_link *cf_run_link(struct cf_run *run, const char *to, const char *of, struct kt_err *err)
 {
 	struct cf_link link;
 
-	if (to && strcmp(to, "controller") == 0) {
-		if (!run->target->can[CF_CAN_CONTROLLER].present) {
-			kt_fail(err, KT_EUNKNOWN, "controller: %s", run->target->can[CF_CAN_CONTROLLER].evidence);
-			return NULL;
-		}
-		link = cf_target_controller(run->target);
-	} else if (to && strcmp(to, "leader") == 0) {
-		if (!topic) {
-			kt_fail(err, KT_EUSAGE, "to \"leader\" needs \"topic\"");
-			return NULL;
-		}
-		if (!leader_of(run, topic, &link, err))
-			return NULL;
-	} else if (!to || strcmp(to, "broker") == 0) {
-		link = cf_target_broker(run->target);
-	} else {
-		kt_fail(err, KT_EUSAGE, "to is \"broker\", \"leader\" or \"controller\", not \"%s\"", to);
-		return NULL;
-	}
-	return keep_link(run, &link, err);
+	return find_link(run, to, of, &link, err) ? keep_link(run, &link, err) : NULL;
 }
 
 int cf_run_version(struct cf_run *run, struct cf_link *link, int api, json_t *args, int max, struct kt_err *err)

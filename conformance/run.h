@@ -25,9 +25,9 @@ struct cf_run {
 /* A number in 0..2^64-1; the sequence depends on the seed of the run and the instance alone. */
 uint64_t cf_random(struct cf_run *run);
 
-/* Links that last as long as the instance. They are opened; NULL on failure. to: "broker", "controller", or "leader" of
- * partition 0 of the topic. The link becomes run->used. */
-struct cf_link *cf_run_link(struct cf_run *run, const char *to, const char *topic, struct kt_err *err);
+/* Links that last as long as the instance. They are opened; NULL on failure. to: "broker", "controller", "leader" of
+ * partition 0 of the topic `of`, or "coordinator" of the transactional id `of`. The link becomes run->used. */
+struct cf_link *cf_run_link(struct cf_run *run, const char *to, const char *of, struct kt_err *err);
 
 /* The version for a step that uses api: `version` of args (a number or "latest") if there, else that of the instance if
  * it is of this api, else the latest one up to max (-1 = no bound). -1 with err. */

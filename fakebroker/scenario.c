@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/cluster/metadata_records.h"
+#include "fakebroker/cluster/transactions.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/user.h"
 #include "fakebroker/control/rules.h"
@@ -10,7 +11,7 @@
 /* Every member is asked for in each of the passes, so that each of them finds the unknown ones. */
 struct top {
 	struct kt_obj obj;
-	struct kt_arr nodes, configs, topics, rules;
+	struct kt_arr nodes, configs, topics, transactions, rules;
 	struct kt_obj config;
 };
 
@@ -21,6 +22,7 @@ static void open_top(struct top *top, const struct kt_json *doc, struct kt_err *
 	kt_obj_array(&top->obj, "nodes", &top->nodes);
 	kt_obj_array(&top->obj, "configs", &top->configs);
 	kt_obj_array(&top->obj, "topics", &top->topics);
+	kt_obj_array(&top->obj, "transactions", &top->transactions);
 	kt_obj_array(&top->obj, "rules", &top->rules);
 	kt_obj_object(&top->obj, "config", &top->config);
 }
@@ -212,7 +214,72 @@ void fb_scenario_blame_topic(const struct fb_scenario *scenario, struct kw_str t
 		*err = placed;
 }
 
-/* ---- last: topics and rules ---- */
+/* ---- last: topics, producers, rules ---- */
+
+/* A producer id that a scenario names is not given out again. */
+static void read_producer(struct kt_obj *obj, struct fb_cluster *cluster, struct fb_txn_producer *producer)
+{
+	int epoch = 0;
+
+	kt_obj_need(obj, "producerId", NULL);
+	kt_obj_int64(obj, "producerId", 0, INT64_MAX - 1, &producer->producerId);
+	kt_obj_int(obj, "producerEpoch", 0, INT16_MAX - 1, &epoch);
+	producer->producerEpoch = (int16_t)epoch;
+	if (producer->producerId >= cluster->next_producer_id)
+		cluster->next_producer_id = producer->producerId + 1;
+}
+
+/* What a partition knows of producers before anything was appended. */
+static void read_producers(struct kt_arr *arr, struct fb_cluster *cluster, struct fb_topic *topic)
+{
+	struct kt_obj obj;
+
+	while (kt_arr_object(arr, &obj)) {
+		struct fb_txn_producer producer = {0};
+		int partition = 0, sequence = -1;
+		struct fb_partition *at;
+
+		read_producer(&obj, cluster, &producer);
+		kt_obj_int(&obj, "partition", 0, topic->npartitions - 1, &partition);
+		kt_obj_need(&obj, "lastSequence", NULL);
+		kt_obj_int(&obj, "lastSequence", 0, INT32_MAX, &sequence);
+		if (kt_obj_done(&obj))
+			break;
+		at = fb_topic_partition(topic, partition);
+		if (fb_producers_find(&at->producers, producer.producerId))
+			kt_obj_fail(&obj, "producerId", KT_ERANGE, "partition %d has two producers %lld", partition,
+				    (long long)producer.producerId);
+		else if (fb_producers_set(&at->producers, producer.producerId, producer.producerEpoch, sequence,
+					  at->log.logEndOffset, fb_cluster_now(cluster)) < 0)
+			kt_obj_fail(&obj, NULL, KT_ENOMEM, "out of memory");
+	}
+}
+
+static void read_transactions(struct top *top, struct fb_cluster *cluster)
+{
+	struct kt_obj obj;
+
+	if (top->transactions.n > 0 && fb_txn_topic(cluster, top->obj.err) < 0)
+		return;
+	while (kt_arr_object(&top->transactions, &obj)) {
+		struct fb_txn_producer producer = {0};
+		const char *id = NULL;
+		int timeout = 60000;
+
+		kt_obj_need(&obj, "transactionalId", NULL);
+		if (kt_obj_str(&obj, "transactionalId", &id) && !*id)
+			kt_obj_fail(&obj, "transactionalId", KT_ERANGE, "is empty");
+		producer.transactionalId = kw_str(id);
+		read_producer(&obj, cluster, &producer);
+		kt_obj_int(&obj, "transactionTimeoutMs", 1, INT32_MAX, &timeout);
+		if (kt_obj_done(&obj))
+			break;
+		if (fb_txn_find(cluster->transactions, producer.transactionalId))
+			kt_obj_fail(&obj, "transactionalId", KT_ERANGE, "there are two transactional ids %s", id);
+		else if (fb_txn_set(cluster, &producer, timeout) < 0)
+			kt_obj_fail(&obj, NULL, KT_ENOMEM, "out of memory");
+	}
+}
 
 struct topic {
 	const char *name;
@@ -268,40 +335,42 @@ static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, cons
 	return KT_ERANGE;
 }
 
-static int make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic,
-		      int16_t level, struct kw_arena *arena)
+static struct fb_topic *make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_cluster *cluster,
+				   const struct topic *topic, int16_t level, struct kw_arena *arena)
 {
 	static const char classes[] = "record.validator.classes";
 	const char *text = fb_topic_name_fault(kw_str(topic->name), arena);
 	int brokers = (int)cluster->nnodes - 1;
 	struct fb_alter_result result;
-	struct fb_topic *made;
+	struct fb_topic *made = NULL;
 	struct kt_err why = {0};
-	int code;
 
 	if (text)
-		return kt_obj_fail(obj, "name", KT_ERANGE, "%s", text);
-	if (fb_topic_find(cluster, kw_str(topic->name)))
-		return kt_obj_fail(obj, "name", KT_ERANGE, "there are two topics named %s", topic->name);
-	if (topic->rf > brokers)
-		return kt_obj_fail(obj, "replicationFactor", KT_ERANGE, "%d replicas need %d brokers, there %s %d", topic->rf,
-				   topic->rf, brokers == 1 ? "is" : "are", brokers);
-	code = check_configs(config, cluster, topic, level, arena, &result);
-	if (code)
-		return code;
-	if (fb_configs_apply(cluster->configs, result.changes, result.nchanges) < 0)
-		return kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
-	if (fb_topic_create(cluster, kw_str(topic->name), topic->partitions, topic->rf, NULL, &made, &why) < 0)
-		return kt_obj_fail(json_object_get(config->json, classes) ? config : obj,
-				   json_object_get(config->json, classes) ? classes : NULL, why.code, "%s", why.text);
+		kt_obj_fail(obj, "name", KT_ERANGE, "%s", text);
+	else if (fb_topic_find(cluster, kw_str(topic->name)))
+		kt_obj_fail(obj, "name", KT_ERANGE, "there are two topics named %s", topic->name);
+	else if (topic->rf > brokers)
+		kt_obj_fail(obj, "replicationFactor", KT_ERANGE, "%d replicas need %d brokers, there %s %d", topic->rf,
+			    topic->rf, brokers == 1 ? "is" : "are", brokers);
+	else if (check_configs(config, cluster, topic, level, arena, &result))
+		return NULL;
+	else if (fb_configs_apply(cluster->configs, result.changes, result.nchanges) < 0)
+		kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
+	else if (fb_topic_create(cluster, kw_str(topic->name), topic->partitions, topic->rf, NULL, &made, &why) < 0)
+		kt_obj_fail(json_object_get(config->json, classes) ? config : obj,
+			    json_object_get(config->json, classes) ? classes : NULL, why.code, "%s", why.text);
+	if (!made)
+		return NULL;
 	fb_write_topic(cluster, made, result.changes, result.nchanges);
 	fb_wrote(cluster);
-	return 0;
+	return made;
 }
 
 static void read_topics(struct top *top, struct fb_cluster *cluster, int16_t level)
 {
 	struct kt_obj obj, config;
+	struct kt_arr producers;
+	struct fb_topic *made;
 	struct kw_arena arena;
 
 	kw_arena_init(&arena, 0);
@@ -314,8 +383,13 @@ static void read_topics(struct top *top, struct fb_cluster *cluster, int16_t lev
 		kt_obj_int(&obj, "replicationFactor", 1, FB_MAX_NODES, &topic.rf);
 		kt_obj_object(&obj, "config", &config);
 		read_topic_configs(&config, &topic, &arena);
-		if (kt_obj_done(&obj) == 0)
-			make_topic(&obj, &config, cluster, &topic, level, &arena);
+		kt_obj_array(&obj, "producers", &producers);
+		if (kt_obj_done(&obj))
+			break;
+		made = make_topic(&obj, &config, cluster, &topic, level, &arena);
+		if (!made)
+			break;
+		read_producers(&producers, cluster, made);
 	}
 	kw_arena_fini(&arena);
 }
@@ -342,6 +416,7 @@ int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluste
 
 	open_top(&top, &scenario->doc, err);
 	read_topics(&top, cluster, level);
+	read_transactions(&top, cluster);
 	read_rules(&top, cluster);
 	return err->code;
 }

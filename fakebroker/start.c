@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fakebroker/cluster/transactions.h"
 #include "fakebroker/configure.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
@@ -12,19 +13,26 @@ enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 
 /* ---- ports ---- */
 
+static void on_tick(void *arg)
+{
+	fb_txn_expire(arg);
+}
+
 static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
-	static const struct fb_server_ops dispatch = {fb_dispatch, fb_dispatch_again, fb_dispatch_drop, NULL};
 	struct fb_cluster *cluster = process->cluster;
-	struct fb_server_ops ops = dispatch;
+	const struct fb_server_ops ops = {
+		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .tick = on_tick, .arg = cluster,
+	};
 	struct fb_server_opts opts = {
 		.threads = settings->threads,
+		.tick_ms = (int)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1,
+						"transaction.abort.timed.out.transaction.cleanup.interval.ms", 10000),
 		.max_frame = (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, "socket.request.max.bytes",
 						      104857600),
 	};
 	int code;
 
-	ops.arg = cluster;
 	code = fb_server_new(&opts, &ops, &process->server, err);
 	cluster->server = process->server;
 	for (size_t i = 0; !code && i < cluster->nnodes; i++) {

@@ -17,8 +17,10 @@ void cf_text_row(FILE *out, json_t *row, bool color)
 	else
 		fprintf(out, "%-12s", cf_verdict_word(verdict));
 	fprintf(out, "  %s", cf_text(row, "id"));
-	if (*reason)
-		fprintf(out, "  %s", reason);
+	if (*reason) {
+		fputs("  ", out);
+		kt_put_clean(out, reason);
+	}
 	fputc('\n', out);
 }
 
@@ -51,6 +53,18 @@ static int same_reason(json_t *rows, size_t from, const char *reason)
 	return n;
 }
 
+/* A line that ends with a text of the target's. */
+static void __attribute__((format(printf, 3, 4))) print_line(FILE *out, const char *text, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(out, fmt, ap);
+	va_end(ap);
+	kt_put_clean(out, text);
+	fputc('\n', out);
+}
+
 /* Each reason once, with the number of cases that it keeps from running. */
 static void print_unsupported(FILE *out, json_t *rows)
 {
@@ -62,7 +76,7 @@ static void print_unsupported(FILE *out, json_t *rows)
 		int n = same_reason(rows, 0, reason);
 
 		if (cf_row_verdict(row) == CF_UNSUPPORTED && same_reason(rows, i, reason) == n)
-			fprintf(out, "unsupported, %d %s: %s\n", n, n == 1 ? "case" : "cases", reason);
+			print_line(out, reason, "unsupported, %d %s: ", n, n == 1 ? "case" : "cases");
 	}
 }
 
@@ -86,7 +100,7 @@ void cf_text_summary(FILE *out, json_t *result, bool color)
 			cf_text_row(out, row, color);
 	json_array_foreach(rows, i, row)
 		if (*cf_text(row, "leftBehind"))
-			fprintf(out, "left behind by %s: %s\n", cf_text(row, "id"), cf_text(row, "leftBehind"));
+			print_line(out, cf_text(row, "leftBehind"), "left behind by %s: ", cf_text(row, "id"));
 	if (*note)
 		fprintf(out, "%s\n", note);
 }

@@ -91,12 +91,18 @@ says '^set-length +at value'
 expect 0 'show' "$build/conformance" show records.crc.mismatch
 expect 2 'show what is not there' "$build/conformance" show records.crc.mismach
 
+expect 2 'lint of what are no cases' "$build/conformance" lint --data "$dir"
+expect 2 'run with an output directory that is a file' run --only 'sanity.*' --out "$dir/bad.json"
+
 kill -0 "$broker" || bad 'the broker is gone'
 capture() { "$build/conformance" capture -b "$at" --topic orders "$@"; }
 echo precious >"$dir/kept"
 expect 3 'capture beyond the end' capture --offset 99999999 --out "$dir/kept"
 says 'orders-0 at offset 99999999: OFFSET_OUT_OF_RANGE'
 if [ "$(cat "$dir/kept")" = precious ]; then ok 'and the older file is as it was'; else bad 'and the older file is gone'; fi
+expect 3 'capture of a topic that is not there' "$build/conformance" capture -b "$at" --topic nosuch --offset 0 --out "$dir/kept"
+says 'no leader of nosuch-0: UNKNOWN_TOPIC_OR_PARTITION'
+expect 2 'capture of a name that no topic has' capture --topic "$(printf 'x%.0s' {1..250})" --offset 0 --out "$dir/kept"
 expect 2 'capture from what is no address' "$build/conformance" capture -b 127.0.0.1:99999 --topic t --offset 0 --out "$dir/kept"
 
 echo "$passed passed, $failed failed"

@@ -15,6 +15,7 @@ const struct cf_arg cf_args_fetch[] = {
 	{"topic", CF_ARG_STR, true, "name of the topic"},
 	{"partition", CF_ARG_INT, false, "0 unless given"},
 	{"offset", CF_ARG_INT, true, "first offset that is wanted"},
+	{"isolationLevel", CF_ARG_INT, false, "0, read_uncommitted, unless given; 1: read_committed"},
 	{"version", CF_ARG_ANY, false, "a number up to 12"},
 	{0},
 };
@@ -22,6 +23,7 @@ const struct cf_arg cf_args_fetch[] = {
 const struct cf_arg cf_args_endOffset[] = {
 	{"topic", CF_ARG_STR, true, "name of the topic"},
 	{"partition", CF_ARG_INT, false, "0 unless given"},
+	{"isolationLevel", CF_ARG_INT, false, "0, read_uncommitted, unless given; 1: read_committed"},
 	{"version", CF_ARG_ANY, false, "a number or \"latest\""},
 	{0},
 };
@@ -35,7 +37,8 @@ static json_t *text_or_hex(const uint8_t *p, int32_t n)
 
 	if (n < 0)
 		return json_null();
-	text = json_stringn((const char *)p, (size_t)n);
+	/* A case cannot write a NUL in a text. */
+	text = n > 0 && memchr(p, 0, (size_t)n) ? NULL : json_stringn((const char *)p, (size_t)n);
 	if (text)
 		return text;
 	hex = malloc((size_t)n * 2 + 1);
@@ -103,10 +106,16 @@ static json_int_t partition_arg(json_t *args)
 	return json_integer_value(json_object_get(args, "partition"));
 }
 
+static int isolation_arg(json_t *args)
+{
+	return (int)json_integer_value(json_object_get(args, "isolationLevel"));
+}
+
 static json_t *fetch_body(json_t *args, int version)
 {
-	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:O, s:i}]}]}", "replicaId", -1, "maxWaitMs", 500,
-				 "minBytes", 1, "maxBytes", 52428800, "topics", "topic", json_object_get(args, "topic"),
+	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:O, s:i}]}]}", "replicaId", -1, "maxWaitMs",
+				 500, "minBytes", 1, "maxBytes", 52428800, "isolationLevel", isolation_arg(args), "topics",
+				 "topic", json_object_get(args, "topic"),
 				 "partitions", "partition", partition_arg(args), "fetchOffset", json_object_get(args, "offset"),
 				 "partitionMaxBytes", 52428800);
 
@@ -150,9 +159,9 @@ int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out,
 	if (err->code)
 		return err->code;
 	if (cf_run_exchange(link, LIST_OFFSETS, version,
-			    json_pack("{s:i, s:i, s:[{s:s, s:[{s:I, s:I}]}]}", "replicaId", -1, "isolationLevel", 0, "topics",
-				      "name", topic, "partitions", "partitionIndex", partition_arg(args), "timestamp",
-				      (json_int_t)LATEST_OFFSET),
+			    json_pack("{s:i, s:i, s:[{s:s, s:[{s:I, s:I}]}]}", "replicaId", -1, "isolationLevel",
+				      isolation_arg(args), "topics", "name", topic, "partitions", "partitionIndex",
+				      partition_arg(args), "timestamp", (json_int_t)LATEST_OFFSET),
 			    NULL, false, out, err))
 		return err->code;
 	snprintf(path, sizeof path, "topics[name=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));

@@ -8,8 +8,10 @@ const struct cf_arg cf_args_send[] = {
 	{"api", CF_ARG_STR, true, "Kafka's name of the request: \"CreateTopics\""},
 	{"version", CF_ARG_ANY, false, "a number or \"latest\""},
 	{"body", CF_ARG_OBJECT, true, "the request as JSON"},
-	{"to", CF_ARG_STR, false, "\"broker\" (unless given), \"controller\", or \"leader\" of \"topic\""},
+	{"to", CF_ARG_STR, false, "\"broker\" (unless given), \"controller\", \"leader\" of \"topic\", \"coordinator\" of "
+				   "\"transactionalId\""},
 	{"topic", CF_ARG_STR, false, "whose leader is meant"},
+	{"transactionalId", CF_ARG_STR, false, "whose coordinator is meant"},
 	{"at", CF_ARG_STR, false, "path of the part of the answer that the expectation is about"},
 	{"tags", CF_ARG_ARRAY, false, "[{\"tag\": N, \"hex\": \"..\"}]: unknown tagged fields behind the body"},
 	{"edits", CF_ARG_EDITS, false, "changes of the right frame, see docs/edits.md"},
@@ -19,8 +21,9 @@ const struct cf_arg cf_args_send[] = {
 int cf_verb_send(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
 	const char *name = json_string_value(json_object_get(args, "api")), *at = json_string_value(json_object_get(args, "at"));
+	json_t *topic = json_object_get(args, "topic");
 	struct cf_link *link = cf_run_link(run, json_string_value(json_object_get(args, "to")),
-					   json_string_value(json_object_get(args, "topic")), err);
+					   json_string_value(topic ? topic : json_object_get(args, "transactionalId")), err);
 	int api = kw_api_key(name), version;
 
 	if (api < 0)

@@ -100,11 +100,10 @@ static struct fb_partition *find(const struct fetch *f, const struct want *want,
 	return partition;
 }
 
+/* Any negative epoch is none here. */
 static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
 {
-	if (epoch < 0 || epoch == partition->leaderEpoch)
-		return 0;
-	return epoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
+	return epoch < 0 ? 0 : fb_partition_judge_epoch(partition, epoch);
 }
 
 /* Under the partition's lock. An epoch that is newer than all of the log (KIP-595) is as wrong as an offset beyond it. */
@@ -120,6 +119,14 @@ static int16_t judge_offset(const struct fetch *f, const struct fb_partition *pa
 	return 0;
 }
 
+/* Under the partition's lock: what this reader may read. */
+static int64_t readable_end(const struct fetch *f, const struct fb_partition *partition)
+{
+	if (f->body->isolationLevel == READ_COMMITTED)
+		return fb_last_stable_offset(&partition->log, &partition->producers);
+	return partition->log.logEndOffset;
+}
+
 /* ---- is there enough to answer? ---- */
 
 /* Bytes from an offset on; -1: the partition's answer is an error, which is told at once. */
@@ -128,16 +135,17 @@ static int64_t available(const struct fetch *f, const struct want *want)
 	int16_t error;
 	struct fb_partition *partition = find(f, want, &error);
 	const struct fb_log *log;
-	int64_t bytes = 0;
+	int64_t bytes = 0, end;
 
 	if (error || judge_epoch(partition, want->data->currentLeaderEpoch))
 		return -1;
 	log = &partition->log;
 	pthread_mutex_lock(&partition->lock);
+	end = readable_end(f, partition);
 	if (judge_offset(f, partition, want))
 		bytes = -1;
 	for (size_t i = bytes < 0 ? log->n : fb_log_find(log, want->data->fetchOffset);
-	     i < log->n && bytes < f->min_bytes; i++)
+	     i < log->n && log->entries[i].baseOffset < end && bytes < f->min_bytes; i++)
 		bytes += log->entries[i].size;
 	pthread_mutex_unlock(&partition->lock);
 	return bytes > want->data->partitionMaxBytes ? want->data->partitionMaxBytes : bytes;
@@ -168,6 +176,26 @@ static int64_t count(const struct fb_read *read)
 	return n;
 }
 
+/* FetchResponse's list for those who read committed records only: which producers' records are to be skipped from where on.
+ * Under the partition's lock. */
+static bool tell_aborted(struct fetch *f, const struct fb_txns *txns, int64_t from, int64_t end,
+			 struct kw_FetchResponse_PartitionData *out)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < txns->n; i++)
+		n += fb_aborted_in(&txns->aborted[i], from, end);
+	if (!FB_RESPONSE_ARRAY(f->req, out->abortedTransactions, kw_FetchResponse_AbortedTransaction_struct, n))
+		return false;
+	n = 0;
+	for (size_t i = 0; i < txns->n; i++)
+		if (fb_aborted_in(&txns->aborted[i], from, end))
+			out->abortedTransactions.v[n++] = (struct kw_FetchResponse_AbortedTransaction){
+				.producerId = txns->aborted[i].producerId, .firstOffset = txns->aborted[i].firstOffset,
+			};
+	return true;
+}
+
 static bool read_log(struct fetch *f, struct fb_partition *partition, const struct want *want,
 		     struct kw_FetchResponse_PartitionData *out, struct fb_read *read)
 {
@@ -177,10 +205,14 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 	pthread_mutex_lock(&partition->lock);
 	out->errorCode = judge_offset(f, partition, want);
 	if (!out->errorCode) {
-		out->highWatermark = out->lastStableOffset = partition->log.logEndOffset;
+		out->highWatermark = partition->log.logEndOffset;
+		out->lastStableOffset = fb_last_stable_offset(&partition->log, &partition->producers);
 		out->logStartOffset = partition->log.logStartOffset;
-		code = fb_log_read(&partition->log, want->data->fetchOffset, max > 0 ? (size_t)max : 0, f->first,
-				   &f->req->arena, read);
+		code = fb_log_read(&partition->log, want->data->fetchOffset, readable_end(f, partition),
+				   max > 0 ? (size_t)max : 0, f->first, &f->req->arena, read);
+		if (!code && f->body->isolationLevel == READ_COMMITTED &&
+		    !tell_aborted(f, &partition->txns, want->data->fetchOffset, read->end, out))
+			code = KT_ENOMEM;
 	}
 	pthread_mutex_unlock(&partition->lock);
 	if (out->errorCode || code)

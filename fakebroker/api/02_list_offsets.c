@@ -3,6 +3,8 @@
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
+enum { READ_COMMITTED = 1 };
+
 enum {
 	LATEST = -1, EARLIEST = -2, MAX_TIMESTAMP = -3, EARLIEST_LOCAL = -4, LATEST_TIERED = -5,
 	EARLIEST_PENDING_UPLOAD = -6,
@@ -19,14 +21,15 @@ static bool is_known(int64_t timestamp, int version)
 	return timestamp >= 0 || (timestamp >= EARLIEST_PENDING_UPLOAD && version >= since[-timestamp]);
 }
 
-static void look_up(struct fb_partition *partition, int64_t timestamp,
+/* `end`: where the reader's records end, which is before the log's end for one that reads committed records only. */
+static void look_up(struct fb_partition *partition, int64_t timestamp, int64_t end,
 		    struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
 {
 	struct fb_log *log = &partition->log;
 
 	switch (timestamp) {
 	case LATEST:
-		out->offset = log->logEndOffset;
+		out->offset = end;
 		break;
 	case EARLIEST:
 	case EARLIEST_LOCAL:
@@ -43,13 +46,13 @@ static void look_up(struct fb_partition *partition, int64_t timestamp,
 		if (!fb_log_by_time(log, timestamp, &out->offset, &out->timestamp))
 			out->offset = out->timestamp = -1;
 	}
+	if (out->timestamp >= 0 && out->offset >= end)
+		out->offset = out->timestamp = -1;
 }
 
 static int16_t judge(const struct fb_request *req, const struct fb_partition *partition,
 		     const struct kw_ListOffsetsRequest_ListOffsetsPartition *want)
 {
-	int32_t epoch = want->currentLeaderEpoch;
-
 	if (req->forced)
 		return req->forced;
 	if (!is_known(want->timestamp, req->version))
@@ -58,9 +61,7 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (partition->leader != req->node->id)
 		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
-	if (epoch == -1 || epoch == partition->leaderEpoch)
-		return 0;
-	return epoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
+	return fb_partition_judge_epoch(partition, want->currentLeaderEpoch);
 }
 
 static void answer(struct fb_request *req, struct fb_topic *topic,
@@ -68,13 +69,17 @@ static void answer(struct fb_request *req, struct fb_topic *topic,
 		   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
 {
 	struct fb_partition *partition = topic ? fb_topic_partition(topic, want->partitionIndex) : NULL;
+	const struct kw_ListOffsetsRequest *body = req->body;
+	int64_t end;
 
 	out->partitionIndex = want->partitionIndex;
 	out->errorCode = repeated && !req->forced ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);
-	look_up(partition, want->timestamp, out);
+	end = body->isolationLevel == READ_COMMITTED ? fb_last_stable_offset(&partition->log, &partition->producers)
+						     : partition->log.logEndOffset;
+	look_up(partition, want->timestamp, end, out);
 	if (req->version >= 4 && out->offset >= 0)
 		out->leaderEpoch = partition->leaderEpoch;
 	pthread_mutex_unlock(&partition->lock);

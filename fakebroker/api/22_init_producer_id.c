@@ -1,30 +1,40 @@
-/* InitProducerId (22) for idempotent producers. Transactions are not served: there is no coordinator for them. */
-#include "fakebroker/request.h"
+/* InitProducerId (22): a producer's id and epoch; those of a transactional producer from its coordinator. */
+#include "fakebroker/api/txn.h"
 #include "lib/wire/errors.h"
 
-static int16_t judge(const struct fb_request *req)
+/* The first version that knows PRODUCER_FENCED. */
+enum { KNOWS_FENCED = 4 };
+
+static int16_t init(struct fb_request *req, struct fb_txn_producer *producer)
 {
 	const struct kw_InitProducerIdRequest *body = req->body;
+	int16_t error;
 
 	if (req->forced)
 		return req->forced;
-	if (body->transactionalId.n == 0)
+	if (body->transactionalId.n == 0 || (body->producerId < 0) != (body->producerEpoch < 0))
 		return KW_ERR_INVALID_REQUEST;
-	if ((body->producerId < 0) != (body->producerEpoch < 0))
-		return KW_ERR_INVALID_REQUEST;
-	return body->transactionalId.n > 0 ? KW_ERR_COORDINATOR_NOT_AVAILABLE : 0;
+	if (body->transactionalId.n < 0) {
+		producer->producerId = atomic_fetch_add(&req->cluster->next_producer_id, 1);
+		producer->producerEpoch = 0;
+		return 0;
+	}
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	error = fb_txn_judge(req, body->transactionalId);
+	if (!error)
+		error = fb_txn_init_producer(req->cluster, producer, body->transactionTimeoutMs);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return fb_txn_error(error, req->version >= KNOWS_FENCED);
 }
 
 enum fb_outcome fb_init_producer_id(struct fb_request *req)
 {
+	const struct kw_InitProducerIdRequest *body = req->body;
+	struct fb_txn_producer producer = {body->transactionalId, body->producerId, body->producerEpoch};
 	struct kw_InitProducerIdResponse *response = req->response;
 
-	response->errorCode = judge(req);
-	response->producerId = -1;
-	response->producerEpoch = -1;
-	if (response->errorCode)
-		return FB_REPLY;
-	response->producerId = atomic_fetch_add(&req->cluster->next_producer_id, 1);
-	response->producerEpoch = 0;
+	response->errorCode = init(req, &producer);
+	response->producerId = response->errorCode ? -1 : producer.producerId;
+	response->producerEpoch = response->errorCode ? -1 : producer.producerEpoch;
 	return FB_REPLY;
 }

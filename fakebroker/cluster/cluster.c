@@ -1,4 +1,5 @@
 #include "fakebroker/cluster/metadata_records.h"
+#include "fakebroker/cluster/transactions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +49,10 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	cluster->release = release;
 	cluster->levels = fb_levels_at(release, level);
 	fb_metadata_init(&cluster->metadata, FB_METADATA_LOG_MAX);
+	cluster->transactions = fb_transactions_new();
 	cluster->defs = fb_configdefs_new();
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
-	if (!cluster->configs || nodes_init(cluster, nbrokers) < 0) {
+	if (!cluster->configs || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
 		fb_cluster_free(cluster);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
@@ -68,6 +70,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 {
 	if (!cluster)
 		return;
+	fb_transactions_free(cluster->transactions);
 	while (cluster->ntopics)
 		fb_topic_unref(cluster->topics[--cluster->ntopics]);
 	free(cluster->topics);

@@ -13,10 +13,12 @@
 #include "fakebroker/cluster/metadata_log.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
+#include "fakebroker/log/txns.h"
 #include "fakebroker/log/verdict.h"
 #include "fakebroker/net/server.h"
 
 struct fb_rules;
+struct fb_transactions;
 struct fb_recorder;
 
 enum { FB_CONTROLLER_ID = 1000, FB_MAX_NODES = 100, FB_MAX_PARTITIONS = 10000 };
@@ -60,6 +62,7 @@ struct fb_partition {
 	pthread_mutex_t lock;        /* guards what follows */
 	struct fb_log log;
 	struct fb_producers producers;
+	struct fb_txns txns;
 };
 
 struct fb_topic {
@@ -93,6 +96,7 @@ struct fb_cluster {
 	int64_t features_epoch;      /* metadata offset of the last change of features */
 	struct fb_metadata_log metadata;
 	atomic_llong next_producer_id;
+	struct fb_transactions *transactions; /* has a lock of its own: transactions.h */
 	pthread_mutex_t meters_lock;
 	struct fb_meters meters;
 	struct fb_server *server;    /* poked when something changed */
@@ -157,6 +161,9 @@ struct fb_topic *fb_topic_ref(struct fb_topic *topic);
 void fb_topic_unref(struct fb_topic *topic);
 /* The partition, or NULL. */
 struct fb_partition *fb_topic_partition(struct fb_topic *topic, int32_t index);
+/* The leader epoch that a client believes in: 0 for the right one, and for -1, none; FENCED_LEADER_EPOCH,
+ * UNKNOWN_LEADER_EPOCH. */
+int16_t fb_partition_judge_epoch(const struct fb_partition *partition, int32_t currentLeaderEpoch);
 /* replicas: npartitions x rf node ids, or NULL to assign them round robin. */
 int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npartitions, int32_t rf,
 		    const int32_t *replicas, struct fb_topic **out, struct kt_err *err);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/cluster/cluster.h"
+#include "lib/wire/errors.h"
 
 static int compare(const struct fb_topic *topic, struct kw_str name)
 {
@@ -74,6 +75,7 @@ void fb_topic_unref(struct fb_topic *topic)
 	for (int32_t i = 0; topic->partitions && i < topic->npartitions; i++) {
 		fb_log_fini(&topic->partitions[i].log);
 		fb_producers_fini(&topic->partitions[i].producers);
+		fb_txns_fini(&topic->partitions[i].txns);
 		pthread_mutex_destroy(&topic->partitions[i].lock);
 	}
 	fb_chain_unref(topic->chain);
@@ -87,6 +89,13 @@ void fb_topic_unref(struct fb_topic *topic)
 struct fb_partition *fb_topic_partition(struct fb_topic *topic, int32_t index)
 {
 	return index >= 0 && index < topic->npartitions ? &topic->partitions[index] : NULL;
+}
+
+int16_t fb_partition_judge_epoch(const struct fb_partition *partition, int32_t currentLeaderEpoch)
+{
+	if (currentLeaderEpoch == -1 || currentLeaderEpoch == partition->leaderEpoch)
+		return 0;
+	return currentLeaderEpoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
 }
 
 /* Leaders go round over our own brokers, starting where the last topic ended. */

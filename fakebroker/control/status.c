@@ -99,10 +99,11 @@ json_t *fb_partition_json(struct fb_cluster *cluster, const char *topic, int32_t
 	partition = t ? fb_topic_partition(t, index) : NULL;
 	if (partition) {
 		pthread_mutex_lock(&partition->lock);
-		json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I}", "topic", topic, "partition", index, "leader",
+		json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "topic", topic, "partition", index, "leader",
 				 partition->leader, "leaderEpoch", partition->leaderEpoch, "logStartOffset",
 				 (json_int_t)partition->log.logStartOffset, "logEndOffset",
-				 (json_int_t)partition->log.logEndOffset, "batches",
+				 (json_int_t)partition->log.logEndOffset, "lastStableOffset",
+				 (json_int_t)fb_last_stable_offset(&partition->log, &partition->producers), "batches",
 				 (json_int_t)(partition->log.n - partition->log.first), "bytes", (json_int_t)partition->log.bytes,
 				 "droppedByLimit", (json_int_t)partition->log.dropped);
 		pthread_mutex_unlock(&partition->lock);

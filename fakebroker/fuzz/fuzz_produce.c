@@ -100,7 +100,7 @@ static void check_stored(const struct partition *to, const struct fb_verdict *v,
 	struct fb_read read;
 	uint8_t *bytes, *at;
 
-	FUZZ_CHECK(fb_log_read(&to->log, v->baseOffset, 1, true, arena, &read) == 0 && read.nframes == 1);
+	FUZZ_CHECK(fb_log_read(&to->log, v->baseOffset, INT64_MAX, 1, true, arena, &read) == 0 && read.nframes == 1);
 	at = bytes = malloc((size_t)read.records.n);
 	FUZZ_CHECK(bytes);
 	for (int32_t i = 0; i < read.records.nv; i++) {

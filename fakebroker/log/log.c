@@ -136,11 +136,11 @@ struct fit {
 };
 
 /* As Kafka, which sends a piece of its file: it may end within a batch, but not within the first. */
-static struct fit fitting(const struct fb_log *log, size_t at, size_t max, bool min_one)
+static struct fit fitting(const struct fb_log *log, size_t at, int64_t end, size_t max, bool min_one)
 {
 	struct fit fit = {0};
 
-	for (; at + fit.whole < log->n; fit.whole++) {
+	for (; at + fit.whole < log->n && log->entries[at + fit.whole].baseOffset < end; fit.whole++) {
 		size_t size = log->entries[at + fit.whole].size;
 
 		if (fit.total >= max && !(min_one && fit.whole == 0))
@@ -155,17 +155,17 @@ static struct fit fitting(const struct fb_log *log, size_t at, size_t max, bool 
 	return fit;
 }
 
-int fb_log_read(const struct fb_log *log, int64_t offset, size_t max, bool min_one, struct kw_arena *arena,
+int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t max, bool min_one, struct kw_arena *arena,
 		struct fb_read *out)
 {
 	size_t at = fb_log_find(log, offset);
-	struct fit fit = fitting(log, at, max < INT32_MAX ? max : INT32_MAX, min_one);
+	struct fit fit = fitting(log, at, end, max < INT32_MAX ? max : INT32_MAX, min_one);
 	size_t n = fit.whole + (fit.cut > 0);
 	struct kw_slice *slices = kw_alloc(arena, 2 * n * sizeof *slices);
 	struct fb_frame **frames = kw_alloc(arena, n * sizeof *frames);
 	uint8_t *headers = kw_alloc(arena, n * KW_B_RECORDS);
 
-	*out = (struct fb_read){.records = {.n = 0}};
+	*out = (struct fb_read){.records = {.n = 0}, .end = n ? log->entries[at + n - 1].lastOffset + 1 : offset};
 	if (!slices || !frames || !headers)
 		return KT_ENOMEM;
 	for (size_t i = 0; i < n; i++, headers += KW_B_RECORDS) {

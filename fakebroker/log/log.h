@@ -49,18 +49,19 @@ size_t fb_log_find(const struct fb_log *log, int64_t offset);
  * as long as the entry. */
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
-/* The batches from the one that holds `offset` on, for a records field: at most max bytes, so that the last batch may be
- * cut off; but the first one is whole or not there, and with `min_one` it comes whatever its size (KIP-74). Slices, two a
- * batch (header and body), and the array of referenced frames are put into arena; the caller unrefs frames when the bytes
- * are sent. Headers are copied into the arena, since entries move. Without a batch, out->records is empty (not null).
- * Returns 0, or KT_ENOMEM with no reference held. */
+/* The batches from the one that holds `offset` on and below `end`, for a records field: at most max bytes, so that the
+ * last batch may be cut off; but the first one is whole or not there, and with `min_one` it comes whatever its size
+ * (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are put into arena; the caller unrefs
+ * frames when the bytes are sent. Headers are copied into the arena, since entries move. Without a batch, out->records is
+ * empty (not null). Returns 0, or KT_ENOMEM with no reference held. */
 struct fb_read {
 	struct kw_records records;
 	size_t whole;              /* batches that are not cut off */
+	int64_t end;               /* behind the last batch, one that is cut off included; the offset asked for if none */
 	struct fb_frame **frames;  /* one reference each; a frame may come more than once */
 	size_t nframes;            /* = number of batches, a cut one included */
 };
-int fb_log_read(const struct fb_log *log, int64_t offset, size_t max, bool min_one, struct kw_arena *arena,
+int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t max, bool min_one, struct kw_arena *arena,
 		struct fb_read *out);
 
 /* ListOffsets: by timestamp, the first offset whose record timestamp is >= timestamp; false if there is none.

@@ -9,7 +9,7 @@ enum { NO_EPOCH = -1, NO_SEQUENCE = -1, FIRST_CAP = 4 };
 
 void fb_producers_init(struct fb_producers *producers)
 {
-	*producers = (struct fb_producers){0};
+	*producers = (struct fb_producers){.firstUnstable = FB_NO_TXN};
 }
 
 void fb_producers_fini(struct fb_producers *producers)
@@ -80,6 +80,18 @@ struct where {
 	int64_t end_offset;
 };
 
+/* ProducerAppendInfo.appendDataBatch: what is done in an open transaction belongs to it. */
+static int16_t judge_txn(const struct fb_producer *producer, const struct kw_batch *batch, const struct where *where,
+			 struct kw_arena *arena, const char **reason)
+{
+	if (producer->txnFirstOffset == FB_NO_TXN || batch->attributes & KW_A_TRANSACTIONAL)
+		return 0;
+	*reason = kw_sprintf(arena, "Expected transactional write from producer %" PRId64 " at offset (offset=%" PRId64
+			     ", segment=[-1:-1]) in partition %s-%d", batch->producerId, where->end_offset, where->topic,
+			     where->partition);
+	return KW_ERR_INVALID_TXN_STATE;
+}
+
 /* ProducerAppendInfo.checkProducerEpoch and checkSequence. */
 static int16_t judge(const struct fb_producer *producer, const struct kw_batch *batch, const struct where *where,
 		     struct kw_arena *arena, const char **reason)
@@ -98,7 +110,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 		return 0;
 	if (batch->producerEpoch != producer->producerEpoch) {
 		if (batch->baseSequence == 0)
-			return 0;
+			return judge_txn(producer, batch, where, arena, reason);
 		*reason = kw_sprintf(arena, "Invalid sequence number for new epoch of producer %" PRId64 " at offset %"
 				     PRId64 " in partition %s-%d: %d (request epoch), %d (seq. number), %d (current "
 				     "producer epoch)", batch->producerId, where->end_offset, where->topic,
@@ -107,7 +119,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 		return KW_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER;
 	}
 	if (in_sequence(last, batch->baseSequence))
-		return 0;
+		return judge_txn(producer, batch, where, arena, reason);
 	*reason = kw_sprintf(arena, "Out of order sequence number for producer %" PRId64 " at offset %" PRId64 " in "
 			     "partition %s-%d: %d (incoming seq. number), %d (current end sequence number)",
 			     batch->producerId, where->end_offset, where->topic, where->partition, batch->baseSequence,
@@ -119,7 +131,7 @@ int16_t fb_producers_check(const struct fb_producers *producers, const struct kw
 			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
 			   const struct fb_producer_batch **duplicate)
 {
-	static const struct fb_producer unknown = {.producerEpoch = NO_EPOCH};
+	static const struct fb_producer unknown = {.producerEpoch = NO_EPOCH, .txnFirstOffset = FB_NO_TXN};
 	const struct fb_producer *producer = fb_producers_find(producers, batch->producerId);
 
 	*duplicate = NULL;
@@ -162,8 +174,18 @@ static struct fb_producer *find_or_add(struct fb_producers *producers, int64_t p
 	producer = &producers->v[at];
 	memmove(producer + 1, producer, (producers->n - at) * sizeof *producer);
 	producers->n++;
-	*producer = (struct fb_producer){.producerId = producerId, .producerEpoch = NO_EPOCH};
+	*producer = (struct fb_producer){
+		.producerId = producerId, .producerEpoch = NO_EPOCH, .coordinatorEpoch = -1, .lastTimestamp = -1,
+		.txnFirstOffset = FB_NO_TXN,
+	};
 	return producer;
+}
+
+static void set_epoch(struct fb_producer *producer, int16_t producerEpoch)
+{
+	if (producer->producerEpoch != producerEpoch)
+		producer->n = 0;
+	producer->producerEpoch = producerEpoch;
 }
 
 int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset,
@@ -176,9 +198,13 @@ int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batc
 	producer = find_or_add(producers, batch->producerId);
 	if (!producer)
 		return KT_ENOMEM;
-	if (producer->producerEpoch != batch->producerEpoch)
-		producer->n = 0;
-	producer->producerEpoch = batch->producerEpoch;
+	set_epoch(producer, batch->producerEpoch);
+	producer->lastTimestamp = timestamp;
+	if (batch->attributes & KW_A_TRANSACTIONAL && producer->txnFirstOffset == FB_NO_TXN) {
+		producer->txnFirstOffset = baseOffset;
+		if (producers->firstUnstable == FB_NO_TXN)
+			producers->firstUnstable = baseOffset;
+	}
 	if (producer->n == FB_PRODUCER_BATCHES) {
 		producer->n--;
 		memmove(producer->batches, producer->batches + 1, (size_t)producer->n * sizeof *producer->batches);
@@ -191,4 +217,62 @@ int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batc
 		.timestamp = timestamp,
 	};
 	return 0;
+}
+
+int fb_producers_set(struct fb_producers *producers, int64_t producerId, int16_t producerEpoch, int32_t lastSequence,
+		     int64_t endOffset, int64_t timestamp)
+{
+	struct kw_batch last = {
+		.producerId = producerId, .producerEpoch = producerEpoch, .baseSequence = lastSequence,
+	};
+
+	return fb_producers_add(producers, &last, endOffset - 1, timestamp);
+}
+
+/* ---- transactions ---- */
+
+bool fb_producers_in_txn(const struct fb_producers *producers, int64_t producerId, int16_t producerEpoch)
+{
+	const struct fb_producer *producer = fb_producers_find(producers, producerId);
+
+	return producer && producer->txnFirstOffset != FB_NO_TXN && producer->producerEpoch == producerEpoch;
+}
+
+/* ProducerAppendInfo.appendEndTxnMarker. */
+int16_t fb_producers_check_marker(const struct fb_producers *producers, const struct fb_marker *marker)
+{
+	const struct fb_producer *producer = fb_producers_find(producers, marker->producerId);
+
+	if (!producer)
+		return 0;
+	if (marker->producerEpoch < producer->producerEpoch ||
+	    (marker->bumped && fb_producers_in_txn(producers, marker->producerId, marker->producerEpoch)))
+		return KW_ERR_INVALID_PRODUCER_EPOCH;
+	return marker->coordinatorEpoch < producer->coordinatorEpoch ? KW_ERR_TRANSACTION_COORDINATOR_FENCED : 0;
+}
+
+static int64_t first_unstable(const struct fb_producers *producers)
+{
+	int64_t first = FB_NO_TXN;
+
+	for (size_t i = 0; i < producers->n; i++) {
+		int64_t begins = producers->v[i].txnFirstOffset;
+
+		if (begins != FB_NO_TXN && (first == FB_NO_TXN || begins < first))
+			first = begins;
+	}
+	return first;
+}
+
+void fb_producers_end_txn(struct fb_producers *producers, const struct fb_marker *marker, int64_t *firstOffset)
+{
+	struct fb_producer *producer = find_or_add(producers, marker->producerId);
+
+	*firstOffset = producer->txnFirstOffset;
+	set_epoch(producer, marker->producerEpoch);
+	producer->coordinatorEpoch = marker->coordinatorEpoch;
+	producer->lastTimestamp = marker->timestamp;
+	producer->txnFirstOffset = FB_NO_TXN;
+	if (*firstOffset == producers->firstUnstable)
+		producers->firstUnstable = first_unstable(producers);
 }

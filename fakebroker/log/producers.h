@@ -1,6 +1,7 @@
-/* The producer state of a partition: idempotence as Kafka keeps it.
+/* The producer state of a partition: idempotence and transactions as Kafka keeps them.
  *
- * For each producer id: epoch, the last five batches (sequences, offsets, timestamp). Nothing here locks.
+ * For each producer id: epoch, the last five batches (sequences, offsets, timestamp), where its open transaction began.
+ * Nothing here locks.
  * Source: Kafka 4.4.0's ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98.
  */
 #ifndef KASSAY_FAKEBROKER_LOG_PRODUCERS_H
@@ -9,7 +10,7 @@
 #include "lib/text/err.h"
 #include "lib/wire/batch.h"
 
-enum { FB_PRODUCER_BATCHES = 5 };
+enum { FB_PRODUCER_BATCHES = 5, FB_NO_TXN = -1 };
 
 struct fb_producer_batch {
 	int32_t firstSeq, lastSeq;
@@ -20,6 +21,9 @@ struct fb_producer_batch {
 struct fb_producer {
 	int64_t producerId;
 	int16_t producerEpoch;
+	int32_t coordinatorEpoch;                      /* of its last transaction marker; -1 without any */
+	int64_t lastTimestamp;                         /* of its last batch or marker; -1 */
+	int64_t txnFirstOffset;                        /* of its open transaction; FB_NO_TXN */
 	int n;                                         /* batches kept, newest last; all of producerEpoch */
 	struct fb_producer_batch batches[FB_PRODUCER_BATCHES];
 };
@@ -27,6 +31,7 @@ struct fb_producer {
 struct fb_producers {
 	struct fb_producer *v;                         /* sorted by producerId */
 	size_t n, cap;
+	int64_t firstUnstable;                         /* least txnFirstOffset; FB_NO_TXN */
 };
 
 void fb_producers_init(struct fb_producers *producers);
@@ -41,18 +46,42 @@ static inline bool fb_has_producer_id(const struct kw_batch *batch)
 }
 
 /* Judges a batch. Returns 0 (append it; so for a batch without producer id, and whatever the sequence for an id that is
- * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), with *reason in arena
- * (NULL if that is full). *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences),
- * else to NULL. end_offset is the offset that the batch would get; topic and partition are for the reason. */
+ * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), INVALID_TXN_STATE (48: no
+ * transactional batch, though the producer has a transaction open), with *reason in arena (NULL if that is full).
+ * *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences), else to NULL. end_offset is
+ * the offset that the batch would get; topic and partition are for the reason. */
 int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,
 			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
 			   const struct fb_producer_batch **duplicate);
 /* Room for one more producer, so that the next fb_producers_add cannot fail. 0 or KT_ENOMEM. */
 int fb_producers_reserve(struct fb_producers *producers);
-/* Remembers an appended batch that fb_producers_check let pass; a new epoch forgets the batches of the old one. Without
- * producer id nothing happens. 0 or KT_ENOMEM. */
+/* Remembers an appended batch that fb_producers_check let pass; a new epoch forgets the batches of the old one, and a
+ * transactional batch opens a transaction unless one is open. Without producer id nothing happens. 0 or KT_ENOMEM. */
 int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset,
 		     int64_t timestamp);
+
+/* Has the producer a transaction open, in this epoch? */
+bool fb_producers_in_txn(const struct fb_producers *producers, int64_t producerId, int16_t producerEpoch);
+
+/* A transaction marker (KIP-98). */
+struct fb_marker {
+	int64_t producerId;
+	int16_t producerEpoch;
+	int32_t coordinatorEpoch;
+	bool commit;
+	bool bumped;               /* transaction.version 2 (KIP-890): its epoch must be above that of the transaction */
+	int64_t timestamp;         /* ms since the epoch */
+};
+/* Judges a marker: 0, INVALID_PRODUCER_EPOCH (47) or TRANSACTION_COORDINATOR_FENCED (52). */
+int16_t fb_producers_check_marker(const struct fb_producers *producers, const struct fb_marker *marker);
+/* Remembers an appended marker that was let pass, and closes the producer's transaction. *firstOffset is where that
+ * began, or FB_NO_TXN. There is room (fb_producers_reserve). */
+void fb_producers_end_txn(struct fb_producers *producers, const struct fb_marker *marker, int64_t *firstOffset);
+
+/* Sets what is known of a producer as if its last batch had ended with lastSequence just below endOffset. 0 or
+ * KT_ENOMEM. */
+int fb_producers_set(struct fb_producers *producers, int64_t producerId, int16_t producerEpoch, int32_t lastSequence,
+		     int64_t endOffset, int64_t timestamp);
 
 /* Sequence arithmetic: wraps from 2^31-1 to 0. */
 int32_t fb_sequence_add(int32_t sequence, int32_t n);

@@ -29,6 +29,7 @@
 	X(FB_R_SEGMENT_TOO_SMALL, 18, true, NO_METER)                               \
 	X(FB_R_SEQUENCE, 45, false, NO_METER)                                       \
 	X(FB_R_EPOCH, 47, false, NO_METER)                                          \
+	X(FB_R_TXN_STATE, 48, false, NO_METER)                                      \
 	X(FB_R_NO_MEMORY, -1, false, NO_METER)
 
 enum fb_refusal {

@@ -10,6 +10,15 @@ static void accept_duplicate(const struct fb_append *a, const struct fb_producer
 	v->logStartOffset = a->log->logStartOffset;
 }
 
+static enum fb_refusal refusal_of(int16_t code)
+{
+	switch (code) {
+	case KW_ERR_INVALID_PRODUCER_EPOCH: return FB_R_EPOCH;
+	case KW_ERR_INVALID_TXN_STATE: return FB_R_TXN_STATE;
+	default: return FB_R_SEQUENCE;
+	}
+}
+
 void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, struct fb_frame *frame,
 		       struct kw_arena *arena, struct fb_verdict *v)
 {
@@ -22,7 +31,7 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 					  &reason, &duplicate);
 
 	if (code) {
-		fb_refuse_with(&judge, code == KW_ERR_INVALID_PRODUCER_EPOCH ? FB_R_EPOCH : FB_R_SEQUENCE, reason);
+		fb_refuse_with(&judge, refusal_of(code), reason);
 		return;
 	}
 	if (duplicate) {

@@ -220,6 +220,25 @@ static void limit_connections(struct fb_server *server)
 		server->opts.max_connections = (int)most;
 }
 
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct fb_server *server = arg;
+
+	(void)fd;
+	(void)what;
+	server->ops.tick(server->ops.arg);
+}
+
+static int start_ticking(struct fb_server *server)
+{
+	struct timeval every = {server->opts.tick_ms / 1000, server->opts.tick_ms % 1000 * 1000};
+
+	if (!server->ops.tick)
+		return 0;
+	server->tick = event_new(server->loops[0].base, -1, EV_PERSIST, on_tick, server);
+	return server->tick && event_add(server->tick, &every) == 0 ? 0 : KT_ENOMEM;
+}
+
 int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops *ops, struct fb_server **out,
 		  struct kt_err *err)
 {
@@ -241,6 +260,10 @@ int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops 
 	}
 	if (!server->loops) {
 		free(server);
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	}
+	if (start_ticking(server) < 0) {
+		fb_server_free(server);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
 	*out = server;
@@ -300,6 +323,8 @@ void fb_server_free(struct fb_server *server)
 		event_free(listener->resume);
 		free(listener);
 	}
+	if (server->tick)
+		event_free(server->tick);
 	for (int i = 0; server->loops && i < server->opts.threads; i++)
 		loop_fini(&server->loops[i]);
 	free(server->loops);

@@ -79,6 +79,7 @@ struct fb_server {
 	struct fb_server_ops ops;
 	struct fb_loop *loops;
 	struct fb_listener *listeners;
+	struct event *tick;        /* or NULL */
 	atomic_uint next_loop;
 	atomic_ullong next_id;
 	atomic_int connections;

@@ -32,12 +32,15 @@ struct fb_server_ops {
 	enum fb_outcome (*again)(void *arg, struct fb_conn *conn, void *state, bool expired);
 	/* The connection ends while a request waits. */
 	void (*drop)(void *arg, void *state);
+	/* Called every tick_ms on the first loop, for what happens without a request; or NULL. */
+	void (*tick)(void *arg);
 	void *arg;
 };
 
 struct fb_server_opts {
 	int threads;               /* loops, 1..64 */
 	int32_t max_frame;         /* socket.request.max.bytes: larger ones close the connection, as in Kafka */
+	int tick_ms;               /* more than 0 if there is a tick() */
 	int max_connections;       /* further ones are closed at once; 0 = 10000; never more than there are descriptors */
 };
 

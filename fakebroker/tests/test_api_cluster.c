@@ -246,9 +246,9 @@ static void coordinators_are_found(void **state)
 	assert_int_equal(num_at(json, "coordinators.0.nodeId"), -1);
 	assert_int_equal(num_at(json, "coordinators.0.port"), -1);
 	json_decref(json);
-	/* the kit's: there are none for transactions and share groups */
-	assert_int_equal(ask_num(&run, conn, "coordinators.0.errorCode", "FindCoordinator", 4,
-				 "{'keyType': 1, 'coordinatorKeys': ['t']}"), 15);
+	/* the kit's: there are none for share groups */
+	assert_int_equal(ask_num(&run, conn, "coordinators.0.errorCode", "FindCoordinator", 6,
+				 "{'keyType': 2, 'coordinatorKeys': ['g:AAAAAAAAAAAAAAAAAAAAAQ:0']}"), 15);
 }
 
 /* ---- features ---- */

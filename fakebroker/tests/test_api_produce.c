@@ -124,7 +124,7 @@ static void producer_ids_are_judged(void **state)
 		{"{'transactionalId': null, 'producerId': 5, 'producerEpoch': -1}", 42},
 		{"{'transactionalId': null, 'producerId': -1, 'producerEpoch': 3}", 42},
 		{"{'transactionalId': '', 'transactionTimeoutMs': 60000}", 42},
-		{"{'transactionalId': 'txn', 'transactionTimeoutMs': 60000}", 15},   /* the kit's: it has no coordinator */
+		{"{'transactionalId': 'txn', 'transactionTimeoutMs': 60000}", 16},   /* nobody asked for its coordinator */
 	};
 
 	(void)state;

@@ -54,6 +54,12 @@ static const struct {
 	{19, 0, 99, "{\"topics\": [{\"name\": \"a b\", \"numPartitions\": 1, \"replicationFactor\": 1}]}"},
 	{20, 0, 5, "{\"topicNames\": [\"nope\"]}"},
 	{20, 6, 99, "{\"topics\": [{\"name\": \"nope\"}]}"},
+	{23, 0, 99, "{\"topics\": [{\"topic\": \"t\", \"partitions\": [{\"partition\": 0, \"leaderEpoch\": 0}]}]}"},
+	{24, 0, 3, "{\"v3AndBelowTransactionalId\": \"x\", \"v3AndBelowTopics\": [{\"name\": \"t\", \"partitions\": [0]}]}"},
+	{24, 4, 99, "{\"transactions\": [{\"transactionalId\": \"x\", \"topics\": [{\"name\": \"t\", \"partitions\": [0]}]}]}"},
+	{27, 0, 99, "{\"markers\": [{\"topics\": [{\"name\": \"t\", \"partitionIndexes\": [0]}]}]}"},
+	{61, 0, 99, "{\"topics\": [{\"name\": \"t\", \"partitionIndexes\": [0]}]}"},
+	{65, 0, 99, "{\"transactionalIds\": [\"x\"]}"},
 	{32, 0, 99, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\", \"configurationKeys\": null}]}"},
 	{33, 0, 99, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\"}]}"},
 	{44, 0, 99, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\"}]}"},
@@ -89,7 +95,7 @@ static void count(const struct kw_struct *st, const void *in, int16_t code, int 
 		const char *at = (const char *)in + field->offset;
 		const struct kw_arr *arr = (const struct kw_arr *)(const void *)at;
 
-		if (strcmp(field->name, "errorCode") == 0) {
+		if (strcmp(field->name, "errorCode") == 0 || strcmp(field->name, "partitionErrorCode") == 0) {
 			++*all;
 			*equal += *(const int16_t *)(const void *)at == code;
 		}

@@ -172,7 +172,7 @@ static size_t batches(const struct fb_log *log, int64_t offset, size_t max, bool
 	size_t bytes = 0;
 
 	kw_arena_init(&arena, 0);
-	assert_int_equal(fb_log_read(log, offset, max, min_one, &arena, &read), 0);
+	assert_int_equal(fb_log_read(log, offset, INT64_MAX, max, min_one, &arena, &read), 0);
 	for (int32_t i = 0; i < read.records.nv; i++)
 		bytes += read.records.v[i].n;
 	assert_int_equal(read.records.n, bytes);
@@ -227,7 +227,7 @@ static void test_read_outlives_the_log(void **state)
 	fb_log_init(&log, 0);
 	add(&log, plain);
 	add(&log, plain);
-	assert_int_equal(fb_log_read(&log, 4, SIZE_MAX, false, &arena, &read), 0);
+	assert_int_equal(fb_log_read(&log, 4, INT64_MAX, SIZE_MAX, false, &arena, &read), 0);
 	fb_log_fini(&log);
 	shape.baseOffset = 3;
 	frame = frame_of(&shape);
@@ -251,7 +251,7 @@ static void test_read_without_memory_holds_nothing(void **state)
 	fb_log_init(&log, 0);
 	frame = append(&log, plain);
 	add(&log, plain);
-	assert_int_equal(fb_log_read(&log, 0, SIZE_MAX, false, &arena, &read), KT_ENOMEM);
+	assert_int_equal(fb_log_read(&log, 0, INT64_MAX, SIZE_MAX, false, &arena, &read), KT_ENOMEM);
 	assert_int_equal(refs(frame), 2);
 	assert_int_equal(read.nframes, 0);
 	fb_frame_unref(frame);

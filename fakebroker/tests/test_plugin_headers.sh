@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../hooks" || exit 2
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT INT TERM
 passed=0
+cc=${CC:-cc}   # may be several words
 
 try() {
 	what=$1
@@ -23,7 +24,8 @@ printf '#include "kassay_observer.h"\n' >"$dir/observer.c"
 printf '#include "kassay_validator.h"\n' >"$dir/validator.c"
 cat "$dir/observer.c" "$dir/validator.c" >"$dir/both.c"
 for name in observer validator both; do
-	try "$name in C" "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -c -o "$dir/out.o" "$dir/$name.c"
+	# shellcheck disable=SC2086
+	try "$name in C" $cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -c -o "$dir/out.o" "$dir/$name.c"
 	if command -v "${CXX:-c++}" >/dev/null; then
 		try "$name in C++" "${CXX:-c++}" -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I. -c \
 			-o "$dir/out.o" "$dir/$name.c"
@@ -40,7 +42,8 @@ for name in observer validator; do
 	# shellcheck disable=SC2016
 	sed -n '/^```c$/,/^```$/{/^```/d;p}' "../../docs/${name}s.md" >"$dir/manual.c"
 	try "plugin in ${name}s.md" grep -q "kassay_$name = {" "$dir/manual.c"
-	try "plugin in ${name}s.md" "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -I. \
+	# shellcheck disable=SC2086
+	try "plugin in ${name}s.md" $cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -I. \
 		-shared -fPIC -o "$dir/manual.so" "$dir/manual.c"
 done
 echo "$passed passed"

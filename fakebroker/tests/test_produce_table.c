@@ -128,7 +128,7 @@ static void compare_stored(json_t *row, const struct sent *sent, json_t *stored)
 	size_t n = 0;
 
 	kw_arena_init(&arena, 0);
-	assert_int_equal(fb_log_read(&sent->bench->log, sent->v.baseOffset, 1, true, &arena, &read), 0);
+	assert_int_equal(fb_log_read(&sent->bench->log, sent->v.baseOffset, INT64_MAX, 1, true, &arena, &read), 0);
 	assert_true(read.nframes == 1 && read.records.nv == 2 && (size_t)read.records.n <= sizeof bytes);
 	for (int32_t i = 0; i < read.records.nv; n += read.records.v[i++].n)
 		memcpy(bytes + n, read.records.v[i].p, read.records.v[i].n);

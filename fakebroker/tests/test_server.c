@@ -72,7 +72,7 @@ static void drop(void *arg, void *state)
 
 static int set_up(void **state)
 {
-	static const struct fb_server_ops ops = {handle, again, drop, NULL};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop};
 	struct fb_server_opts opts = {.threads = 2, .max_frame = MAX_FRAME, .max_connections = 64};
 
 	(void)state;
@@ -361,7 +361,7 @@ static void no_descriptor_left(void **state)
 static void a_busy_port_is_one_clear_line(void **state)
 {
 	struct fb_server_opts opts = {.threads = 1, .max_frame = 1};
-	static const struct fb_server_ops ops = {handle, again, drop, NULL};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop};
 	struct fb_server *server;
 	struct kt_err err = {0};
 	int port;

@@ -1,6 +1,5 @@
 #include "lib/text/err.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *kt_strerror(int code)
@@ -22,18 +21,30 @@ static size_t sequence(unsigned char c)
 	return c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 0;
 }
 
+/* Bytes of the control character that s begins with (U+0000 to 1F, 7F to 9F), 0 if it is none. */
+static size_t control(const char *s)
+{
+	unsigned char c = (unsigned char)s[0], follow = c ? (unsigned char)s[1] : 0;
+
+	if (c < 0x20 || c == 0x7f)
+		return 1;
+	return c == 0xc2 && follow >= 0x80 && follow < 0xa0 ? 2 : 0;
+}
+
+void kt_put_clean(FILE *f, const char *s)
+{
+	for (size_t n; *s; s += n ? n : 1) {
+		n = control(s);
+		fputc(n ? '?' : *s, f);
+	}
+}
+
 void kt_clean(char *s)
 {
 	size_t n = strlen(s), lead = n;
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i], follow = (unsigned char)s[i + 1];
-
-		if (c < 0x20 || c == 0x7f)
-			s[i] = '?';
-		else if (c == 0xc2 && follow >= 0x80 && follow < 0xa0)
-			s[i] = s[i + 1] = '?';
-	}
+	for (size_t i = 0; i < n; i++)
+		memset(s + i, '?', control(s + i));
 	while (lead > 0 && n - lead < 3 && sequence((unsigned char)s[lead - 1]) == 0)
 		lead--;
 	if (lead > 0 && lead - 1 + sequence((unsigned char)s[lead - 1]) > n)

@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* X(symbol, value, text) */
 #define KT_ERRORS(X)                                               \
@@ -57,6 +58,8 @@ int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap) __attrib
 /* Replaces control characters (U+0000 to 1F, 7F to 9F) by question marks and drops a UTF-8 sequence that was cut off at
  * the end: for text that quotes input and went through a buffer of fixed size. */
 void kt_clean(char *s);
+/* Writes s with its control characters replaced as kt_clean() does: for foreign text on a terminal. */
+void kt_put_clean(FILE *f, const char *s);
 
 /* Puts err into one line: "path: text (at byte 17)", "line 3: path: text" or "file:3: path: text". Returns buf. */
 const char *kt_err_line(const struct kt_err *err, char *buf, size_t size);

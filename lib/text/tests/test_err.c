@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/text/err.h"
@@ -52,6 +53,20 @@ static void quoted_input_cannot_drive_a_terminal(void **state)
 	assert_string_equal(err.text, "unknown \"?[2Jgr\xc3\xbc\xc3\x9f????\"");
 }
 
+static void foreign_text_cannot_drive_a_terminal(void **state)
+{
+	char *got = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&got, &n);
+
+	(void)state;
+	assert_non_null(f);
+	kt_put_clean(f, "a\033[2Jb\x7f\xc2\x9b\xc3\xa9\xc2");
+	fclose(f);
+	assert_string_equal(got, "a?[2Jb??\xc3\xa9\xc2");
+	free(got);
+}
+
 static void a_cut_off_character_is_dropped(void **state)
 {
 	char two[] = "ab\xc3", three[] = "ab\xe2\x82", four[] = "ab\xf0\x9f\x98", whole[] = "ab\xe2\x82\xac";
@@ -87,6 +102,7 @@ int main(void)
 		cmocka_unit_test(the_first_failure_wins),
 		cmocka_unit_test(one_line_says_what_is_known),
 		cmocka_unit_test(quoted_input_cannot_drive_a_terminal),
+		cmocka_unit_test(foreign_text_cannot_drive_a_terminal),
 		cmocka_unit_test(a_cut_off_character_is_dropped),
 		cmocka_unit_test(every_code_has_its_text),
 	};

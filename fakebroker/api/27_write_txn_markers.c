@@ -1,0 +1,71 @@
+/* WriteTxnMarkers (27): what a transaction coordinator sends to the leaders of a transaction's partitions. Here only
+ * others send it: our own coordinator writes its markers itself. */
+#include "fakebroker/request.h"
+#include "lib/wire/errors.h"
+
+enum { BUMPED_EPOCH = 2 };
+
+static int16_t mark(struct fb_request *req, struct fb_topic *topic, int32_t index, const struct fb_marker *marker)
+{
+	struct fb_partition *partition = topic ? fb_topic_partition(topic, index) : NULL;
+	int16_t error;
+
+	if (req->forced)
+		return req->forced;
+	if (!partition)
+		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
+	if (partition->leader != req->node->id)
+		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
+	if (marker->producerId < 0 || marker->producerEpoch < 0)   /* Kafka's builder of markers throws */
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	pthread_mutex_lock(&partition->lock);
+	error = fb_txns_mark(&partition->txns, &partition->log, &partition->producers, marker, partition->leaderEpoch);
+	pthread_mutex_unlock(&partition->lock);
+	return error;
+}
+
+static bool answer(struct fb_request *req, const struct kw_WriteTxnMarkersRequest_WritableTxnMarker *asked,
+		   struct kw_WriteTxnMarkersResponse_WritableTxnMarkerResult *out)
+{
+	struct fb_marker marker = {
+		.producerId = asked->producerId, .producerEpoch = asked->producerEpoch,
+		.coordinatorEpoch = asked->coordinatorEpoch, .commit = asked->transactionResult,
+		.bumped = asked->transactionVersion >= BUMPED_EPOCH, .timestamp = fb_cluster_now(req->cluster),
+	};
+
+	out->producerId = asked->producerId;
+	if (!FB_RESPONSE_ARRAY(req, out->topics, kw_WriteTxnMarkersResponse_WritableTxnMarkerTopicResult_struct,
+			       asked->topics.n))
+		return false;
+	for (int32_t t = 0; t < asked->topics.n; t++) {
+		const struct kw_WriteTxnMarkersRequest_WritableTxnMarkerTopic *topic = &asked->topics.v[t];
+		struct kw_WriteTxnMarkersResponse_WritableTxnMarkerTopicResult *result = &out->topics.v[t];
+		struct fb_topic *found = fb_topic_find(req->cluster, topic->name);
+
+		result->name = topic->name;
+		if (!FB_RESPONSE_ARRAY(req, result->partitions,
+				       kw_WriteTxnMarkersResponse_WritableTxnMarkerPartitionResult_struct,
+				       topic->partitionIndexes.n))
+			return false;
+		for (int32_t p = 0; p < topic->partitionIndexes.n; p++) {
+			result->partitions.v[p].partitionIndex = topic->partitionIndexes.v[p];
+			result->partitions.v[p].errorCode = mark(req, found, topic->partitionIndexes.v[p], &marker);
+		}
+	}
+	return true;
+}
+
+enum fb_outcome fb_write_txn_markers(struct fb_request *req)
+{
+	const struct kw_WriteTxnMarkersRequest *body = req->body;
+	struct kw_WriteTxnMarkersResponse *response = req->response;
+	bool ok = FB_RESPONSE_ARRAY(req, response->markers, kw_WriteTxnMarkersResponse_WritableTxnMarkerResult_struct,
+				    body->markers.n);
+
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	for (int32_t i = 0; ok && i < body->markers.n; i++)
+		ok = answer(req, &body->markers.v[i], &response->markers.v[i]);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	fb_server_poke(req->cluster->server);
+	return ok ? FB_REPLY : FB_CLOSE;
+}

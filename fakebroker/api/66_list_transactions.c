@@ -1,0 +1,115 @@
+/* ListTransactions (66): the transactional ids that this node coordinates (KIP-664). */
+#include <regex.h>
+
+#include "fakebroker/api/txn.h"
+#include "lib/wire/errors.h"
+
+/* What the request asks for. */
+struct filter {
+	const struct kw_ListTransactionsRequest *body;
+	int64_t now;
+	bool has_pattern;
+	regex_t pattern;
+};
+
+/* Kafka's patterns are RE2's; the extended expressions of POSIX mean the same for those in use. The whole id has to fit. */
+static bool compile(struct filter *filter, struct kw_arena *arena)
+{
+	struct kw_str given = filter->body->transactionalIdPattern;
+	char *text;
+
+	if (given.n <= 0)
+		return true;
+	text = kw_sprintf(arena, "^(%.*s)$", (int)given.n, given.s);
+	filter->has_pattern = text && regcomp(&filter->pattern, text, REG_EXTENDED | REG_NOSUB) == 0;
+	return filter->has_pattern;
+}
+
+static bool state_fits(const struct kw_ListTransactionsRequest *body, enum fb_txn_state state)
+{
+	for (int32_t i = 0; i < body->stateFilters.n; i++)
+		if (kw_str_is(body->stateFilters.v[i], fb_txn_state_name(state)))
+			return true;
+	return body->stateFilters.n == 0;
+}
+
+static bool producer_fits(const struct kw_ListTransactionsRequest *body, int64_t producerId)
+{
+	for (int32_t i = 0; i < body->producerIdFilters.n; i++)
+		if (body->producerIdFilters.v[i] == producerId)
+			return true;
+	return body->producerIdFilters.n == 0;
+}
+
+/* A duration asks for transactions that have been going on for longer. */
+static bool duration_fits(const struct filter *filter, const struct fb_txn *txn)
+{
+	return filter->body->durationFilter < 0 || filter->now - txn->started_ms > filter->body->durationFilter;
+}
+
+static bool fits(const struct filter *filter, const struct fb_txn *txn)
+{
+	return state_fits(filter->body, txn->state) && producer_fits(filter->body, txn->producerId) &&
+	       duration_fits(filter, txn) && (!filter->has_pattern || regexec(&filter->pattern, txn->id, 0, NULL, 0) == 0);
+}
+
+static bool list(struct fb_request *req, const struct filter *filter, struct kw_ListTransactionsResponse *response)
+{
+	const struct fb_transactions *transactions = req->cluster->transactions;
+	int32_t n = 0;
+
+	if (!FB_RESPONSE_ARRAY(req, response->transactionStates, kw_ListTransactionsResponse_TransactionState_struct,
+			       (int32_t)transactions->n))
+		return false;
+	for (size_t i = 0; i < transactions->n; i++) {
+		const struct fb_txn *txn = transactions->v[i];
+		struct kw_ListTransactionsResponse_TransactionState *out = &response->transactionStates.v[n];
+
+		if (fb_txn_coordinator(req->cluster, kw_str(txn->id)) != req->node || !fits(filter, txn))
+			continue;
+		n++;
+		out->transactionalId = kw_str(kw_strndup(&req->arena, txn->id, strlen(txn->id)));
+		out->producerId = txn->producerId;
+		out->transactionState = kw_str(fb_txn_state_name(txn->state));
+	}
+	response->transactionStates.n = n;
+	return true;
+}
+
+/* States that there are not are told and otherwise ignored. */
+static bool tell_unknown(struct fb_request *req, const struct kw_ListTransactionsRequest *body,
+			 struct kw_ListTransactionsResponse *response)
+{
+	response->unknownStateFilters.v = kw_alloc(&req->arena, (size_t)body->stateFilters.n *
+								       sizeof *response->unknownStateFilters.v);
+	for (int32_t i = 0; response->unknownStateFilters.v && i < body->stateFilters.n; i++) {
+		enum fb_txn_state state = 0;
+
+		while (state < FB_TXN_NSTATES && !kw_str_is(body->stateFilters.v[i], fb_txn_state_name(state)))
+			state++;
+		if (state == FB_TXN_NSTATES)
+			response->unknownStateFilters.v[response->unknownStateFilters.n++] = body->stateFilters.v[i];
+	}
+	return response->unknownStateFilters.v;
+}
+
+enum fb_outcome fb_list_transactions(struct fb_request *req)
+{
+	struct filter filter = {.body = req->body, .now = fb_cluster_now(req->cluster)};
+	struct kw_ListTransactionsResponse *response = req->response;
+	bool ok = true;
+
+	response->errorCode = req->forced;
+	if (!req->forced && !compile(&filter, &req->arena))
+		response->errorCode = KW_ERR_INVALID_REGULAR_EXPRESSION;
+	if (response->errorCode)
+		return FB_REPLY;
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	pthread_mutex_lock(&req->cluster->transactions->lock);
+	ok = tell_unknown(req, req->body, response) && list(req, &filter, response);
+	pthread_mutex_unlock(&req->cluster->transactions->lock);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	if (filter.has_pattern)
+		regfree(&filter.pattern);
+	return ok ? FB_REPLY : FB_CLOSE;
+}

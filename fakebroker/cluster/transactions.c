@@ -1,0 +1,452 @@
+#include "fakebroker/cluster/metadata_records.h"
+#include "fakebroker/cluster/transactions.h"
+
+#include <stdlib.h>
+
+#include "lib/wire/errors.h"
+
+enum { NO_EPOCH = -1, LAST_EPOCH = INT16_MAX - 1, COORDINATOR_EPOCH = 0, FIRST_CAP = 8 };
+
+static const char topic_name[] = "__transaction_state";
+
+const char *fb_txn_state_name(enum fb_txn_state state)
+{
+	static const char *const names[] = {
+#define KT_X(sym, name) [sym] = name,
+		FB_TXN_STATES(KT_X)
+#undef KT_X
+	};
+
+	return names[state];
+}
+
+/* ---- life ---- */
+
+struct fb_transactions *fb_transactions_new(void)
+{
+	struct fb_transactions *transactions = calloc(1, sizeof *transactions);
+
+	if (transactions)
+		pthread_mutex_init(&transactions->lock, NULL);
+	return transactions;
+}
+
+static void forget_partitions(struct fb_txn *txn)
+{
+	for (size_t i = 0; i < txn->n; i++)
+		fb_topic_unref(txn->partitions[i].topic);
+	txn->n = 0;
+}
+
+void fb_transactions_free(struct fb_transactions *transactions)
+{
+	if (!transactions)
+		return;
+	for (size_t i = 0; i < transactions->n; i++) {
+		forget_partitions(transactions->v[i]);
+		free(transactions->v[i]->partitions);
+		free(transactions->v[i]->id);
+		free(transactions->v[i]);
+	}
+	free(transactions->v);
+	pthread_mutex_destroy(&transactions->lock);
+	free(transactions);
+}
+
+/* ---- who coordinates ---- */
+
+const struct fb_node *fb_txn_coordinator(struct fb_cluster *cluster, struct kw_str id)
+{
+	struct fb_topic *topic = fb_topic_find(cluster, kw_str(topic_name));
+	uint32_t hash = 0;
+
+	if (!topic)
+		return NULL;
+	for (int32_t i = 0; i < id.n; i++)
+		hash = hash * 31 + (uint8_t)id.s[i];   /* Java's String.hashCode() for ASCII */
+	hash = (hash & INT32_MAX) % (uint32_t)topic->npartitions;
+	return fb_cluster_node(cluster, topic->partitions[hash].leader);
+}
+
+static int32_t config(const struct fb_cluster *cluster, const char *name, int32_t otherwise)
+{
+	return (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id, name, otherwise);
+}
+
+int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err)
+{
+	int32_t replicas = config(cluster, "transaction.state.log.replication.factor", 3);
+	int32_t brokers = (int32_t)cluster->nnodes - 1;
+	struct fb_topic *topic;
+
+	if (fb_topic_find(cluster, kw_str(topic_name)))
+		return 0;
+	if (fb_topic_create(cluster, kw_str(topic_name), config(cluster, "transaction.state.log.num.partitions", 50),
+			    replicas < brokers ? replicas : brokers, NULL, &topic, err) < 0)
+		return err->code;
+	fb_write_topic(cluster, topic, NULL, 0);
+	fb_wrote(cluster);
+	return 0;
+}
+
+/* ---- the ids ---- */
+
+static int compare(const struct fb_txn *txn, struct kw_str id)
+{
+	size_t n = strlen(txn->id), m = (size_t)id.n;
+	int c = memcmp(txn->id, id.s, n < m ? n : m);
+
+	return c ? c : (n > m) - (n < m);
+}
+
+/* Where the id is or belongs. */
+static size_t place(const struct fb_transactions *transactions, struct kw_str id)
+{
+	size_t low = 0, high = transactions->n;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (compare(transactions->v[mid], id) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static struct fb_txn *find(const struct fb_transactions *transactions, struct kw_str id)
+{
+	size_t at = place(transactions, id);
+
+	return at < transactions->n && compare(transactions->v[at], id) == 0 ? transactions->v[at] : NULL;
+}
+
+const struct fb_txn *fb_txn_find(const struct fb_transactions *transactions, struct kw_str id)
+{
+	return find(transactions, id);
+}
+
+static struct fb_txn *add(struct fb_transactions *transactions, struct kw_str id)
+{
+	size_t cap = transactions->cap ? transactions->cap * 2 : FIRST_CAP, at = place(transactions, id);
+	struct fb_txn *txn = calloc(1, sizeof *txn), **v = transactions->v;
+
+	if (!txn)
+		return NULL;
+	txn->id = strndup(id.s, (size_t)id.n);
+	if (txn->id && transactions->n == transactions->cap)
+		v = realloc(v, cap * sizeof *v);
+	if (!txn->id || !v) {
+		free(txn->id);
+		free(txn);
+		return NULL;
+	}
+	transactions->cap = transactions->n == transactions->cap ? cap : transactions->cap;
+	transactions->v = v;
+	memmove(v + at + 1, v + at, (transactions->n - at) * sizeof *v);
+	v[at] = txn;
+	transactions->n++;
+	txn->producerEpoch = txn->lastProducerEpoch = NO_EPOCH;
+	txn->producerId = txn->lastProducerId = -1;
+	txn->started_ms = -1;
+	return txn;
+}
+
+/* ---- the end of a transaction ---- */
+
+static void mark(struct fb_cluster *cluster, const struct fb_txn_partition *at, const struct fb_marker *marker)
+{
+	struct fb_partition *partition = fb_topic_partition(at->topic, at->index);
+
+	pthread_mutex_lock(&partition->lock);
+	fb_txns_mark(&partition->txns, &partition->log, &partition->producers, marker, partition->leaderEpoch);
+	pthread_mutex_unlock(&partition->lock);
+	fb_server_poke(cluster->server);
+}
+
+/* Writes the markers, with the transaction's epoch as it is now. */
+static void complete(struct fb_cluster *cluster, struct fb_txn *txn, bool commit, bool bumped)
+{
+	struct fb_marker marker = {
+		.producerId = txn->producerId, .producerEpoch = txn->producerEpoch, .coordinatorEpoch = COORDINATOR_EPOCH,
+		.commit = commit, .bumped = bumped, .timestamp = fb_cluster_now(cluster),
+	};
+
+	for (size_t i = 0; i < txn->n; i++)
+		mark(cluster, &txn->partitions[i], &marker);
+	forget_partitions(txn);
+	txn->state = commit ? FB_TXN_COMPLETE_COMMIT : FB_TXN_COMPLETE_ABORT;
+	txn->bumped = bumped;
+}
+
+/* Aborts with an epoch that no producer was told, so that the one that began the transaction is fenced. */
+static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
+{
+	txn->lastProducerEpoch = txn->producerEpoch++;
+	complete(cluster, txn, false, false);
+}
+
+/* ---- InitProducerId ---- */
+
+static int64_t new_producer_id(struct fb_cluster *cluster)
+{
+	return atomic_fetch_add(&cluster->next_producer_id, 1);
+}
+
+static bool exhausted(const struct fb_txn *txn)
+{
+	return txn->producerEpoch >= LAST_EPOCH;
+}
+
+/* TransactionCoordinator.isValidProducerId: may the producer that names itself so go on? */
+static bool is_known(const struct fb_txn *txn, const struct fb_txn_producer *producer)
+{
+	return txn->producerEpoch == NO_EPOCH || producer->producerId == txn->producerId ||
+	       (producer->producerId == txn->lastProducerId && producer->producerEpoch >= LAST_EPOCH);
+}
+
+static void rotate(struct fb_cluster *cluster, struct fb_txn *txn, bool remember)
+{
+	txn->lastProducerId = txn->producerId;
+	txn->lastProducerEpoch = remember ? txn->producerEpoch : NO_EPOCH;
+	txn->producerId = new_producer_id(cluster);
+	txn->producerEpoch = 0;
+}
+
+/* TransactionMetadata.prepareIncrementProducerEpoch. expected is NO_EPOCH when the producer names none. */
+static int16_t increment(struct fb_txn *txn, int16_t expected)
+{
+	if (expected == NO_EPOCH || txn->producerEpoch == NO_EPOCH || expected == txn->producerEpoch) {
+		txn->lastProducerEpoch = expected == NO_EPOCH ? NO_EPOCH : txn->producerEpoch;
+		txn->producerEpoch++;
+		return 0;
+	}
+	/* Asked once more, as the answer was lost: a producer that came later would have set this to NO_EPOCH. */
+	return expected == txn->lastProducerEpoch ? 0 : KW_ERR_PRODUCER_FENCED;
+}
+
+static int16_t init_producer(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer,
+			     int32_t timeoutMs)
+{
+	bool named = producer->producerId >= 0;
+	int16_t error = 0;
+
+	if (named && !is_known(txn, producer))
+		return KW_ERR_PRODUCER_FENCED;
+	if (txn->state == FB_TXN_ONGOING) {
+		fence(cluster, txn);
+		return KW_ERR_CONCURRENT_TRANSACTIONS;
+	}
+	if (exhausted(txn) && (!named || producer->producerEpoch == txn->producerEpoch))
+		rotate(cluster, txn, named);
+	else
+		error = increment(txn, named ? producer->producerEpoch : NO_EPOCH);
+	if (error)
+		return error;
+	txn->timeoutMs = timeoutMs;
+	txn->state = FB_TXN_EMPTY;
+	txn->bumped = false;
+	producer->producerId = txn->producerId;
+	producer->producerEpoch = txn->producerEpoch;
+	return 0;
+}
+
+int16_t fb_txn_init_producer(struct fb_cluster *cluster, struct fb_txn_producer *producer, int32_t timeoutMs)
+{
+	struct fb_transactions *transactions = cluster->transactions;
+	int16_t error = KW_ERR_UNKNOWN_SERVER_ERROR;
+	struct fb_txn *txn;
+
+	if (timeoutMs <= 0 || timeoutMs > config(cluster, "transaction.max.timeout.ms", 900000))
+		return KW_ERR_INVALID_TRANSACTION_TIMEOUT;
+	pthread_mutex_lock(&transactions->lock);
+	txn = find(transactions, producer->transactionalId);
+	if (!txn) {
+		txn = add(transactions, producer->transactionalId);
+		if (txn)
+			txn->producerId = new_producer_id(cluster);
+	}
+	if (txn)
+		error = init_producer(cluster, txn, producer, timeoutMs);
+	pthread_mutex_unlock(&transactions->lock);
+	return error;
+}
+
+/* ---- partitions ---- */
+
+static int16_t judge(const struct fb_txn *txn, const struct fb_txn_producer *producer)
+{
+	if (!txn || txn->producerId != producer->producerId)
+		return KW_ERR_INVALID_PRODUCER_ID_MAPPING;
+	return txn->producerEpoch == producer->producerEpoch ? 0 : KW_ERR_PRODUCER_FENCED;
+}
+
+static bool has(const struct fb_txn *txn, const struct fb_txn_partition *partition)
+{
+	for (size_t i = 0; i < txn->n; i++)
+		if (txn->partitions[i].topic == partition->topic && txn->partitions[i].index == partition->index)
+			return true;
+	return false;
+}
+
+static int add_partition(struct fb_txn *txn, const struct fb_txn_partition *partition)
+{
+	if (has(txn, partition))
+		return 0;
+	if (txn->n == txn->cap) {
+		size_t cap = txn->cap ? txn->cap * 2 : FIRST_CAP;
+		struct fb_txn_partition *partitions = realloc(txn->partitions, cap * sizeof *partitions);
+
+		if (!partitions)
+			return KT_ENOMEM;
+		txn->partitions = partitions;
+		txn->cap = cap;
+	}
+	txn->partitions[txn->n++] = (struct fb_txn_partition){fb_topic_ref(partition->topic), partition->index};
+	return 0;
+}
+
+int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
+		   const struct fb_txn_partition *partitions, size_t n)
+{
+	struct fb_transactions *transactions = cluster->transactions;
+	struct fb_txn *txn;
+	int16_t error;
+
+	pthread_mutex_lock(&transactions->lock);
+	txn = find(transactions, producer->transactionalId);
+	error = judge(txn, producer);
+	for (size_t i = 0; !error && i < n; i++)
+		if (add_partition(txn, &partitions[i]) < 0)
+			error = KW_ERR_UNKNOWN_SERVER_ERROR;
+	if (!error && txn->state != FB_TXN_ONGOING) {
+		txn->state = FB_TXN_ONGOING;
+		txn->started_ms = fb_cluster_now(cluster);
+	}
+	pthread_mutex_unlock(&transactions->lock);
+	return error;
+}
+
+int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
+		      const struct fb_txn_partition *partition)
+{
+	struct fb_transactions *transactions = cluster->transactions;
+	const struct fb_txn *txn;
+	int16_t error;
+
+	pthread_mutex_lock(&transactions->lock);
+	txn = find(transactions, producer->transactionalId);
+	error = judge(txn, producer);
+	if (!error && !has(txn, partition))
+		error = KW_ERR_TRANSACTION_ABORTABLE;
+	pthread_mutex_unlock(&transactions->lock);
+	return error;
+}
+
+/* ---- EndTxn ---- */
+
+/* Is it the request that ended the transaction, sent once more? Then its epoch is the one before the bump. */
+static bool is_retry(const struct fb_txn *txn, const struct fb_txn_producer *producer)
+{
+	if (!txn->bumped)
+		return false;
+	if (producer->producerId == txn->producerId)
+		return producer->producerEpoch == txn->producerEpoch - 1;
+	return producer->producerId == txn->lastProducerId && producer->producerEpoch == LAST_EPOCH && txn->producerEpoch == 0;
+}
+
+/* What there is to end, by the state. With bump an abort without any partition is as good as one with. */
+static int16_t judge_end(const struct fb_txn *txn, bool commit, bool bump, bool retry, bool *done)
+{
+	enum fb_txn_state ended = commit ? FB_TXN_COMPLETE_COMMIT : FB_TXN_COMPLETE_ABORT;
+
+	*done = false;
+	if (txn->state == FB_TXN_ONGOING)
+		return 0;
+	if (retry || (!bump && !txn->bumped)) {
+		*done = true;
+		return txn->state == ended ? 0 : KW_ERR_INVALID_TXN_STATE;
+	}
+	return commit ? KW_ERR_INVALID_TXN_STATE : 0;
+}
+
+static void bump_epoch(struct fb_txn *txn)
+{
+	txn->lastProducerEpoch = txn->producerEpoch;
+	txn->lastProducerId = txn->producerId;
+	txn->producerEpoch++;
+}
+
+static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer, bool commit, bool bump)
+{
+	bool retry = txn && bump && is_retry(txn, producer), done;
+	int16_t error = retry ? 0 : judge(txn, producer);
+
+	if (!error)
+		error = judge_end(txn, commit, bump, retry, &done);
+	if (error)
+		return error;
+	if (!done) {
+		if (bump)
+			bump_epoch(txn);
+		complete(cluster, txn, commit, bump);
+		if (bump && txn->producerEpoch == INT16_MAX) {
+			txn->producerId = new_producer_id(cluster);
+			txn->producerEpoch = 0;
+		}
+	}
+	producer->producerId = txn->producerId;
+	producer->producerEpoch = txn->producerEpoch;
+	return 0;
+}
+
+int16_t fb_txn_end(struct fb_cluster *cluster, struct fb_txn_producer *producer, bool commit, bool bump)
+{
+	struct fb_transactions *transactions = cluster->transactions;
+	int16_t error;
+
+	pthread_mutex_lock(&transactions->lock);
+	error = end(cluster, find(transactions, producer->transactionalId), producer, commit, bump);
+	pthread_mutex_unlock(&transactions->lock);
+	return error;
+}
+
+bool fb_txn_expire(struct fb_cluster *cluster)
+{
+	struct fb_transactions *transactions = cluster->transactions;
+	int64_t now = fb_cluster_now(cluster);
+	bool any = false;
+
+	pthread_mutex_lock(&transactions->lock);
+	for (size_t i = 0; i < transactions->n; i++) {
+		struct fb_txn *txn = transactions->v[i];
+
+		if (txn->state != FB_TXN_ONGOING || now - txn->started_ms <= txn->timeoutMs)
+			continue;
+		fence(cluster, txn);
+		any = true;
+	}
+	pthread_mutex_unlock(&transactions->lock);
+	return any;
+}
+
+/* ---- scenarios ---- */
+
+int fb_txn_set(struct fb_cluster *cluster, const struct fb_txn_producer *producer, int32_t timeoutMs)
+{
+	struct fb_transactions *transactions = cluster->transactions;
+	struct fb_txn *txn;
+
+	pthread_mutex_lock(&transactions->lock);
+	txn = find(transactions, producer->transactionalId);
+	if (!txn)
+		txn = add(transactions, producer->transactionalId);
+	if (txn) {
+		txn->producerId = producer->producerId;
+		txn->producerEpoch = producer->producerEpoch;
+		txn->timeoutMs = timeoutMs;
+	}
+	pthread_mutex_unlock(&transactions->lock);
+	return txn ? 0 : KT_ENOMEM;
+}

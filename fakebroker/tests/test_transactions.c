@@ -1,0 +1,191 @@
+/* Transactions: what the conformance cases cannot show, because it takes a state that is given or time that passes. */
+#include "fakebroker/cluster/transactions.h"
+#include "fakebroker/tests/talk.h"
+
+enum { BROKER = 1, READ_COMMITTED = 1 };
+
+static struct running run;
+static struct kc_conn *conn;
+
+static int setup(void **state)
+{
+	static struct fb_settings settings = {.scenario = "fakebroker/tests/data/transactions.json"};
+
+	(void)state;
+	running_start(&run, &settings);
+	conn = dial(&run, BROKER);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	kc_free(conn);
+	running_stop(&run);
+	return 0;
+}
+
+static int16_t append(const char *topic, const char *id, int64_t producerId, int epoch, int sequence, int64_t *baseOffset)
+{
+	json_t *json = talk(&run, conn, "Produce", 12, "{'transactionalId': %s%s%s, 'acks': -1, 'topicData': [{'name': '%s', "
+			    "'partitionData': [{'index': 0, 'records': {'batches': [{'attributes': %d, 'producerId': %lld, "
+			    "'producerEpoch': %d, 'baseSequence': %d, 'records': [{'value': 'v', 'repeat': 2}]}]}}]}]}",
+			    id ? "'" : "", id ? id : "null", id ? "'" : "", topic, id ? KW_A_TRANSACTIONAL : 0,
+			    (long long)producerId, epoch, sequence);
+	int16_t error = (int16_t)num_at(json, "responses.0.partitionResponses.0.errorCode");
+
+	*baseOffset = num_at(json, "responses.0.partitionResponses.0.baseOffset");
+	json_decref(json);
+	return error;
+}
+
+static int64_t stable_offset(const char *topic)
+{
+	return ask_num(&run, conn, "topics.0.partitions.0.offset", "ListOffsets", 7, "{'isolationLevel': %d, 'topics': "
+		       "[{'name': '%s', 'partitions': [{'partitionIndex': 0, 'timestamp': -1}]}]}", READ_COMMITTED, topic);
+}
+
+/* InitProducerId; naming the producer unless its id is -1. */
+static int16_t init(const char *id, int64_t *producerId, int *epoch)
+{
+	json_t *json = talk(&run, conn, "InitProducerId", 4, "{'transactionalId': '%s', 'transactionTimeoutMs': 60000, "
+			    "'producerId': %lld, 'producerEpoch': %d}", id, (long long)*producerId, *epoch);
+	int16_t error = (int16_t)num_at(json, "errorCode");
+
+	*producerId = num_at(json, "producerId");
+	*epoch = (int)num_at(json, "producerEpoch");
+	json_decref(json);
+	return error;
+}
+
+/* EndTxn 5, which tells how to go on. */
+static int16_t end(const char *id, int64_t *producerId, int *epoch, bool commit)
+{
+	json_t *json = talk(&run, conn, "EndTxn", 5, "{'transactionalId': '%s', 'producerId': %lld, 'producerEpoch': %d, "
+			    "'committed': %s}", id, (long long)*producerId, *epoch, commit ? "true" : "false");
+	int16_t error = (int16_t)num_at(json, "errorCode");
+
+	*producerId = num_at(json, "producerId");
+	*epoch = (int)num_at(json, "producerEpoch");
+	json_decref(json);
+	return error;
+}
+
+static void a_coordinator_has_a_topic(void **state)
+{
+	json_t *json = talk(&run, conn, "FindCoordinator", 4, "{'keyType': 1, 'coordinatorKeys': ['t', '']}");
+
+	(void)state;
+	assert_int_equal(num_at(json, "coordinators.0.errorCode"), 0);
+	assert_string_equal(str_at(json, "coordinators.0.errorMessage"), "");
+	assert_int_equal(num_at(json, "coordinators.1.nodeId"), BROKER);
+	json_decref(json);
+	json = talk(&run, conn, "Metadata", 9, "{'topics': [{'name': '__transaction_state'}]}");
+	assert_int_equal(num_at(json, "topics.0.errorCode"), 0);
+	assert_true(json_is_true(at(json, "topics.0.isInternal")));
+	assert_int_equal(json_array_size(at(json, "topics.0.partitions")), 50);
+	json_decref(json);
+}
+
+/* A producer that is at its last epoch gets an id of its own, and naming itself once more, the same one. */
+static void exhausted_epochs_give_a_new_id(void **state)
+{
+	int64_t producerId = 70, again = 70;
+	int epoch = INT16_MAX - 1, epoch_again = INT16_MAX - 1;
+
+	(void)state;
+	assert_int_equal(init("worn", &producerId, &epoch), 0);
+	assert_true(producerId > 71);
+	assert_int_equal(epoch, 0);
+	assert_int_equal(init("worn", &again, &epoch_again), 0);
+	assert_int_equal(again, producerId);
+	assert_int_equal(epoch_again, 0);
+}
+
+/* EndTxn 5 writes its marker with the greatest epoch, and the producer goes on with another id. */
+static void the_last_epoch_ends_in_a_marker(void **state)
+{
+	int64_t producerId = 71, offset, next;
+	int epoch = INT16_MAX - 1, next_epoch = INT16_MAX - 1;
+	json_t *json;
+
+	(void)state;
+	assert_int_equal(append("t", "worn-too", producerId, epoch, 0, &offset), 0);
+	next = producerId;
+	assert_int_equal(end("worn-too", &next, &next_epoch, true), 0);
+	assert_true(next > 71);
+	assert_int_equal(next_epoch, 0);
+	json = talk(&run, conn, "DescribeProducers", 0, "{'topics': [{'name': 't', 'partitionIndexes': [0]}]}");
+	assert_int_equal(num_at(json, "topics.0.partitions.0.activeProducers.0.producerId"), 71);
+	assert_int_equal(num_at(json, "topics.0.partitions.0.activeProducers.0.producerEpoch"), INT16_MAX);
+	json_decref(json);
+	/* Once more, as the answer was lost. */
+	assert_int_equal(end("worn-too", &producerId, &epoch, true), 0);
+	assert_int_equal(producerId, next);
+	assert_int_equal(append("t", "worn-too", next, 0, 0, &offset), 0);
+	assert_int_equal(end("worn-too", &next, &next_epoch, false), 0);
+	assert_int_equal(next_epoch, 1);
+}
+
+static void sequences_wrap(void **state)
+{
+	int64_t offset;
+
+	(void)state;
+	assert_int_equal(append("wrap", NULL, 80, 3, INT32_MAX, &offset), 0);   /* 2^31-1 and 0 */
+	assert_int_equal(offset, 0);
+	assert_int_equal(append("wrap", NULL, 80, 3, 1, &offset), 0);
+	assert_int_equal(offset, 2);
+	assert_int_equal(append("wrap", NULL, 80, 3, INT32_MAX, &offset), 0);   /* a duplicate */
+	assert_int_equal(offset, 0);
+	assert_int_equal(append("wrap", NULL, 80, 3, 2, &offset), 45);
+	assert_int_equal(append("wrap", NULL, 80, 2, 0, &offset), 47);
+}
+
+/* The coordinator aborts what takes longer than it said, and nobody can go on with it. */
+static void a_transaction_times_out(void **state)
+{
+	int64_t producerId = -1, offset, deadline = soon();
+	int epoch = -1;
+
+	(void)state;
+	json_decref(talk(&run, conn, "InitProducerId", 4, "{'transactionalId': 'late', 'transactionTimeoutMs': 1, "
+			 "'producerId': -1, 'producerEpoch': -1}"));
+	producerId = ask_num(&run, conn, "transactionStates.0.producerId", "DescribeTransactions", 0,
+			     "{'transactionalIds': ['late']}");
+	assert_int_equal(append("late", "late", producerId, 0, 0, &offset), 0);
+	while (stable_offset("late") == 0 && kc_now_ms() < deadline)
+		;
+	assert_int_equal(stable_offset("late"), 3);
+	assert_int_equal(append("late", "late", producerId, 0, 2, &offset), 47);
+	assert_int_equal(end("late", &producerId, &epoch, true), 90);
+}
+
+/* Markers for what is not there any more reach nobody. */
+static void a_topic_goes_in_a_transaction(void **state)
+{
+	int64_t producerId = -1, offset;
+	int epoch = -1;
+
+	(void)state;
+	assert_int_equal(init("goes", &producerId, &epoch), 0);
+	assert_int_equal(append("goes", "goes", producerId, epoch, 0, &offset), 0);
+	assert_int_equal(ask_num(&run, conn, "responses.0.errorCode", "DeleteTopics", 5,
+				 "{'topicNames': ['goes'], 'timeoutMs': 1000}"), 0);
+	assert_int_equal(end("goes", &producerId, &epoch, true), 0);
+	assert_int_equal(epoch, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_coordinator_has_a_topic),
+		cmocka_unit_test(exhausted_epochs_give_a_new_id),
+		cmocka_unit_test(the_last_epoch_ends_in_a_marker),
+		cmocka_unit_test(sequences_wrap),
+		cmocka_unit_test(a_transaction_times_out),
+		cmocka_unit_test(a_topic_goes_in_a_transaction),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
