@@ -206,10 +206,16 @@ fuzz-seeds: $(SEEDS)
 $(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
 	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Two brokers' configurations, key by key.
+COMPARE_CONFIGS := $(OBJ)/fakebroker/tests/compare_configs
+$(COMPARE_CONFIGS): $(COMPARE_CONFIGS).o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 .PHONY: check-kafka
-check-kafka: all
+check-kafka: all $(COMPARE_CONFIGS)
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
 	@BUILD=$(BUILD) fixtures/launchers/check-metadata-log.sh
+	@BUILD=$(BUILD) fixtures/launchers/check-configs.sh
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec
