@@ -29,6 +29,23 @@ const struct fb_api *fb_api_find(int api_key)
 	return NULL;
 }
 
+int16_t fb_api_max(const struct fb_api *api, const struct fb_release *release)
+{
+	static const struct {
+		const char *release, *name;
+		int16_t max;
+	} earlier[] = {
+#define X(release, name, max) {release, #name, max},
+#include "fakebroker/apis_earlier.def"
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++)
+		if (kw_api_key(earlier[i].name) == api->key && strcmp(earlier[i].release, release->name) == 0)
+			return earlier[i].max;
+	return api->max;
+}
+
 /* ---- the request's life ---- */
 
 static void request_free(struct fb_request *req)
@@ -123,7 +140,7 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 	char line[600];
 	void *body;
 
-	if (req->version < api->min || req->version > api->max) {
+	if (req->version < api->min || req->version > fb_api_max(api, req->cluster->release)) {
 		if (api->key != API_VERSIONS)
 			return unparsed(req, "%s has no version %d here", kw_api_name(api->key), req->version);
 		req->header_version_override = 0;

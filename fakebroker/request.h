@@ -24,6 +24,8 @@ struct fb_api {
 
 /* NULL if it is not served. */
 const struct fb_api *fb_api_find(int api_key);
+/* The newest version that the release serves: api->max, or less in an earlier one. */
+int16_t fb_api_max(const struct fb_api *api, const struct fb_release *release);
 /* index counts from 0; NULL past the end. */
 const struct fb_api *fb_api_at(size_t index);
 

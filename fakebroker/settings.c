@@ -4,7 +4,7 @@
 
 #include "fakebroker/hooks/kassay_validator.h"
 
-static const char *const lists[] = {"apis", "validators", "observers", "actions", NULL};
+static const char *const lists[] = {"apis", "releases", "validators", "observers", "actions", NULL};
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 
 static struct fb_settings given = {
@@ -15,6 +15,8 @@ static const struct kt_opt options[] = {
 	KT_GROUP("Cluster"),
 	KT_INT(0, "nodes", "N", &given.nodes, 1, 100,
 	       "brokers, with ids 1..N; the controller is 1000 (1, or as the scenario says)"),
+	KT_STR(0, "release", "R", &given.release,
+	       "Apache Kafka release to pretend to be, 4.1 or 4.4: its configurations, features and API versions (4.4)"),
 	KT_STR(0, "metadata-version", "V", &given.metadata_version,
 	       "level of metadata.version at the start: 29 or 4.2-IV1 (the newest: 33, 4.4-IV2)"),
 	KT_LIST(0, "properties", "[ID:]FILE", &given.properties,
@@ -42,7 +44,7 @@ static const struct kt_opt options[] = {
 	KT_LIST(0, "describe-output", "FILE", &given.described,
 		"what kafka-configs.sh --describe printed: the configuration of a running cluster, for --check"),
 	KT_GROUP("Lists"),
-	KT_CHOICE(0, "list", "WHAT", &given.list, lists, "apis, validators, observers or actions"),
+	KT_CHOICE(0, "list", "WHAT", &given.list, lists, "apis, releases, validators, observers or actions"),
 	KT_FLAG(0, "json", &given.json, "the list, or what --check finds, as JSON"),
 	KT_END
 };

@@ -94,13 +94,26 @@ static int choose_nodes(const struct fb_broker_process *process, const struct fb
 	return 0;
 }
 
+static int choose_release(const struct fb_settings *settings, const struct fb_release **release, struct kt_err *err)
+{
+	const char *name = settings->release ? settings->release : "4.4";
+
+	*release = fb_release_find(name);
+	if (*release && (*release)->verified)
+		return 0;
+	return kt_fail(err, KT_EUNKNOWN, "--release %s: releases to choose from are those that --list releases calls verified",
+		       name);
+}
+
 static int make_cluster(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
-	const struct fb_release *release = fb_release_find("4.4");
+	const struct fb_release *release;
 	int16_t level = 0;
 	int nodes = 0;
-	int code = settings->scenario ? fb_scenario_load(&process->scenario, settings->scenario, err) : 0;
+	int code = choose_release(settings, &release, err);
 
+	if (!code && settings->scenario)
+		code = fb_scenario_load(&process->scenario, settings->scenario, err);
 	if (!code)
 		code = choose_level(process, settings, release, &level, err);
 	if (!code)

@@ -25,7 +25,7 @@ static bool keys(struct fb_request *req, struct kw_ApiVersionsResponse *response
 		n++;
 		out->apiKey = api->key;
 		out->minVersion = api->advertised_min;
-		out->maxVersion = api->max;
+		out->maxVersion = fb_api_max(api, req->cluster->release);
 	}
 	return true;
 }
@@ -104,7 +104,7 @@ static enum fb_outcome wrong_version(struct fb_request *req)
 		return FB_CLOSE;
 	response->apiKeys.v[0].apiKey = req->api->key;
 	response->apiKeys.v[0].minVersion = req->api->min;
-	response->apiKeys.v[0].maxVersion = req->api->max;
+	response->apiKeys.v[0].maxVersion = fb_api_max(req->api, req->cluster->release);
 	return FB_REPLY;
 }
 

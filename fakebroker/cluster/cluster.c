@@ -50,7 +50,7 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	cluster->levels = fb_levels_at(release, level);
 	fb_metadata_init(&cluster->metadata, FB_METADATA_LOG_MAX);
 	cluster->transactions = fb_transactions_new();
-	cluster->defs = fb_configdefs_new();
+	cluster->defs = fb_configdefs_new_as_of(release->name);
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
 	if (!cluster->configs || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
 		fb_cluster_free(cluster);

@@ -67,9 +67,9 @@ struct kw_str fb_alter_value(struct fb_alter *alter, const struct fb_kvs *merged
 int64_t fb_alter_number(struct fb_alter *alter, const struct fb_kvs *merged, const char *name)
 {
 	enum fb_scope scope = (enum fb_scope)alter->resource->resourceType;
+	const struct fb_configdef *def = fb_configdef_find(alter->configs->defs, scope, kw_str(name));
 
-	return fb_config_long(fb_configdef_find(alter->configs->defs, scope, kw_str(name)), fb_alter_value(alter, merged, name),
-			      0);
+	return def ? fb_config_long(def, fb_alter_value(alter, merged, name), 0) : 0;   /* an earlier release may not have it */
 }
 
 /* ---- topics ---- */

@@ -138,9 +138,13 @@ static int add_rules(struct fb_configdefs *defs)
 {
 	for (size_t i = 0; i < NRULES; i++) {
 		const struct fb_configdef *found = fb_configdef_find(defs, rules[i].scope, kw_str(rules[i].name));
-		struct fb_configdef *def = fb_configdefs_own(defs, found);
-		struct fb_mv_rule *mv = kw_alloc(&defs->arena, (def->nmv + 1) * sizeof *mv);
+		struct fb_configdef *def;
+		struct fb_mv_rule *mv;
 
+		if (!found)   /* in an earlier release */
+			continue;
+		def = fb_configdefs_own(defs, found);
+		mv = kw_alloc(&defs->arena, (def->nmv + 1) * sizeof *mv);
 		if (!mv)
 			return KT_ENOMEM;
 		if (def->nmv)
@@ -153,20 +157,32 @@ static int add_rules(struct fb_configdefs *defs)
 
 struct fb_configdefs *fb_configdefs_new(void)
 {
+	return fb_configdefs_new_as_of("4.4");
+}
+
+struct fb_configdefs *fb_configdefs_new_as_of(const char *release)
+{
 	struct fb_configdefs *defs = calloc(1, sizeof *defs);
 
 	if (!defs)
 		return NULL;
 	kw_arena_init(&defs->arena, 0);
+	defs->release = release;
 	for (size_t i = 0; i < NBUILTIN; i++) {
 		if (!fb_configdefs_insert(defs, &builtin[i]))
 			goto fail;
 	}
+	fb_configdefs_make_earlier(defs, release);
 	if (!add_rules(defs))
 		return defs;
 fail:
 	fb_configdefs_free(defs);
 	return NULL;
+}
+
+bool fb_configdefs_before_4_2(const struct fb_configdefs *defs)
+{
+	return strcmp(defs->release, "4.2") < 0;
 }
 
 void fb_configdefs_free(struct fb_configdefs *defs)

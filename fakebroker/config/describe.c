@@ -62,7 +62,7 @@ static int synonyms_of(struct describe *d, const struct fb_configdef *def, struc
 		more = broker_synonyms(d, kw_str(def->synonym), sensitive, out + n, MAX_SYNONYMS - n);
 		return more < 0 ? more : (int)n + more;
 	}
-	if (d->type == FB_GROUP && def->def)
+	if (d->type == FB_GROUP && def->def && (own.n < 0 || !fb_configdefs_before_4_2(d->configs->defs)))
 		out[n++] = (struct fb_synonym){def->name, sensitive ? KW_NULL_STR : kw_str(def->def), FB_SRC_DEFAULT};
 	return (int)n;
 }

@@ -47,6 +47,7 @@ struct fb_release {
 	int16_t level;               /* metadata.version of a cluster that it formats */
 	bool namesBothLevels;        /* wording of a refused downgrade */
 	bool oneByOne;               /* UpdateFeatures takes the good features of a request and answers for each */
+	bool verified;               /* a running broker gave its tables: the fakebroker can pretend to be it */
 };
 
 /* NULL if there is none of that name. */
