@@ -36,17 +36,21 @@ LIB_SRC  := $(filter-out lib/wire/schemac.c,$(wildcard lib/*/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o) $(BUILD)/gen/kw_tables.o
 LIB_A    := $(BUILD)/libkassay.a
 
-src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
+src_of   = $(filter-out $(1)/main.c $(wildcard $(1)/tests/*.c $(1)/fuzz/*.c $(1)/bench/*.c),$(wildcard $(1)/*.c $(1)/*/*.c))
 obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
 HOOKS    := $(wildcard fakebroker/hooks/kassay_*.h)
+# What a program that links libkassay.a may include; the other headers of lib/wire are its own.
+LIB_HEADERS := lib/text/err.h lib/text/json.h lib/wire/errors.def \
+	$(filter-out $(addprefix lib/wire/,batch_json.h codec.h edit_steps.h plan.h),$(wildcard lib/wire/*.h))
 PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fixtures/plugins/*.c))
 
 LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
 PROG_TESTS := $(foreach p,$(PROGRAMS),$(patsubst %.c,$(OBJ)/%,$(wildcard $(p)/tests/test_*.c)))
 SH_TESTS   := $(wildcard fixtures/tests/test_*.sh lib/*/tests/test_*.sh $(PROGRAMS:%=%/tests/test_*.sh))
 FUZZERS    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/fuzz/fuzz_*.c $(PROGRAMS:%=%/fuzz/fuzz_*.c)))
+BENCHES    := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/bench/bench_*.c))
 TESTS      := $(LIB_TESTS) $(PROG_TESTS) $(FUZZERS)
 # What runs a fuzz target: libFuzzer, or in `make check` a main that replays the inputs of corpus and regressions.
 FUZZ_MAIN  := $(if $(FUZZ),,$(OBJ)/lib/text/fuzz/replay.o)
@@ -60,15 +64,17 @@ help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
-	@echo 'make check-kafka  run the conformance cases on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
+	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
+	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
-	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, kassay.pc, data'
+	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
 	@echo 'make deps         install the Debian packages that are missing (all building targets do this first)'
 	@echo 'make clean        remove build output'
 	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir  V=1'
@@ -162,6 +168,15 @@ $(OBJ)/$(1)fuzz/fuzz_%: $(OBJ)/$(1)fuzz/fuzz_%.o $(FUZZ_MAIN) $(LIB_A)
 endef
 $(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call libtest,$(d))))
 
+# A benchmark has all of its folder's other sources, and the pairs of lib/text/bench.
+define bench
+$(OBJ)/$(1)bench/bench_%: $(OBJ)/$(1)bench/bench_%.o $(call bench_obj,$(1)) $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(KLDFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIB_LIBS)
+endef
+bench_obj = $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(wildcard $(1)bench/bench_*.c),$(wildcard $(1)bench/*.c lib/text/bench/*.c)))
+$(foreach d,$(sort $(dir $(wildcard lib/*/*.c))),$(eval $(call bench,$(d))))
+
 # Example plugins see nothing but the public headers.
 $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
@@ -172,7 +187,7 @@ $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 
 .PHONY: check
 check: all tests
-	@BUILD=$(BUILD) TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
+	@BUILD=$(BUILD) LINK='$(CC) $(KLDFLAGS)' TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
 		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
 
 .PHONY: tests
@@ -211,6 +226,26 @@ COMPARE_CONFIGS := $(OBJ)/fakebroker/tests/compare_configs
 $(COMPARE_CONFIGS): $(COMPARE_CONFIGS).o $(LIB_A)
 	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Limits are for plain gcc or clang with CFLAGS as they are above.
+.PHONY: bench
+bench: $(BENCHES)
+	@fixtures/launchers/bench.sh $(BENCHES)
+
+IDLE  := $(OBJ)/fakebroker/bench/bench_idle
+EMPTY := $(OBJ)/fakebroker/bench/empty
+.PHONY: bench-broker
+bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
+	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)
+$(IDLE): $(IDLE).o $(OBJ)/lib/text/bench/pairs.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm
+$(EMPTY): $(EMPTY).o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -Wl,--no-as-needed -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)
+
+# Counts the allocations of the library.
+$(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 .PHONY: check-kafka
 check-kafka: all $(COMPARE_CONFIGS)
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
@@ -247,13 +282,16 @@ lint:
 # ---- install ---------------------------------------------------------------------------------------------------------
 
 .PHONY: install
-install: $(BINS)
+install: $(BINS) $(LIB_A)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/kassay $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-		$(DESTDIR)$(PREFIX)/share/kassay
+		$(DESTDIR)$(PREFIX)/share/kassay $(addprefix $(DESTDIR)$(PREFIX)/include/kassay/,$(sort $(dir $(LIB_HEADERS))))
 	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(HOOKS) $(DESTDIR)$(PREFIX)/include/kassay/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' fixtures/packages/kassay.pc.in \
-		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/kassay.pc
+	for header in $(LIB_HEADERS); do install -m 644 $$header $(DESTDIR)$(PREFIX)/include/kassay/$$header || exit; done
+	install -m 644 $(BUILD)/gen/kw_messages.h $(DESTDIR)$(PREFIX)/include/kassay/
+	install -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
+	for pc in kassay kassay-wire; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@LIBS@|$(LIB_LIBS)|' fixtures/packages/$$pc.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$pc.pc || exit; done
 	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \
 		$(DESTDIR)$(PREFIX)/share/kassay/
 

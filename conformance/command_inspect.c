@@ -23,7 +23,7 @@ static const struct kt_opt options[] = {
 	KT_GROUP("What it is"),
 	KT_FLAG(0, "request", &given.request, "a request frame; its header says which"),
 	KT_STR(0, "response", "API:VERSION", &given.response, "the response to that request: Produce:9"),
-	KT_FLAG(0, "stored", &given.stored, "batches as a broker keeps them; unless given, files named *.log"),
+	KT_FLAG(0, "stored", &given.stored, "batches as a broker keeps them; unless given, files named *.log or N-N.checkpoint"),
 	KT_FLAG(0, "produced", &given.produced, "batches as a client sends them; unless given, all others"),
 	KT_GROUP("Output"),
 	KT_FLAG(0, "brief", &given.brief, "a line for each batch; all of it where something is wrong"),

@@ -105,7 +105,7 @@ static void print_answer(json_t *step)
 		print_none(got);
 	else
 		printf("%s (%d)", kw_error_name((int)json_integer_value(code)), (int)json_integer_value(code));
-	if (*cf_text(got, "errorMessage")) {
+	if (json_integer_value(code) != 0 && *cf_text(got, "errorMessage")) {
 		printf(", \"");
 		kt_put_clean(stdout, cf_text(got, "errorMessage"));
 		printf("\"");
@@ -131,18 +131,8 @@ static void print_step(const char *what, json_t *step)
 	}
 }
 
-static void print_outcome(const struct cf_incident *incident, json_t *row)
+static void print_verdict(json_t *row)
 {
-	json_t *steps = json_object_get(row, "steps"), *step;
-	size_t i, answers = 0;
-
-	json_array_foreach(steps, i, step) {
-		bool end = strcmp(cf_text(step, "verb"), "endOffset") == 0;
-
-		if (!end && answers++ > 0)
-			printf("\nmended: %s\n", incident->mended_title);
-		print_step(end ? "left" : "answer", step);
-	}
 	printf("\n%s", cf_text(row, "verdict"));
 	if (*cf_text(row, "reason")) {
 		printf(": ");
@@ -151,39 +141,90 @@ static void print_outcome(const struct cf_incident *incident, json_t *row)
 	printf("\n");
 }
 
-static int replay(struct cf_setup *setup, const struct cf_case *cas, const char *id, int version, json_t **row)
+/* What was done, in a word: "Produce", "fetch". */
+static const char *word_of(const struct cf_step *step)
+{
+	const char *api = json_string_value(json_object_get(step->args, "api"));
+
+	return api ? api : step->verb->name;
+}
+
+static void print_outcome(const struct cf_incident *incident, json_t *row)
+{
+	json_t *steps = json_object_get(row, "steps"), *step;
+	size_t i, answers = 0;
+
+	json_array_foreach(steps, i, step) {
+		bool end = strcmp(cf_text(step, "verb"), "endOffset") == 0;
+
+		if (!incident->steps && !end && answers++ > 0)
+			printf("\nmended: %s\n", incident->mended_title);
+		print_step(end ? "left" : incident->steps ? word_of(&incident->cas->steps.v[i]) : "answer", step);
+	}
+	print_verdict(row);
+}
+
+/* The log is served by a fakebroker, or not at all. */
+static void print_log(const struct cf_incident *incident, json_t *row)
+{
+	printf("\nlog        %zu bytes for clients to fetch", incident->log.n);
+	if (cf_row_verdict(row) == CF_UNSUPPORTED)
+		printf(", left out: this target has no control API through which they can be put into its log\n");
+	else
+		print_verdict(row);
+}
+
+/* index keeps the topics of two cases apart. */
+static int replay(struct cf_setup *setup, const struct cf_case *cas, const char *id, int version, size_t index, json_t **row)
 {
 	struct cf_instance instance = {.cas = cas, .version = version};
 	char name[24];
-	int status = cf_setup_target(setup, given.bootstrap, PROGRAM);
 
-	*row = NULL;
-	if (status)
-		return status;
 	snprintf(instance.id, sizeof instance.id, "%.119s", id);
 	snprintf(name, sizeof name, "replay-%06llx", (unsigned long long)kc_now_ms() & 0xffffff);
-	*row = cf_instance_run(&instance, &setup->target, name, 0, (uint64_t)given.seed);
+	*row = cf_instance_run(&instance, &setup->target, name, index, (uint64_t)given.seed);
 	return status_of(*row);
+}
+
+static int replay_log(struct cf_setup *setup, const struct cf_incident *incident)
+{
+	json_t *row = NULL;
+	int status = replay(setup, incident->log_case, incident->id, -1, 1, &row);
+
+	print_log(incident, row);
+	if (cf_row_verdict(row) == CF_UNSUPPORTED)
+		status = KT_EXIT_OK;
+	json_decref(row);
+	return status;
+}
+
+static int replay_loaded(struct cf_setup *setup, const struct cf_incident *incident)
+{
+	json_t *row = NULL;
+	int status = replay(setup, incident->cas, incident->id, -1, 0, &row), log = KT_EXIT_OK;
+
+	print_head(incident);
+	print_outcome(incident, row);
+	if (incident->log_case)
+		log = replay_log(setup, incident);
+	json_decref(row);
+	return status ? status : log;
 }
 
 static int replay_incident(struct cf_setup *setup, const char *file)
 {
 	struct cf_incident incident;
 	struct kt_err err = {0};
-	json_t *row = NULL;
 	int status;
 
 	if (cf_incident_load(&incident, file, &err)) {
 		kt_complain(PROGRAM, &err);
 		status = KT_EXIT_USAGE;
 	} else {
-		status = replay(setup, incident.cas, incident.id, -1, &row);
+		status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+		if (status == 0)
+			status = replay_loaded(setup, &incident);
 	}
-	if (row) {
-		print_head(&incident);
-		print_outcome(&incident, row);
-	}
-	json_decref(row);
 	cf_incident_fini(&incident);
 	return status;
 }
@@ -216,7 +257,9 @@ static int replay_failure(struct cf_setup *setup, const char *dir)
 	}
 	id = cf_text(doc.root, "id");
 	at = strstr(id, "@v");
-	status = replay(setup, cas, id, at ? (int)strtol(at + 2, NULL, 10) : -1, &row);
+	status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+	if (status == 0)
+		status = replay(setup, cas, id, at ? (int)strtol(at + 2, NULL, 10) : -1, 0, &row);
 	if (row) {
 		print_steps(row);
 		cf_text_row(stdout, row, false);

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_MAX = 100 << 20 };
+#include "conformance/capability.h"
+#include "lib/wire/base64.h"
+#include "lib/wire/batch.h"
+
+enum { FRAME_MAX = 100 << 20, PARTITIONS_MAX = 10 };
 
 /* ---- reading ---- */
 
@@ -15,6 +19,8 @@ static int read_notes(struct cf_incident *incident, struct kt_obj *obj)
 
 	if (!kt_obj_array(obj, "notes", &arr))
 		return obj->err->code;
+	if (!incident->frame)
+		return kt_obj_fail(obj, "notes", KT_EUSAGE, "notes are about the bytes of \"frame\"");
 	incident->notes = calloc(arr.n + 1, sizeof *incident->notes);
 	if (!incident->notes)
 		return kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
@@ -49,6 +55,32 @@ static int read_mended(struct cf_incident *incident, struct kt_obj *obj)
 	return kt_obj_done(&mended);
 }
 
+/* The bytes are built once, so that what is put in and what is expected back are the same. */
+static int read_log(struct cf_incident *incident, struct kt_obj *obj)
+{
+	struct kt_obj log, records;
+	bool keep_offsets = false;
+	json_t *batches;
+
+	if (!kt_obj_object(obj, "log", &log))
+		return obj->err->code;
+	kt_obj_need(&log, "keepOffsets", "records", NULL);
+	kt_obj_bool(&log, "keepOffsets", &keep_offsets);
+	kt_obj_object(&log, "records", &records);
+	kt_obj_need(&records, "batches", NULL);
+	batches = kt_obj_any(&records, "batches");
+	if (kt_obj_done(&records) || kt_obj_done(&log))
+		return obj->err->code;
+	if (!keep_offsets)
+		return kt_obj_fail(&log, "keepOffsets", KT_EUSAGE, "an incident's bytes are kept as they are: true is expected");
+	if (!incident->topic)
+		return kt_obj_fail(obj, "log", KT_EUSAGE, "\"log\" needs \"topic\"");
+	incident->has_log = true;
+	if (kw_batches_from_json(batches, &incident->log, obj->err))
+		return kt_obj_place(&records, "batches");
+	return 0;
+}
+
 static int read_topic(struct cf_incident *incident, struct kt_obj *obj)
 {
 	struct kt_obj topic;
@@ -58,14 +90,25 @@ static int read_topic(struct cf_incident *incident, struct kt_obj *obj)
 	kt_obj_need(&topic, "name", NULL);
 	kt_obj_str(&topic, "name", &incident->topic);
 	incident->topic_configs = kt_obj_any(&topic, "configs");
-	kt_obj_need(obj, "endOffset", NULL);
-	kt_obj_int(obj, "endOffset", 0, INT32_MAX, &incident->end_offset);
+	incident->topic_partitions = 1;
+	kt_obj_int(&topic, "partitions", 1, PARTITIONS_MAX, &incident->topic_partitions);
+	if (!incident->steps) {
+		kt_obj_need(obj, "endOffset", NULL);
+		kt_obj_int(obj, "endOffset", 0, INT32_MAX, &incident->end_offset);
+	}
 	return kt_obj_done(&topic);
 }
 
-/* What is sent: recorded bytes, or a request that is built. */
+/* What is sent: recorded bytes, a request that is built, or several. */
 static void read_request(struct cf_incident *incident, struct kt_obj *obj)
 {
+	incident->steps = kt_obj_any(obj, "steps");
+	if (incident->steps) {
+		incident->needs = kt_obj_any(obj, "needs");
+		return;
+	}
+	kt_obj_need(obj, "expect", NULL);
+	incident->expect = kt_obj_any(obj, "expect");
 	incident->send = kt_obj_any(obj, "send");
 	if (incident->send)
 		return;
@@ -79,14 +122,15 @@ static int read_incident(struct cf_incident *incident, struct kt_err *err)
 	struct kt_obj obj;
 
 	kt_obj_root(&obj, &incident->doc, err);
-	kt_obj_need(&obj, "id", "title", "source", "text", "expect", NULL);
+	kt_obj_need(&obj, "id", "title", "source", "text", NULL);
 	kt_obj_str(&obj, "id", &incident->id);
 	kt_obj_str(&obj, "title", &incident->title);
 	kt_obj_str(&obj, "text", &incident->text);
 	incident->sources = kt_obj_any(&obj, "source");
-	incident->expect = kt_obj_any(&obj, "expect");
 	read_request(incident, &obj);
-	if (read_topic(incident, &obj) || read_notes(incident, &obj) || read_mended(incident, &obj))
+	if (read_topic(incident, &obj) || read_notes(incident, &obj) || read_log(incident, &obj))
+		return err->code;
+	if (!incident->steps && read_mended(incident, &obj))
 		return err->code;
 	return kt_obj_done(&obj);
 }
@@ -124,37 +168,84 @@ static void add_end_step(const struct cf_incident *incident, json_t *steps, int 
 						       "body", "offset", offset));
 }
 
-static json_t *case_json(const struct cf_incident *incident)
+/* The requests, sound and mended, each with what is left in the topic. */
+static json_t *request_steps(const struct cf_incident *incident)
 {
 	json_t *steps = json_pack("[o]", request_step(incident, incident->send, incident->expect));
-	json_t *json, *topic;
 
 	add_end_step(incident, steps, incident->end_offset);
 	if (incident->mended_title) {
 		json_array_append_new(steps, mended_step(incident));
 		add_end_step(incident, steps, incident->mended_end_offset);
 	}
-	json = json_pack("{s:s, s:s, s:o}", "id", "incident.replay", "title", incident->title, "steps", steps);
-	if (incident->topic) {
-		topic = json_object();
+	return steps;
+}
+
+/* Puts the bytes into the log and fetches them. */
+static json_t *log_steps(const struct cf_incident *incident)
+{
+	size_t n = incident->log.n;
+	char *hex = malloc(2 * n + 1), *base64 = malloc(kw_base64_len(n, false) + 1);
+	json_t *steps = NULL;
+
+	if (hex && base64) {
+		kw_hex_encode(incident->log.p, n, hex);
+		kw_base64_encode(incident->log.p, n, false, base64);
+		steps = json_pack("[{s:{s:s, s:s, s:{s:b, s:{s:s}}}, s:{s:{s:i}}},"
+				  "{s:{s:s, s:i, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:[{s:s, s:[{s:i, s:i, s:i}]}]}},"
+				  " s:{s:s, s:s, s:{s:s}}}]",
+				  "control", "path", "/v1/partitions/${topic}/0/append", "method", "POST", "body", "keepOffsets", 1,
+				  "records", "hex", hex, "expect", "body", "status", 200,
+				  "send", "api", "Fetch", "version", 4, "to", "leader", "topic", "$topic", "at",
+				  "responses[0].partitions[0]", "body", "replicaId", -1, "maxWaitMs", 0, "minBytes", 1, "maxBytes",
+				  INT32_MAX, "topics", "topic", "$topic", "partitions", "partition", 0, "fetchOffset", 0,
+				  "partitionMaxBytes", INT32_MAX,
+				  "expect", "name", "fetched as they are", "error", "NONE", "body", "records", base64);
+	}
+	free(hex);
+	free(base64);
+	return steps;
+}
+
+/* Takes steps. needs may be NULL. */
+static json_t *case_json(const struct cf_incident *incident, json_t *steps, json_t *needs)
+{
+	json_t *json = json_pack("{s:s, s:s, s:o}", "id", "incident.replay", "title", incident->title, "steps", steps), *topic;
+
+	if (json && incident->topic) {
+		topic = json_pack("{s:i}", "partitions", incident->topic_partitions);
 		if (incident->topic_configs)
 			json_object_set(topic, "configs", incident->topic_configs);
 		json_object_set_new(json, "topics", json_pack("{s:o}", "topic", topic));
 	}
+	if (json && needs)
+		json_object_set(json, "needs", needs);
 	return json;
 }
 
-static int make_case(struct cf_incident *incident, struct kt_err *err)
+/* Takes json. */
+static int make_case(const struct cf_incident *incident, json_t *json, struct cf_case **out, struct kt_err *err)
 {
-	json_t *json = case_json(incident);
 	char *text = json ? json_dumps(json, 0) : NULL;
 
 	if (text)
-		cf_case_parse(incident->doc.name, text, &incident->cas, err);
+		cf_case_parse(incident->doc.name, text, out, err);
 	else
 		kt_fail(err, KT_ETYPE, "\"answer\" needs \"api\" and \"version\"");
 	free(text);
 	json_decref(json);
+	return err->code;
+}
+
+static int make_cases(struct cf_incident *incident, struct kt_err *err)
+{
+	json_t *steps = incident->steps ? json_incref(incident->steps) : request_steps(incident), *needs;
+
+	if (make_case(incident, case_json(incident, steps, incident->needs), &incident->cas, err) || !incident->has_log)
+		return err->code;
+	needs = json_pack("[s]", cf_capability_name(CF_CAN_CONTROL));
+	make_case(incident, case_json(incident, log_steps(incident), needs), &incident->log_case, err);
+	json_decref(needs);
 	return err->code;
 }
 
@@ -163,12 +254,14 @@ int cf_incident_load(struct cf_incident *incident, const char *file, struct kt_e
 	memset(incident, 0, sizeof *incident);
 	if (kt_json_load(&incident->doc, file, err) || read_incident(incident, err))
 		return err->code;
-	return make_case(incident, err);
+	return make_cases(incident, err);
 }
 
 void cf_incident_fini(struct cf_incident *incident)
 {
 	cf_case_free(incident->cas);
+	cf_case_free(incident->log_case);
+	kw_buf_fini(&incident->log);
 	free(incident->notes);
 	kt_json_fini(&incident->doc);
 	memset(incident, 0, sizeof *incident);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fakebroker/cluster/transactions.h"
 #include "fakebroker/configure.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
@@ -13,9 +12,25 @@ enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 
 /* ---- ports ---- */
 
+/* As often as what happens by itself may be due, but no less than once a second and no more than every 10 ms. */
+static int tick_ms(const struct fb_cluster *cluster)
+{
+	static const char *const intervals[] = {
+		"transaction.abort.timed.out.transaction.cleanup.interval.ms", "log.retention.check.interval.ms",
+	};
+	int64_t least = 1000;
+
+	for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+		int64_t ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, intervals[i], least);
+
+		least = ms < least ? ms : least;
+	}
+	return least < 10 ? 10 : (int)least;
+}
+
 static void on_tick(void *arg)
 {
-	fb_txn_expire(arg);
+	fb_cluster_tick(arg);
 }
 
 static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
@@ -26,8 +41,7 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	};
 	struct fb_server_opts opts = {
 		.threads = settings->threads,
-		.tick_ms = (int)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1,
-						"transaction.abort.timed.out.transaction.cleanup.interval.ms", 10000),
+		.tick_ms = tick_ms(cluster),
 		.max_frame = (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, "socket.request.max.bytes",
 						      104857600),
 	};

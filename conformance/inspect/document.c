@@ -1,7 +1,9 @@
 /* Batches and frames in the kit's own documents: cases, incidents, results, folders of failures. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "conformance/inspect/inspect.h"
+#include "conformance/vars.h"
 #include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/message.h"
@@ -22,17 +24,41 @@ static void begin(struct document *document, const char *what)
 	document->shown++;
 }
 
+static int found(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return 1;
+}
+
+/* What an incident's log holds is judged as a log is. */
+static bool is_log(const struct document *document)
+{
+	size_t n = strlen(document->path), tail = strlen("log.records");
+
+	return n >= tail && strcmp(document->path + n - tail, "log.records") == 0;
+}
+
 static void show_batches(struct document *document, json_t *batches)
 {
+	enum kw_role role = document->inspector->role;
 	struct kw_buf buf = {0};
 	struct kw_slice bytes;
 
+	if (cf_each_variable(batches, found, NULL)) {
+		begin(document, "batches with variables, which only a run can build");
+		cf_tree_close(&document->inspector->tree);
+		return;
+	}
+	if (is_log(document))
+		document->inspector->role = KW_STORED;
 	if (kw_batches_from_json(batches, &buf, document->err) == 0) {
 		bytes = (struct kw_slice){buf.p, buf.n};
 		begin(document, "batches");
 		cf_inspect_set(document->inspector, &bytes, 0, bytes.n, -1);
 		cf_tree_close(&document->inspector->tree);
 	}
+	document->inspector->role = role;
 	kw_buf_fini(&buf);
 }
 

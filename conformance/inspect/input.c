@@ -147,6 +147,18 @@ static bool has_suffix(const char *file, const char *suffix)
 	return n > m && strcmp(file + n - m, suffix) == 0;
 }
 
+/* The metadata log's snapshot, 00000000000000000042-0000000003.checkpoint, has batches like a segment. Its name says where it
+ * ends. */
+static bool is_snapshot(const char *file)
+{
+	return has_suffix(file, ".checkpoint") && offset_of_name(file) >= 0;
+}
+
+static bool is_kept(const char *file)
+{
+	return has_suffix(file, ".log") || is_snapshot(file);
+}
+
 static bool is_beside(const char *file)
 {
 	static const char *const suffixes[] = {".index", ".timeindex", ".txnindex", ".snapshot"};
@@ -167,7 +179,7 @@ static bool is_set(const struct kw_slice *bytes, bool whole)
 
 static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes)
 {
-	if (has_suffix(file, ".log"))
+	if (is_kept(file))
 		return CF_IN_SEGMENT;
 	if (is_set(bytes, true))
 		return CF_IN_SET;
@@ -224,7 +236,7 @@ int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
 	char path[PATH_MAX];
 	struct stat st;
 
-	*input = (struct cf_input){.first_offset = offset_of_name(file)};
+	*input = (struct cf_input){.first_offset = is_snapshot(file) ? -1 : offset_of_name(file)};
 	if (stat(file, &st) == 0 && S_ISDIR(st.st_mode)) {
 		cf_path(path, sizeof path, "%s/result.json", file);
 		file = path;
@@ -239,7 +251,7 @@ int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
 	}
 	if (strcmp(file, "-") == 0 ? open_pipe(input, file, err) : open_file(input, file, err))
 		return err->code;
-	if (!has_suffix(file, ".log") && looks_like_hex(&input->bytes))
+	if (!is_kept(file) && looks_like_hex(&input->bytes))
 		read_hex(input);
 	input->kind = kind_of(file, &input->bytes);
 	return 0;

@@ -35,6 +35,10 @@ expect 0 'a line for each batch' --stored --brief "${segments[@]}"
 tree inspect-brief
 expect 1 'an incident' fixtures/incidents/S03.json
 tree inspect-S03
+for file in fixtures/incidents/*.json; do
+	"$build/conformance" inspect --brief "$file" 2>&1 | tail -1
+done >"$dir/log"
+tree inspect-incidents
 
 # The same bytes in other forms.
 segment=$dir/00000000000000000000.log
@@ -45,6 +49,12 @@ says 'beside it +00000000000000000000\.(index|timeindex), '
 says 'segment, |log segment$'
 expect 0 'its index' "${segment%.log}.index"
 says 'not looked into'
+# A snapshot of the metadata log, whose batches begin at 0 wherever it ends.
+snapshot=$dir/00000000000000000008-0000000001.checkpoint
+unhex <"$data/kafka-4.4.0-snapshot.hex" >"$snapshot"
+expect 0 'a snapshot' "$snapshot"
+says 'SNAPSHOT_HEADER'
+says '3 batches, 8 records, nothing wrong$'
 cat >"$dir/xxd.txt" <<-'X'
 	00000000: 0000 0019 0003 0001 0000 0007 0002 6d65  ..............me
 	00000010: 0000 0002 0003 6162 6300 0264 65         ......abc..de

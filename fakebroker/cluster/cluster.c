@@ -1,9 +1,9 @@
+#include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/transactions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static int nodes_init(struct fb_cluster *cluster, int nbrokers)
 {
@@ -18,6 +18,11 @@ static int nodes_init(struct fb_cluster *cluster, int nbrokers)
 		node->id = node->controller ? FB_CONTROLLER_ID : (int32_t)i + 1;
 		kw_uuid_random(&node->incarnationId);
 		kw_uuid_random(&node->logDir);
+		if (!node->controller) {
+			node->fetch_sessions = fb_fetch_sessions_new();
+			if (!node->fetch_sessions)
+				return KT_ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -49,10 +54,11 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	cluster->release = release;
 	cluster->levels = fb_levels_at(release, level);
 	fb_metadata_init(&cluster->metadata, FB_METADATA_LOG_MAX);
+	cluster->clock = fb_clock_new();
 	cluster->transactions = fb_transactions_new();
 	cluster->defs = fb_configdefs_new_as_of(release->name);
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
-	if (!cluster->configs || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
+	if (!cluster->configs || !cluster->clock || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
 		fb_cluster_free(cluster);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
@@ -81,6 +87,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++) {
 		if (cluster->nodes[i].observer)
 			fb_observer_unref(cluster->nodes[i].observer);
+		fb_fetch_sessions_free(cluster->nodes[i].fetch_sessions);
 		free(cluster->nodes[i].rack);
 	}
 	free(cluster->nodes);
@@ -90,16 +97,13 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	free(cluster->control_url);
 	pthread_rwlock_destroy(&cluster->lock);
 	pthread_mutex_destroy(&cluster->meters_lock);
+	fb_clock_free(cluster->clock);
 	free(cluster);
 }
 
 int64_t fb_cluster_now(const struct fb_cluster *cluster)
 {
-	struct timespec ts;
-
-	(void)cluster;
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return fb_clock_now(cluster->clock);
 }
 
 struct fb_node *fb_cluster_node(const struct fb_cluster *cluster, int32_t id)

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fakebroker/cluster/clock.h"
 #include "fakebroker/cluster/metadata_log.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
@@ -19,6 +20,7 @@
 
 struct fb_rules;
 struct fb_transactions;
+struct fb_fetch_sessions;
 struct fb_recorder;
 
 enum { FB_CONTROLLER_ID = 1000, FB_MAX_NODES = 100, FB_MAX_PARTITIONS = 10000 };
@@ -33,6 +35,7 @@ struct fb_node {
 	struct kw_uuid incarnationId, logDir;
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
 	atomic_ullong requests;
+	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
 };
 
 /* A registration at the controller: of our own brokers, or of one that came over the wire. */
@@ -75,6 +78,7 @@ struct fb_topic {
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct fb_append_conf conf;
+	struct fb_retention retention;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
 };
@@ -82,6 +86,8 @@ struct fb_topic {
 struct fb_cluster {
 	pthread_rwlock_t lock;
 	char id[23];
+	struct fb_clock *clock;      /* has a lock of its own */
+	int64_t txns_due, retention_due; /* fb_cluster_tick()'s */
 	const struct fb_release *release;
 	struct fb_node *nodes;       /* brokers by id, then the controller */
 	size_t nnodes;
@@ -139,6 +145,9 @@ struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node 
 
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
+/* Does what is due by the broker's clock: aborts transactions that take too long, removes old segments. From any thread,
+ * now and then, and when the clock was moved. */
+void fb_cluster_tick(struct fb_cluster *cluster);
 
 /* ---- under the lock ---- */
 

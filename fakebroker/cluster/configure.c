@@ -53,6 +53,15 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
+static void read_retention(struct lookup *lookup, struct fb_retention *retention)
+{
+	const char *policy = config(lookup, "cleanup.policy");
+
+	retention->deletes = policy && list_has(policy, "delete");
+	retention->ms = number(lookup, "retention.ms", 604800000);
+	retention->bytes = number(lookup, "retention.bytes", -1);
+}
+
 static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
 {
 	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
@@ -164,6 +173,8 @@ static int check_options(const struct lookup *lookup, const struct fb_chain *cha
 struct outcome {
 	struct fb_topic *topic;
 	struct fb_append_conf conf;
+	struct fb_retention retention;
+	int64_t segmentMs;
 	struct fb_chain *chain;
 	char *key;                 /* NULL: the topic has that chain already, and keeps it */
 };
@@ -174,11 +185,25 @@ static void discard(struct outcome *outcome)
 	free(outcome->key);
 }
 
+static void install_segments(const struct outcome *outcome)
+{
+	for (int32_t i = 0; i < outcome->topic->npartitions; i++) {
+		struct fb_partition *partition = &outcome->topic->partitions[i];
+
+		pthread_mutex_lock(&partition->lock);
+		partition->log.segmentBytes = (size_t)outcome->conf.segmentBytes;
+		partition->log.segmentMs = outcome->segmentMs;
+		pthread_mutex_unlock(&partition->lock);
+	}
+}
+
 static void install(struct outcome *outcome)
 {
 	struct fb_topic *topic = outcome->topic;
 
 	topic->conf = outcome->conf;
+	topic->retention = outcome->retention;
+	install_segments(outcome);
 	if (!outcome->key)
 		return;
 	fb_chain_unref(topic->chain);
@@ -222,6 +247,8 @@ static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct o
 	*outcome = (struct outcome){.topic = topic};
 	lookup_init(&lookup, cluster, kw_str(topic->name), topic->replicas[0]);
 	read_conf(&lookup, &outcome->conf);
+	read_retention(&lookup, &outcome->retention);
+	outcome->segmentMs = number(&lookup, "segment.ms", 604800000);
 	code = make_chain(&lookup, outcome, err);
 	kw_arena_fini(&lookup.arena);
 	return code;

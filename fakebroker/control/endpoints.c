@@ -10,6 +10,8 @@
 #include "lib/text/number.h"
 
 enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000, MAX_RECORDS = 100000 };
+/* The year 5138: sums of two stay far from overflowing. */
+static const int64_t MOST_MS = 100000000000000;
 
 void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 {
@@ -57,6 +59,41 @@ static bool number(const struct fb_ask *ask, const char *name, int64_t min, int6
 		return true;
 	fb_answer_error(answer, 400, "%s: %s", name, err.text);
 	return false;
+}
+
+/* ---- clock ---- */
+
+static void get_clock(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct fb_clock *clock = ask->cluster->clock;
+
+	(void)rest;
+	answer->json = json_pack("{s:I, s:b}", "now", (json_int_t)fb_clock_now(clock), "frozen", fb_clock_frozen(clock));
+}
+
+/* What is due by the new time is done before the answer. */
+static void post_clock(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct fb_clock *clock = ask->cluster->clock;
+	int64_t now = fb_clock_now(clock), by = 0;
+	bool frozen = fb_clock_frozen(clock);
+	struct kt_err err = {0};
+	struct kt_obj obj;
+
+	if (!open_body(ask, &obj, &err, answer))
+		return;
+	kt_obj_int64(&obj, "now", 0, MOST_MS, &now);
+	kt_obj_int64(&obj, "advance", -MOST_MS, MOST_MS, &by);
+	kt_obj_bool(&obj, "frozen", &frozen);
+	if (kt_obj_done(&obj) == 0 && (now + by < 0 || now + by > MOST_MS))
+		kt_obj_fail(&obj, "advance", KT_ERANGE, "leads out of the years that there are timestamps for");
+	if (err.code) {
+		answer_err(answer, &err);
+		return;
+	}
+	fb_clock_set(clock, now + by, frozen);
+	fb_cluster_tick(ask->cluster);
+	get_clock(ask, rest, answer);
 }
 
 /* ---- requests ---- */
@@ -179,18 +216,59 @@ static void get_status(const struct fb_ask *ask, const char *rest, struct fb_ans
 	answer->json = fb_status_json(ask->cluster);
 }
 
+/* "TOPIC/N" */
+static bool read_partition(const char *rest, size_t n, char topic[256], int64_t *index)
+{
+	const char *slash = memrchr(rest, '/', n);
+	char digits[24];
+
+	if (!slash || slash - rest >= 256)
+		return false;
+	snprintf(topic, 256, "%.*s", (int)(slash - rest), rest);
+	snprintf(digits, sizeof digits, "%.*s", (int)(rest + n - slash - 1), slash + 1);
+	return kt_parse_int(digits, 0, INT32_MAX, index, NULL) == 0;
+}
+
+static void no_partition(const char *rest, size_t n, struct fb_answer *answer)
+{
+	fb_answer_error(answer, 404, "there is no partition %.*s; /v1/partitions/TOPIC/N is expected", (int)n, rest);
+}
+
 static void get_partition(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
-	const char *slash = strrchr(rest, '/');
-	char topic[256] = "";
-	int64_t index = -1;
+	size_t n = strlen(rest);
+	char topic[256];
+	int64_t index;
 
-	if (slash && slash - rest < (ptrdiff_t)sizeof topic && kt_parse_int(slash + 1, 0, INT32_MAX, &index, NULL) == 0) {
-		snprintf(topic, sizeof topic, "%.*s", (int)(slash - rest), rest);
+	if (read_partition(rest, n, topic, &index))
 		answer->json = fb_partition_json(ask->cluster, topic, (int32_t)index);
-	}
 	if (!answer->json)
-		fb_answer_error(answer, 404, "there is no partition %s; /v1/partitions/TOPIC/N is expected", rest);
+		no_partition(rest, n, answer);
+}
+
+static void post_append(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	size_t n = strlen(rest) - strlen("/append");
+	bool keep_offsets = false;
+	struct kt_err err = {0};
+	struct kw_buf set = {0};
+	struct kt_obj obj;
+	char topic[256];
+	int64_t index;
+
+	if (!read_partition(rest, n, topic, &index)) {
+		no_partition(rest, n, answer);
+		return;
+	}
+	if (!open_body(ask, &obj, &err, answer))
+		return;
+	if (fb_append_read(&obj, &set, &keep_offsets) == 0)
+		answer->json = fb_append_json(ask->cluster, topic, (int32_t)index, &set, keep_offsets, &err);
+	kw_buf_fini(&set);
+	if (err.code)
+		answer_err(answer, &err);
+	else if (!answer->json)
+		no_partition(rest, n, answer);
 }
 
 static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -287,7 +365,8 @@ static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_an
 		fb_answer_error(answer, 500, "out of memory");
 }
 
-/* A path is a whole one, or with a slash at its end a prefix of what the function gets. */
+/* A path is a whole one, or with a slash at its end a prefix of what the function gets. With a star it is what begins
+ * and ends so, and the function gets what is behind the beginning; it stands in front of that prefix and hides it. */
 static const struct endpoint {
 	const char *method, *path;
 	void (*run)(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
@@ -301,6 +380,9 @@ static const struct endpoint {
 	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}},
 	{"DELETE", "/v1/requests",    delete_requests, {NULL}},
 	{"POST",   "/v1/wait",        post_wait,      {NULL}},
+	{"GET",    "/v1/clock",       get_clock,      {NULL}},
+	{"POST",   "/v1/clock",       post_clock,     {NULL}},
+	{"POST",   "/v1/partitions/*/append", post_append, {NULL}},
 	{"GET",    "/v1/partitions/", get_partition,  {NULL}},
 	{"GET",    "/v1/observer",    get_observer,   {NULL}},
 	{"PUT",    "/v1/observer",    put_observer,   {NULL}},
@@ -311,11 +393,17 @@ static const struct endpoint {
 
 enum { NPARAMS = sizeof endpoints[0].params / sizeof endpoints[0].params[0] };
 
-static bool is_path(const struct endpoint *e, const char *path)
+/* Where the rest begins; NULL if it is another path. */
+static const char *rest_of(const struct endpoint *e, const char *path)
 {
-	size_t n = strlen(e->path);
+	const char *star = strchr(e->path, '*');
+	size_t n = star ? (size_t)(star - e->path) : strlen(e->path), tail = star ? strlen(star + 1) : 0, all = strlen(path);
 
-	return e->path[n - 1] == '/' ? strncmp(path, e->path, n) == 0 : strcmp(path, e->path) == 0;
+	if (strncmp(path, e->path, n) != 0 || all < n + tail)
+		return NULL;
+	if (star)
+		return strcmp(path + all - tail, star + 1) == 0 ? path + n : NULL;
+	return e->path[n - 1] == '/' || all == n ? path + n : NULL;
 }
 
 static bool know_params(const struct endpoint *e, const struct fb_ask *ask, struct fb_answer *answer)
@@ -342,19 +430,22 @@ static bool know_params(const struct endpoint *e, const struct fb_ask *ask, stru
 
 void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer)
 {
+	bool hides = false;
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
 		const struct endpoint *e = &endpoints[i];
+		const char *rest = rest_of(e, ask->path);
 
-		if (!is_path(e, ask->path))
+		if (!rest || (hides && !strchr(e->path, '*')))
 			continue;
+		hides = strchr(e->path, '*');
 		n += (size_t)snprintf(answer->allow + n, sizeof answer->allow - n, "%s%s", n ? ", " : "", e->method);
 		if (strcmp(ask->method, e->method) != 0)
 			continue;
 		answer->allow[0] = '\0';
 		if (know_params(e, ask, answer))
-			e->run(ask, ask->path + strlen(e->path), answer);
+			e->run(ask, rest, answer);
 		return;
 	}
 	if (n)

@@ -22,8 +22,8 @@ static void check(const struct fb_ask *ask, struct fb_answer *answer)
 	FUZZ_CHECK(answer->status == 200 || answer->status == 408 || json_object_get(answer->json, "error"));
 	text = answer->json ? json_dumps(answer->json, JSON_INDENT(2)) : NULL;
 	FUZZ_CHECK(text || strcmp(ask->path, "/metrics") == 0);
-	if (answer->status == 200 && strncmp(ask->path, "/v1/partitions/", 15) == 0)   /* there is one partition */
-		FUZZ_CHECK(strtoll(strrchr(ask->path, '/') + 1, NULL, 10) == 0);
+	if (answer->status == 200 && strncmp(ask->path, "/v1/partitions/t/", 17) == 0)   /* there is one partition */
+		FUZZ_CHECK(strtoll(ask->path + 17, NULL, 10) == 0);
 	free(text);
 	json_decref(answer->json);
 	free(answer->text);
@@ -68,19 +68,53 @@ static void ask_all(struct fb_cluster *cluster, char *text)
 	}
 }
 
+/* Whatever was appended is there, in rising order, and can be searched. */
+static void check_log(struct fb_cluster *cluster)
+{
+	struct fb_log *log = &fb_topic_find(cluster, kw_str("t"))->partitions[0].log;
+	int64_t end = 0, offset, timestamp;
+	struct kw_arena arena;
+	struct fb_read read;
+	size_t bytes = 0;
+
+	for (size_t i = log->first; i < log->n; i++) {
+		const struct fb_entry *entry = &log->entries[i];
+
+		FUZZ_CHECK(entry->baseOffset >= end && entry->lastOffset >= entry->baseOffset);
+		end = entry->lastOffset + 1;
+		bytes += entry->size;
+		FUZZ_CHECK(fb_log_find(log, entry->lastOffset) == i);
+	}
+	FUZZ_CHECK(end <= log->logEndOffset && bytes == log->bytes);
+	fb_log_by_time(log, 0, &offset, &timestamp);
+	fb_log_max_time(log, &offset, &timestamp);
+	kw_arena_init(&arena, 0);
+	FUZZ_CHECK(fb_log_read(log, 0, INT64_MAX, INT32_MAX, true, &arena, &read) == 0);
+	FUZZ_CHECK(log->bytes > INT32_MAX || (size_t)read.records.n == log->bytes);
+	for (size_t i = 0; i < read.nframes; i++)
+		fb_frame_unref(read.frames[i]);
+	kw_arena_fini(&arena);
+}
+
+static void make_topic(struct fb_cluster *cluster)
+{
+	struct fb_topic *topic;
+
+	FUZZ_CHECK(fb_topic_create(cluster, kw_str("t"), 1, 1, NULL, &topic, NULL) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	static struct fb_broker_process process;
 	char *text = fuzz_text(p, n);
 	struct kt_err err = {0};
 
-	if (!process.cluster) {
-		struct fb_topic *topic;
-
+	if (!process.cluster)
 		FUZZ_CHECK(checked_start(&process, NULL, &err) == 0);
-		FUZZ_CHECK(fb_topic_create(process.cluster, kw_str("t"), 1, 1, NULL, &topic, &err) == 0);
-	}
+	make_topic(process.cluster);
 	ask_all(process.cluster, text);
+	check_log(process.cluster);
+	fb_topic_delete(process.cluster, fb_topic_find(process.cluster, kw_str("t")));
 	fb_rules_free(process.cluster->rules);
 	process.cluster->rules = fb_rules_new(process.cluster, 1);
 	FUZZ_CHECK(process.cluster->rules && fb_cluster_observe(process.cluster, NULL, false, &err) == 0);

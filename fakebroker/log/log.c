@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/log/record_time.h"
+#include "lib/wire/set.h"
 
 enum { FIRST_CAP = 16 };
 
@@ -74,11 +75,40 @@ static void obey_limit(struct fb_log *log)
 	}
 }
 
+/* LogSegment.shouldRoll. */
+static bool must_roll(const struct fb_log *log, const struct fb_entry *entry)
+{
+	if (log->activeBytes == 0 || (log->segmentBytes && entry->size > log->segmentBytes - log->activeBytes))
+		return true;
+	return log->segmentMs && log->activeTimestamp >= 0 && entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
+}
+
+static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
+{
+	entry->rolled = must_roll(log, entry);
+	if (entry->rolled) {
+		log->activeBytes = 0;
+		log->activeTimestamp = entry->maxTimestamp;
+	}
+	log->activeBytes += entry->size;
+}
+
+/* There is room for it; its frame's reference is taken. */
+static void add_entry(struct fb_log *log, const struct fb_entry *entry)
+{
+	log->entries[log->n] = *entry;
+	add_to_segment(log, &log->entries[log->n++]);
+	log->logEndOffset = entry->lastOffset + 1;
+	log->bytes += entry->size;
+	log->pinned += pinned_by(entry);
+	obey_limit(log);
+}
+
 int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct fb_frame *frame, const uint8_t *body,
 		  size_t body_size, int64_t maxTimestamp, int64_t offsetOfMaxTimestamp)
 {
 	bool keep = frame && body_size >= frame->cap / 2;
-	struct fb_entry *entry;
+	struct fb_entry entry;
 
 	assert((int64_t)kw_rd64(header + KW_B_BASE_OFFSET) == log->logEndOffset);
 	if (reserve(log) < 0)
@@ -86,8 +116,7 @@ int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct
 	frame = keep ? fb_frame_ref(frame) : copy_out(header, body, body_size);
 	if (!frame)
 		return KT_ENOMEM;
-	entry = &log->entries[log->n++];
-	*entry = (struct fb_entry){
+	entry = (struct fb_entry){
 		.baseOffset = log->logEndOffset,
 		.lastOffset = log->logEndOffset + (int32_t)kw_rd32(header + KW_B_LAST_OFFSET_DELTA),
 		.maxTimestamp = maxTimestamp,
@@ -96,11 +125,8 @@ int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct
 		.frame = frame,
 		.body = keep ? body : frame->p + KW_B_RECORDS,
 	};
-	memcpy(entry->header, header, KW_B_RECORDS);
-	log->logEndOffset = entry->lastOffset + 1;
-	log->bytes += entry->size;
-	log->pinned += pinned_by(entry);
-	obey_limit(log);
+	memcpy(entry.header, header, KW_B_RECORDS);
+	add_entry(log, &entry);
 	return 0;
 }
 
@@ -155,6 +181,13 @@ static struct fit fitting(const struct fb_log *log, size_t at, int64_t end, size
 	return fit;
 }
 
+static int32_t said_count(const struct fb_entry *entry)
+{
+	int32_t count = (int32_t)kw_rd32(entry->header + KW_B_COUNT);
+
+	return count > 0 ? count : 0;
+}
+
 int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t max, bool min_one, struct kw_arena *arena,
 		struct fb_read *out)
 {
@@ -165,17 +198,23 @@ int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t ma
 	struct fb_frame **frames = kw_alloc(arena, n * sizeof *frames);
 	uint8_t *headers = kw_alloc(arena, n * KW_B_RECORDS);
 
-	*out = (struct fb_read){.records = {.n = 0}, .end = n ? log->entries[at + n - 1].lastOffset + 1 : offset};
+	*out = (struct fb_read){.records = {.n = 0}, .codec = -1,
+				.end = n ? log->entries[at + n - 1].lastOffset + 1 : offset};
 	if (!slices || !frames || !headers)
 		return KT_ENOMEM;
 	for (size_t i = 0; i < n; i++, headers += KW_B_RECORDS) {
 		const struct fb_entry *entry = &log->entries[at + i];
+		size_t head = entry->size < KW_B_RECORDS ? entry->size : KW_B_RECORDS;
 
 		memcpy(headers, entry->header, KW_B_RECORDS);
-		slices[2 * i] = (struct kw_slice){headers, KW_B_RECORDS};
-		slices[2 * i + 1] = (struct kw_slice){entry->body, entry->size - KW_B_RECORDS};
+		slices[2 * i] = (struct kw_slice){headers, head};
+		slices[2 * i + 1] = (struct kw_slice){entry->body, entry->size - head};
 		frames[i] = fb_frame_ref(entry->frame);
+		if (i < fit.whole && !entry->opaque)
+			out->count += said_count(entry);
 	}
+	if (fit.whole && !log->entries[at].opaque)
+		out->codec = kw_rd16(log->entries[at].header + KW_B_ATTRIBUTES) & KW_A_CODEC;
 	if (fit.cut) {
 		slices[2 * n - 2].n = fit.cut < KW_B_RECORDS ? fit.cut : KW_B_RECORDS;
 		slices[2 * n - 1].n = fit.cut - slices[2 * n - 2].n;
@@ -213,7 +252,7 @@ bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset
 		struct kw_batch batch;
 		enum kw_walk why;
 
-		if (log->entries[i].maxTimestamp < timestamp)
+		if (log->entries[i].opaque || log->entries[i].maxTimestamp < timestamp)
 			continue;
 		fb_entry_batch(&log->entries[i], &batch);
 		search.batch = &batch;
@@ -235,6 +274,156 @@ void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timesta
 			latest = &log->entries[i];
 	*offset = latest ? latest->offsetOfMaxTimestamp : -1;
 	*timestamp = latest ? latest->maxTimestamp : -1;
+}
+
+/* ---- append as it is ---- */
+
+static const int64_t MAX_KEPT_OFFSET = INT64_MAX / 2;
+
+/* The next entry of the set; false at its end. */
+static bool next_entry(struct kw_set *set, struct kw_entry *entry, bool *whole)
+{
+	struct kt_err err = {0};
+
+	if (set->at == set->n)
+		return false;
+	*whole = kw_set_next(set, entry, &err) > 0;
+	if (!*whole) {
+		*entry = (struct kw_entry){.p = set->p + set->at, .at = set->at, .size = set->n - set->at, .magic = -1};
+		set->at = set->n;
+	}
+	return true;
+}
+
+/* A batch that is too small for its own header tells no more than a message. */
+static bool is_batch(const struct kw_entry *entry)
+{
+	return entry->magic == 2 && entry->size >= KW_B_RECORDS;
+}
+
+/* Which offsets an entry takes up in a log that ends at *end. */
+static int place_entry(const struct kw_entry *entry, bool whole, bool keep_offsets, int64_t *end, struct fb_entry *out,
+		       struct kt_err *err)
+{
+	int64_t offset = whole && keep_offsets ? entry->offset : *end;
+	int32_t delta = is_batch(entry) ? (int32_t)kw_rd32(entry->p + KW_B_LAST_OFFSET_DELTA) : 0;
+
+	if (entry->size > INT32_MAX)
+		return kw_fail_at(err, KT_ELIMIT, entry->at, "what lies here is larger than a records field can be");
+	if (whole && !is_batch(entry) && !keep_offsets)
+		return kw_fail_at(err, KT_ERANGE, entry->at, "messages of magic %d need \"keepOffsets\"", entry->magic);
+	if (offset < *end || offset > MAX_KEPT_OFFSET)
+		return kw_fail_at(err, KT_ERANGE, entry->at,
+				  "offset %lld is not in %lld..%lld: the log ends there, and offsets rise", (long long)offset,
+				  (long long)*end, (long long)MAX_KEPT_OFFSET);
+	/* A message has the offset of its last record; where the first one is, only its inside knows. */
+	*out = (struct fb_entry){.baseOffset = is_batch(entry) ? offset : *end, .lastOffset = offset + (delta > 0 ? delta : 0),
+				 .size = (uint32_t)entry->size, .opaque = !is_batch(entry), .maxTimestamp = KW_NO_TIMESTAMP,
+				 .offsetOfMaxTimestamp = -1};
+	*end = out->lastOffset + 1;
+	return 0;
+}
+
+/* Of what the batch says is its greatest timestamp, Kafka's ListOffsets names the first record that has it. */
+static void set_time(struct fb_entry *entry)
+{
+	struct time_search search = {.timestamp = (int64_t)kw_rd64(entry->header + KW_B_MAX_TIMESTAMP)};
+	struct kw_batch batch;
+	enum kw_walk why;
+
+	fb_entry_batch(entry, &batch);
+	search.batch = &batch;
+	entry->maxTimestamp = search.timestamp;
+	if (search.timestamp != KW_NO_TIMESTAMP && kw_batch_walk(&batch, NULL, search_record, &search, &why, NULL) > 0)
+		entry->offsetOfMaxTimestamp = search.offset;
+}
+
+static int store_entry(struct fb_log *log, const struct kw_entry *from, struct fb_entry *entry, bool keep_offsets,
+		       int32_t leaderEpoch)
+{
+	size_t head = from->size < KW_B_RECORDS ? from->size : KW_B_RECORDS;
+
+	memcpy(entry->header, from->p, head);
+	if (!entry->opaque && !keep_offsets) {
+		kw_wr64(entry->header + KW_B_BASE_OFFSET, (uint64_t)entry->baseOffset);
+		kw_wr32(entry->header + KW_B_LEADER_EPOCH, (uint32_t)leaderEpoch);
+	}
+	entry->frame = reserve(log) < 0 ? NULL : copy_out(entry->header, from->p + head, from->size - head);
+	if (!entry->frame)
+		return KT_ENOMEM;
+	entry->body = entry->frame->p + KW_B_RECORDS;
+	if (!entry->opaque)
+		set_time(entry);
+	add_entry(log, entry);
+	return 0;
+}
+
+int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_offsets, int32_t leaderEpoch,
+		      struct kt_err *err)
+{
+	struct kw_set set = {.p = p, .n = n};
+	int64_t end = log->logEndOffset;
+	struct kw_entry from;
+	struct fb_entry entry;
+	bool whole;
+
+	while (next_entry(&set, &from, &whole))
+		if (place_entry(&from, whole, keep_offsets, &end, &entry, err))
+			return err->code;
+	end = log->logEndOffset;
+	for (set.at = 0; next_entry(&set, &from, &whole);) {
+		place_entry(&from, whole, keep_offsets, &end, &entry, err);
+		if (store_entry(log, &from, &entry, keep_offsets, leaderEpoch) < 0)
+			return kt_fail(err, KT_ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* ---- retention ---- */
+
+struct segment {
+	size_t n, bytes;           /* batches */
+	int64_t maxTimestamp;
+};
+
+/* The oldest one. */
+static struct segment first_segment(const struct fb_log *log)
+{
+	struct segment segment = {.maxTimestamp = -1};
+
+	for (size_t i = log->first; i < log->n && (i == log->first || !log->entries[i].rolled); i++) {
+		segment.n++;
+		segment.bytes += log->entries[i].size;
+		if (log->entries[i].maxTimestamp > segment.maxTimestamp)
+			segment.maxTimestamp = log->entries[i].maxTimestamp;
+	}
+	return segment;
+}
+
+static size_t drop_segment(struct fb_log *log, const struct segment *segment)
+{
+	for (size_t i = 0; i < segment->n; i++)
+		drop_first(log);
+	if (log->first == log->n)
+		log->activeBytes = 0;
+	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset : log->logEndOffset;
+	return segment->n;
+}
+
+size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now)
+{
+	struct segment segment;
+	size_t n = 0;
+
+	if (!retention->deletes)
+		return 0;
+	while (segment = first_segment(log), segment.n > 0 && retention->bytes >= 0 &&
+	       log->bytes - segment.bytes >= (size_t)retention->bytes)
+		n += drop_segment(log, &segment);
+	while (segment = first_segment(log), segment.n > 0 && retention->ms >= 0 && segment.maxTimestamp >= 0 &&
+	       now - segment.maxTimestamp > retention->ms)
+		n += drop_segment(log, &segment);
+	return n;
 }
 
 /* ---- end ---- */

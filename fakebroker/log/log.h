@@ -1,4 +1,5 @@
-/* A partition's log, in memory: record batches v2 with the offsets that the broker gave them.
+/* A partition's log, in memory: record batches v2 with the offsets that the broker gave them, and whatever else was put
+ * in as it is.
  *
  * A batch is kept as a 61-byte header of its own (base offset, epoch, timestamps, CRC as the broker set them) and a
  * slice of the frame that it came in; a slice that is less than half of its frame is copied out, so that a small batch
@@ -16,9 +17,11 @@ struct fb_entry {
 	int64_t maxTimestamp;
 	int64_t offsetOfMaxTimestamp; /* of the first record that has it; -1 if none has */
 	uint32_t size;             /* whole batch, header included */
+	bool rolled;               /* the first of its segment */
+	bool opaque;               /* no whole batch of magic 2: nothing but its bytes is known */
 	struct fb_frame *frame;    /* holds the bytes after the header */
 	const uint8_t *body;       /* size - KW_B_RECORDS bytes; KW_B_RECORDS bytes before them are in the frame too */
-	uint8_t header[KW_B_RECORDS];
+	uint8_t header[KW_B_RECORDS];   /* of an opaque one that is shorter: all of it, then zeros */
 };
 
 struct fb_log {
@@ -31,6 +34,17 @@ struct fb_log {
 	size_t max_bytes;          /* kit.log.max.bytes, a limit of `pinned`: above it the oldest batches go and
 				      logStartOffset moves; 0 = none */
 	uint64_t dropped;          /* batches that the limit removed */
+	/* The active segment; a batch that does not fit, or is too much later than the first, begins another one. */
+	size_t segmentBytes;       /* segment.bytes; 0 = no limit */
+	int64_t segmentMs;         /* segment.ms; 0 = no limit */
+	size_t activeBytes;
+	int64_t activeTimestamp;   /* of its first batch; -1 if that has none */
+};
+
+/* What the topic's configuration says of old segments. */
+struct fb_retention {
+	bool deletes;              /* cleanup.policy contains delete */
+	int64_t ms, bytes;         /* retention.ms, retention.bytes; negative = no limit */
 };
 
 void fb_log_init(struct fb_log *log, size_t max_bytes);
@@ -43,10 +57,20 @@ void fb_log_fini(struct fb_log *log);
 int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct fb_frame *frame, const uint8_t *body,
 		  size_t body_size, int64_t maxTimestamp, int64_t offsetOfMaxTimestamp);
 
+/* Appends a record set as it is, for a client to choke on: nothing is judged, no CRC redone. Every batch of magic 2 gets
+ * the next offsets and the leader epoch, as a leader's batch has them; with keep_offsets both stay, and so do those of
+ * messages of magic 0 and 1, which need it. The set is cut into entries by its lengths; what is left where they are
+ * wrong, or end, is one entry more, which takes up one offset. Offsets that are kept may leave gaps, but rise: an entry
+ * is found by its last one. err, which must not be NULL, has the place in the set.
+ * 0, or KT_ELIMIT (an entry of 2 GiB) and KT_ERANGE (an offset below the log's end, or above 2^62; a message without
+ * keep_offsets), when nothing changed, or KT_ENOMEM, when some entries may be there. */
+int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_offsets, int32_t leaderEpoch,
+		      struct kt_err *err);
+
 /* Index (into entries) of the batch that holds offset, or of the next one after it; log->n if there is none. */
 size_t fb_log_find(const struct fb_log *log, int64_t offset);
-/* The batch of an entry, for kw_batch_walk: header fields as stored, p such that the body is in place behind it. Lives
- * as long as the entry. */
+/* The batch of an entry that is not opaque, for kw_batch_walk: header fields as stored, p such that the body is in place
+ * behind it. Lives as long as the entry. */
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
 /* The batches from the one that holds `offset` on and below `end`, for a records field: at most max bytes, so that the
@@ -57,6 +81,8 @@ void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 struct fb_read {
 	struct kw_records records;
 	size_t whole;              /* batches that are not cut off */
+	int64_t count;             /* records that those say to have */
+	int codec;                 /* of the first one; -1 if it is cut off, or opaque */
 	int64_t end;               /* behind the last batch, one that is cut off included; the offset asked for if none */
 	struct fb_frame **frames;  /* one reference each; a frame may come more than once */
 	size_t nframes;            /* = number of batches, a cut one included */
@@ -71,6 +97,9 @@ bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset
 /* The greatest timestamp and the offset of the first record that has it (-1, -1 in an empty log): ListOffsets
  * timestamp -3. */
 void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
+/* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
+ * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
+size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
 /* DeleteRecords: moves logStartOffset up to offset (at most logEndOffset) and drops whole batches below it. */
 void fb_log_trim(struct fb_log *log, int64_t offset);
 

@@ -1,6 +1,7 @@
 /* Reading over the wire: ListOffsets and Fetch. What is expected was measured on Apache Kafka 4.4.0, unless a line says that
  * it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/tests/talk.h"
 
 static struct running run;
@@ -220,14 +221,13 @@ static void requests_are_judged_as_a_whole(void **state)
 	json_t *json;
 
 	(void)state;
-	/* the kit gives no sessions: what asks for a new one or ends one is answered in full, what goes on with one is not */
 	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 12, FETCH "'sessionId': 5, 'sessionEpoch': 1, " WANT(0)), 70);
 	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 12, FETCH "'sessionId': 0, 'sessionEpoch': 1, " WANT(0)), 70);
-	assert_int_equal(ask_num(&run, conn, "sessionId", "Fetch", 12, FETCH "'sessionId': 0, 'sessionEpoch': 0, " WANT(0)), 0);
 	assert_int_equal(ask_num(&run, conn, "responses.0.partitions.0.highWatermark", "Fetch", 12, FETCH "'sessionId': 5, "
 				 "'sessionEpoch': -1, " WANT(0)), 5);
 	json = talk(&run, conn, "Fetch", 12, FETCH "'isolationLevel': 7, " WANT(0));
 	assert_int_equal(num_at(json, "errorCode"), -1);
+	assert_int_equal(num_at(json, "sessionId"), 0);
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), -1);
 	json_decref(json);
 	json = talk(&run, conn, "Fetch", 12, FETCH "'isolationLevel': 1, " WANT(0));
@@ -252,6 +252,98 @@ static void requests_are_judged_as_a_whole(void **state)
 	assert_int_equal(num_at(json, "responses.0.partitions.0.highWatermark"), 5);
 	assert_int_equal(num_at(json, "responses.0.partitions.1.errorCode"), 3);
 	json_decref(json);
+}
+
+/* A fetch in a session; at most 10 ms of waiting. */
+static json_t *go_on(int64_t id, int epoch, const char *rest)
+{
+	return talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'minBytes': 1, 'maxBytes': 100000, 'sessionId': %lld, "
+		    "'sessionEpoch': %d, %s}", (long long)id, epoch, rest);
+}
+
+static void a_session_tells_what_changed(void **state)
+{
+	json_t *json = go_on(0, 0, "'topics': [{'topic': 'log', 'partitions': [{'partition': 0, 'fetchOffset': 5, "
+			     "'partitionMaxBytes': 1000}]}]");
+	int64_t id = num_at(json, "sessionId");
+
+	(void)state;
+	assert_true(id > 0);
+	assert_int_equal(num_at(json, "responses.0.partitions.0.highWatermark"), 5);
+	json_decref(json);
+	json = go_on(id, 1, "'topics': []");
+	assert_int_equal(num_at(json, "sessionId"), id);
+	assert_int_equal(json_array_size(at(json, "responses")), 0);
+	json_decref(json);
+	/* records, and a partition that is not there, which is told each time */
+	json = go_on(id, 2, "'topics': [{'topic': 'nope', 'partitions': [{'partition': 0}]}, {'topic': 'log', 'partitions': "
+		     "[{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]");
+	assert_int_equal(json_array_size(at(json, "responses")), 2);
+	assert_string_equal(str_at(json, "responses.0.topic"), "log");
+	assert_int_equal(num_at(json, "responses.1.partitions.0.errorCode"), 3);
+	json_decref(json);
+	/* what was sent records goes last */
+	json = go_on(id, 3, "'topics': []");
+	assert_string_equal(str_at(json, "responses.0.topic"), "nope");
+	assert_string_equal(str_at(json, "responses.1.topic"), "log");
+	json_decref(json);
+	json = go_on(id, 4, "'topics': [], 'forgottenTopicsData': [{'topic': 'log', 'partitions': [0, 7]}]");
+	assert_int_equal(json_array_size(at(json, "responses")), 1);
+	json_decref(json);
+	json = go_on(id, 4, "'topics': []");
+	assert_int_equal(num_at(json, "errorCode"), 71);
+	assert_int_equal(num_at(json, "sessionId"), 0);
+	json_decref(json);
+	/* an empty session ends */
+	json = go_on(id, 5, "'topics': [], 'forgottenTopicsData': [{'topic': 'nope', 'partitions': [0]}]");
+	assert_int_equal(num_at(json, "errorCode"), 0);
+	assert_int_equal(num_at(json, "sessionId"), 0);
+	json_decref(json);
+	json = go_on(id, 6, "'topics': []");
+	assert_int_equal(num_at(json, "errorCode"), 70);
+	json_decref(json);
+}
+
+static void a_session_names_topics_as_it_began(void **state)
+{
+	json_t *json = go_on(0, 0, "'topics': [{'topic': 'log', 'partitions': [{'partition': 0, 'fetchOffset': 5}]}]");
+	int64_t id = num_at(json, "sessionId");
+
+	(void)state;
+	json_decref(json);
+	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 13, "{'maxWaitMs': 10, 'sessionId': %lld, 'sessionEpoch': 1}",
+				 (long long)id), 106);
+	json_decref(go_on(id, -1, "'topics': []"));
+	json = go_on(id, 1, "'topics': []");
+	assert_int_equal(num_at(json, "errorCode"), 70);
+	json_decref(json);
+}
+
+/* One slot, and whoever has it is not idle for long enough. */
+static void there_are_as_many_sessions_as_slots(void **state)
+{
+	struct kw_arena arena;
+	struct fb_fetch_sessions *sessions = fb_fetch_sessions_new();
+	struct kw_FetchRequest *body;
+	struct fb_fetch_context context;
+	int32_t first;
+
+	(void)state;
+	kw_arena_init(&arena, 0);
+	body = kw_new(&kw_msg_FetchRequest, &arena);
+	body->sessionEpoch = 0;
+	assert_int_equal(fb_fetch_begin(sessions, body, false, 1000, &arena, &context), 0);
+	first = fb_fetch_end(sessions, &context, 1, 1000);
+	assert_true(first > 0);
+	assert_int_equal(fb_fetch_begin(sessions, body, false, 121000, &arena, &context), 0);
+	assert_int_equal(fb_fetch_end(sessions, &context, 1, 121000), 0);
+	assert_int_equal(fb_fetch_end(sessions, &context, 0, 121000), 0);
+	assert_true(fb_fetch_end(sessions, &context, 1, 121001) > 0);
+	body->sessionId = first;
+	body->sessionEpoch = 1;
+	assert_int_equal(fb_fetch_begin(sessions, body, false, 121001, &arena, &context), 70);
+	fb_fetch_sessions_free(sessions);
+	kw_arena_fini(&arena);
 }
 
 /* The bytes of log and log2, which have the same batches, in one answer. */
@@ -356,6 +448,9 @@ int main(void)
 		cmocka_unit_test(batches_are_read),
 		cmocka_unit_test(wrong_places_have_no_records),
 		cmocka_unit_test(requests_are_judged_as_a_whole),
+		cmocka_unit_test(a_session_tells_what_changed),
+		cmocka_unit_test(a_session_names_topics_as_it_began),
+		cmocka_unit_test(there_are_as_many_sessions_as_slots),
 		cmocka_unit_test(partitions_share_the_bytes),
 		cmocka_unit_test(a_fetch_waits_for_enough),
 		cmocka_unit_test(a_fetch_does_not_wait_for_what_cannot_come),

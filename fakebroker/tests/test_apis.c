@@ -54,6 +54,7 @@ static const struct {
 	{19, 0, 99, "{\"topics\": [{\"name\": \"a b\", \"numPartitions\": 1, \"replicationFactor\": 1}]}"},
 	{20, 0, 5, "{\"topicNames\": [\"nope\"]}"},
 	{20, 6, 99, "{\"topics\": [{\"name\": \"nope\"}]}"},
+	{21, 0, 99, "{\"topics\": [{\"name\": \"t\", \"partitions\": [{\"partitionIndex\": 0, \"offset\": 0}]}]}"},
 	{23, 0, 99, "{\"topics\": [{\"topic\": \"t\", \"partitions\": [{\"partition\": 0, \"leaderEpoch\": 0}]}]}"},
 	{24, 0, 3, "{\"v3AndBelowTransactionalId\": \"x\", \"v3AndBelowTopics\": [{\"name\": \"t\", \"partitions\": [0]}]}"},
 	{24, 4, 99, "{\"transactions\": [{\"transactionalId\": \"x\", \"topics\": [{\"name\": \"t\", \"partitions\": [0]}]}]}"},

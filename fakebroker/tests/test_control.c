@@ -44,6 +44,7 @@ static const struct {
 	{"/v1/requests", "GET, DELETE"},
 	{"/v1/wait", "POST"},
 	{"/v1/partitions/t/0", "GET"},
+	{"/v1/partitions/t/0/append", "POST"},
 	{"/v1/observer", "GET, PUT"},
 	{"/v1/validators", "GET"},
 	{"/metrics", "GET"},

@@ -8,14 +8,15 @@
 
 /* Characters that n bytes take, without a NUL. */
 size_t kw_base64_len(size_t n, bool url);
-/* Writes them and a NUL. */
+/* Writes them and a NUL; p may be NULL when n is 0. */
 void kw_base64_encode(const uint8_t *p, size_t n, bool url, char *out);
 /* Reads n characters into out (room for n / 4 * 3 + 3 bytes). Padding is optional; both alphabets are read. Returns the
  * number of bytes, or -1 if a character, the length or the left-over bits are wrong. */
 long kw_base64_decode(const char *s, size_t n, uint8_t *out);
 /* Writes 2n hex digits, in small letters, and a NUL. */
 void kw_hex_encode(const uint8_t *p, size_t n, char *out);
-/* Reads n hex digits, blanks between bytes allowed, into out (room for n / 2 bytes). Bytes read or -1. */
+/* Reads n characters, pairs of hex digits with blanks and line ends between bytes, into out (room for n / 2 bytes).
+ * Returns the number of bytes, or -1 at anything else. */
 long kw_hex_decode(const char *s, size_t n, uint8_t *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_CAP = 256, FIRST_REFS = 8, DEFAULT_MAX = 1 << 30 };
+enum { FIRST_CAP = 256, FIRST_REFS = 8 };
 
 void kw_buf_init(struct kw_buf *buf, size_t max)
 {
@@ -25,7 +25,7 @@ void kw_buf_clear(struct kw_buf *buf)
 /* Whether n more bytes, copied or referenced, stay within the maximum. */
 static bool fits(const struct kw_buf *buf, size_t n)
 {
-	size_t max = buf->max ? buf->max : DEFAULT_MAX, len = kw_buf_len(buf);
+	size_t max = buf->max ? buf->max : KW_BUF_MAX, len = kw_buf_len(buf);
 
 	return len <= max && n <= max - len;
 }

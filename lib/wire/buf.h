@@ -3,7 +3,7 @@
  * The first failure (memory or maximum) sticks: later writes are no-ops and `failed` is set. The caller looks once.
  * With by_ref set, runs of at least KW_REF_MIN bytes given to kw_put_ref() are remembered instead of copied, so that
  * record sets go to the socket by writev; see kw_buf_iov(). A zeroed struct is an empty buffer with the default
- * maximum.
+ * maximum. <endian.h> needs _DEFAULT_SOURCE or _GNU_SOURCE where the compiler is told a bare -std=c11.
  */
 #ifndef KASSAY_WIRE_BUF_H
 #define KASSAY_WIRE_BUF_H
@@ -29,8 +29,9 @@ struct kw_buf {
 	size_t refbytes;       /* sum of the lengths of refs */
 };
 
-#define KW_REF_MIN 512
+enum { KW_REF_MIN = 512, KW_BUF_MAX = 1 << 30 /* bytes, unless a maximum is given */ };
 
+/* max as in the struct. Nothing is allocated yet. */
 void kw_buf_init(struct kw_buf *buf, size_t max);
 /* Frees the content; the buffer can be used again. */
 void kw_buf_fini(struct kw_buf *buf);
@@ -38,8 +39,9 @@ void kw_buf_fini(struct kw_buf *buf);
 void kw_buf_clear(struct kw_buf *buf);
 /* Room for n more bytes at the end, or NULL (and failed). Does not change n. */
 uint8_t *kw_buf_room(struct kw_buf *buf, size_t n);
+/* p may be NULL when n is 0. */
 void kw_put(struct kw_buf *buf, const void *p, size_t n);
-/* Like kw_put, but may keep a reference: p must outlive the buffer. */
+/* Like kw_put, but with by_ref may keep a reference: p must then outlive the content. */
 void kw_put_ref(struct kw_buf *buf, const void *p, size_t n);
 void kw_put_u8(struct kw_buf *buf, uint8_t v);
 void kw_put_u16(struct kw_buf *buf, uint16_t v);
@@ -50,6 +52,14 @@ void kw_put_varint(struct kw_buf *buf, int32_t v);      /* zigzag */
 void kw_put_varlong(struct kw_buf *buf, int64_t v);     /* zigzag */
 /* Bytes in all, references included. */
 static inline size_t kw_buf_len(const struct kw_buf *buf) { return buf->n + buf->refbytes; }
+/* End of the room that is there already, for those who write from p + n on by themselves and then set n; it is valid
+ * until the buffer is used otherwise. */
+static inline uint8_t *kw_buf_limit(const struct kw_buf *buf)
+{
+	size_t most = (buf->max ? buf->max : KW_BUF_MAX) - buf->refbytes;
+
+	return buf->p + (buf->cap < most ? buf->cap : most);
+}
 /* Number of iovecs the content takes; fills the first niov of them. They are valid until the next write. */
 size_t kw_buf_iov(const struct kw_buf *buf, struct iovec *iov, size_t niov);
 

@@ -24,6 +24,7 @@ struct kw_deflate_opts {
  * theirs. opts may be NULL. KT_EUNKNOWN for a codec other than enum kw_codec. */
 int kw_compress_as(int codec, const struct kw_deflate_opts *opts, const uint8_t *p, size_t n, struct kw_buf *out,
 		   struct kt_err *err);
+/* The same with the usual forms. */
 int kw_compress(int codec, const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
 
 /* What a stream may inflate to. Both limits hold while it inflates: a stream is left as soon as it exceeds one.

@@ -10,62 +10,61 @@
 #include "lib/wire/varint.h"
 
 struct dec {
-	const uint8_t *base, *p, *end;
+	const uint8_t *base, *end;
 	struct kw_arena *arena;
 	struct kt_err *err;
 	struct kw_map *map;        /* gets the place of each field; or NULL */
-	int code;                  /* the first failure; everything after it is a no-op */
+	const uint8_t *stop;       /* where the first failure was */
+	int code;                  /* of the first failure */
 };
 
-static int fail(struct dec *d, const struct kw_frame *frame, int code, const char *what)
+/* All that reads takes the place to read at and returns the place behind, or NULL after a failure: so the place stays in
+ * a register, and one look at it is enough. */
+static const uint8_t *fail(struct dec *d, const uint8_t *p, const struct kw_frame *frame, int code, const char *what)
 {
 	if (d->code)
-		return d->code;
+		return NULL;
 	d->code = code;
+	d->stop = p;
 	kw_frame_fail(frame, d->err, code, "%s", what);
 	if (d->err && !d->err->has_offset) {
-		d->err->offset = (size_t)(d->p - d->base);
+		d->err->offset = (size_t)(p - d->base);
 		d->err->has_offset = 1;
 	}
-	return code;
+	return NULL;
 }
 
-static int truncated(struct dec *d, const struct kw_frame *frame, size_t want)
+static const uint8_t *truncated(struct dec *d, const uint8_t *p, const struct kw_frame *frame, size_t want)
 {
 	char text[96];
 
-	snprintf(text, sizeof text, "%zu bytes are needed, %zu are left", want, (size_t)(d->end - d->p));
-	return fail(d, frame, KT_ETRUNC, text);
+	snprintf(text, sizeof text, "%zu bytes are needed, %zu are left", want, (size_t)(d->end - p));
+	return fail(d, p, frame, KT_ETRUNC, text);
 }
 
-/* n bytes, or NULL after a failure. */
-static inline const uint8_t *take(struct dec *d, const struct kw_frame *frame, size_t n)
+static inline bool has(const struct dec *d, const uint8_t *p, size_t n)
 {
-	const uint8_t *p = d->p;
-
-	if (d->code || (size_t)(d->end - p) < n) {
-		truncated(d, frame, n);
-		return NULL;
-	}
-	d->p += n;
-	return p;
+	return (size_t)(d->end - p) >= n;
 }
 
-static uint32_t uvarint(struct dec *d, const struct kw_frame *frame)
+static const uint8_t *long_uvarint(struct dec *d, const uint8_t *p, const struct kw_frame *frame, uint32_t *v)
 {
-	uint32_t v = 0;
-	int n;
+	int n = kw_get_uvarint(p, d->end, v);
 
-	if (d->code)
-		return 0;
-	n = kw_get_uvarint(d->p, d->end, &v);
 	if (n == 0)
-		truncated(d, frame, (size_t)(d->end - d->p) + 1);
-	else if (n < 0)
-		fail(d, frame, KT_ECORRUPT, "varint is too long");
-	else
-		d->p += n;
-	return n > 0 ? v : 0;
+		return truncated(d, p, frame, (size_t)(d->end - p) + 1);
+	if (n < 0)
+		return fail(d, p, frame, KT_ECORRUPT, "varint is too long");
+	return p + n;
+}
+
+static inline const uint8_t *uvarint(struct dec *d, const uint8_t *p, const struct kw_frame *frame, uint32_t *v)
+{
+	if (p < d->end && *p < 0x80) {
+		*v = *p;
+		return p + 1;
+	}
+	return long_uvarint(d, p, frame, v);
 }
 
 /* ---- places ---- */
@@ -81,17 +80,15 @@ static enum kw_coding length_coding(const struct kw_op *op, bool array)
 }
 
 /* Returns its index: spans move when more are added. */
-static ptrdiff_t open_span(struct dec *d, const struct kw_op *op, const struct kw_frame *frame)
+static ptrdiff_t add_span(struct dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame)
 {
 	struct kw_span *span;
 	char path[256];
 
-	if (!d->map || d->code)
-		return NO_SPAN;
 	kw_frame_path(frame, path, sizeof path);
-	span = kw_map_add(d->map, path, d->p);
+	span = kw_map_add(d->map, path, p);
 	if (!span) {
-		fail(d, frame, KT_ENOMEM, "out of memory");
+		fail(d, p, frame, KT_ENOMEM, "out of memory");
 		return NO_SPAN;
 	}
 	span->type = op->type;
@@ -101,20 +98,22 @@ static ptrdiff_t open_span(struct dec *d, const struct kw_op *op, const struct k
 	return (ptrdiff_t)d->map->n - 1;
 }
 
+static inline ptrdiff_t open_span(struct dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame)
+{
+	return d->map ? add_span(d, p, op, frame) : NO_SPAN;
+}
+
 /* The tagged fields of a struct, with their count in front. */
-static ptrdiff_t open_tags_span(struct dec *d, const struct kw_frame *up)
+static ptrdiff_t add_tags_span(struct dec *d, const uint8_t *p, const struct kw_frame *up)
 {
 	struct kw_span *span;
 	char of[256] = "", path[280];
 
-	if (!d->map || d->code)
-		return NO_SPAN;
-	if (up)
-		kw_frame_path(up, of, sizeof of);
-	snprintf(path, sizeof path, "%s%s_taggedFields", of, up ? "." : "");
-	span = kw_map_add(d->map, path, d->p);
+	kw_frame_path(up, of, sizeof of);
+	snprintf(path, sizeof path, "%s%s_taggedFields", of, *of ? "." : "");
+	span = kw_map_add(d->map, path, p);
 	if (!span) {
-		fail(d, up, KT_ENOMEM, "out of memory");
+		fail(d, p, up, KT_ENOMEM, "out of memory");
 		return NO_SPAN;
 	}
 	span->type = KW_STRUCT;
@@ -123,207 +122,263 @@ static ptrdiff_t open_tags_span(struct dec *d, const struct kw_frame *up)
 	return (ptrdiff_t)d->map->n - 1;
 }
 
-static void end_length(struct dec *d, ptrdiff_t span)
+static inline void end_length(struct dec *d, const uint8_t *p, ptrdiff_t span)
 {
 	if (span != NO_SPAN)
-		d->map->v[span].len_end = (size_t)(d->p - d->map->base);
+		d->map->v[span].len_end = (size_t)((p ? p : d->stop) - d->map->base);
 }
 
-static void close_span(struct dec *d, ptrdiff_t span)
+static inline void close_span(struct dec *d, const uint8_t *p, ptrdiff_t span)
 {
 	if (span != NO_SPAN)
-		d->map->v[span].end = (size_t)(d->p - d->map->base);
+		d->map->v[span].end = (size_t)((p ? p : d->stop) - d->map->base);
+}
+
+/* ---- numbers ---- */
+
+static inline const uint8_t *read_number(const struct kw_op *op, char *at, const uint8_t *p)
+{
+	uint64_t v64;
+	uint32_t v32;
+	uint16_t v16;
+
+	switch ((enum kw_type)op->type) {
+	case KW_BOOL:
+		*(bool *)at = *p != 0;
+		break;
+	case KW_INT8:
+		*at = (char)*p;
+		break;
+	case KW_INT16:
+	case KW_UINT16:
+		v16 = kw_rd16(p);
+		memcpy(at, &v16, sizeof v16);
+		break;
+	case KW_INT32:
+	case KW_UINT32:
+		v32 = kw_rd32(p);
+		memcpy(at, &v32, sizeof v32);
+		break;
+	case KW_INT64:
+	case KW_FLOAT64:
+		v64 = kw_rd64(p);
+		memcpy(at, &v64, sizeof v64);
+		break;
+	default:   /* KW_UUID */
+		memcpy(at, p, sizeof(struct kw_uuid));
+	}
+	return p + op->elem_min;
+}
+
+/* The run of numbers that begins with op; their bytes are there; so one look at what is left does for all. */
+static inline const uint8_t *read_run(const struct kw_op *op, char *out, const uint8_t *p)
+{
+	for (const struct kw_move *move = op->moves, *end = move + op->step; move < end; move++) {
+		uint64_t v = kw_rd64(p) >> move->shift;
+
+		memcpy(out + move->offset, &v, sizeof v);
+		p += move->size;
+	}
+	return p;
 }
 
 /* ---- values ---- */
 
-/* A length prefix: -1 = null, checked against what is left. `wide` is the size of the prefix where not compact. */
-static int32_t length(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, unsigned wide, bool nullable,
-		      ptrdiff_t span)
+/* A length prefix into *n: -1 = null, else no more than what is left. `wide` is its size where not compact. */
+static inline const uint8_t *length(struct dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame,
+				    unsigned wide, bool nullable, ptrdiff_t span, int32_t *n)
 {
-	const uint8_t *p;
-	int64_t n;
+	if (op->compact) {
+		uint32_t v = 0;
 
-	if (op->compact)
-		n = (int32_t)(uvarint(d, frame) - 1);   /* wraps as Java's int does: a huge one is null, too */
-	else if ((p = take(d, frame, wide)))
-		n = wide == 2 ? (int16_t)kw_rd16(p) : (int32_t)kw_rd32(p);
-	else
-		return 0;
-	end_length(d, span);
-	if (d->code)
-		return 0;
-	if (n < 0) {
-		if (!nullable)
-			fail(d, frame, KT_ECORRUPT, "a value that cannot be null is null");
-		return -1;
+		p = uvarint(d, p, frame, &v);
+		*n = (int32_t)(v - 1);   /* wraps as Java's int does: a huge one is null, too */
+	} else if (has(d, p, wide)) {
+		*n = wide == 2 ? (int16_t)kw_rd16(p) : (int32_t)kw_rd32(p);
+		p += wide;
+	} else {
+		p = truncated(d, p, frame, wide);
 	}
-	if (n > d->end - d->p) {
-		truncated(d, frame, (size_t)n);
-		return 0;
+	end_length(d, p, span);
+	if (!p)
+		return NULL;
+	if (*n < 0) {
+		*n = -1;
+		return nullable ? p : fail(d, p, frame, KT_ECORRUPT, "a value that cannot be null is null");
 	}
-	return (int32_t)n;
+	return has(d, p, (size_t)*n) ? p : truncated(d, p, frame, (size_t)*n);
 }
 
-static void read_struct(struct dec *d, const struct kw_plan *plan, void *out, const struct kw_frame *up);
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t i,
+				   int32_t n, struct kw_frame *up);
 
-static void read_string(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, bool nullable,
-			ptrdiff_t span, struct kw_str *out)
+static inline const uint8_t *read_text(struct dec *d, const uint8_t *p, const struct kw_op *op,
+				       const struct kw_frame *frame, bool nullable, ptrdiff_t span, char *at)
 {
-	int32_t n = length(d, op, frame, 2, nullable, span);
+	int32_t n = 0;
 
+	p = length(d, p, op, frame, 2, nullable, span, &n);
+	if (!p)
+		return NULL;
 	if (n > 0x7fff)
-		fail(d, frame, KT_ECORRUPT, "string is longer than 32767 bytes");
-	if (d->code)
-		return;
-	*out = (struct kw_str){(const char *)d->p, n};
-	d->p += n > 0 ? n : 0;
+		return fail(d, p, frame, KT_ECORRUPT, "string is longer than 32767 bytes");
+	*(struct kw_str *)(void *)at = (struct kw_str){(const char *)p, n};
+	return p + (n > 0 ? n : 0);
 }
 
-static void read_value(struct dec *d, const struct kw_op *op, bool nullable, const struct kw_frame *frame, char *at)
+static inline const uint8_t *read_blob(struct dec *d, const uint8_t *p, const struct kw_op *op,
+				       const struct kw_frame *frame, bool nullable, ptrdiff_t span, char *at)
 {
-	ptrdiff_t span = open_span(d, op, frame);
-	const uint8_t *p;
-	int32_t n;
+	int32_t n = 0;
 
-	switch ((enum kw_type)op->type) {
-	case KW_BOOL:
-		if ((p = take(d, frame, 1)))
-			*(bool *)at = *p != 0;
-		break;
-	case KW_INT8:
-		if ((p = take(d, frame, 1)))
-			*(int8_t *)at = (int8_t)*p;
-		break;
-	case KW_INT16:
-	case KW_UINT16:
-		if ((p = take(d, frame, 2)))
-			*(uint16_t *)at = kw_rd16(p);
-		break;
-	case KW_INT32:
-	case KW_UINT32:
-		if ((p = take(d, frame, 4)))
-			*(uint32_t *)at = kw_rd32(p);
-		break;
-	case KW_INT64:
-	case KW_FLOAT64:
-		if ((p = take(d, frame, 8))) {
-			uint64_t v = kw_rd64(p);
-			memcpy(at, &v, sizeof v);
-		}
-		break;
-	case KW_UUID:
-		if ((p = take(d, frame, 16)))
-			memcpy(at, p, 16);
-		break;
-	case KW_STRING:
-		read_string(d, op, frame, nullable, span, (struct kw_str *)at);
-		break;
-	case KW_BYTES:
-		n = length(d, op, frame, 4, nullable, span);
-		*(struct kw_bytes *)at = (struct kw_bytes){d->p, n};
-		d->p += n > 0 ? n : 0;
-		break;
-	case KW_RECORDS:
-		n = length(d, op, frame, 4, nullable, span);
-		*(struct kw_records *)at = (struct kw_records){.p = d->p, .n = n};
-		d->p += n > 0 ? n : 0;
-		break;
-	case KW_STRUCT:
-		read_struct(d, op->sub, at, frame);
-		break;
-	}
-	close_span(d, span);
-}
-
-static void read_elements(struct dec *d, const struct kw_op *op, struct kw_frame *frame, ptrdiff_t span,
-			  struct kw_arr *out)
-{
-	const uint8_t *p;
-	int64_t n;
-	char *v;
-
-	if (op->compact)
-		n = (int32_t)(uvarint(d, frame) - 1);
+	p = length(d, p, op, frame, 4, nullable, span, &n);
+	if (!p)
+		return NULL;
+	if (op->type == KW_BYTES)
+		*(struct kw_bytes *)(void *)at = (struct kw_bytes){p, n};
 	else
-		n = (p = take(d, frame, 4)) ? (int32_t)kw_rd32(p) : 0;
-	end_length(d, span);
-	if (d->code)
-		return;
-	if (n < 0) {
-		if (!op->nullable)
-			fail(d, frame, KT_ECORRUPT, "an array that cannot be null is null");
-		out->n = -1;
-		return;
+		*(struct kw_records *)(void *)at = (struct kw_records){.p = p, .n = n};
+	return p + (n > 0 ? n : 0);
+}
+
+/* What is no array and no pointer. */
+static inline const uint8_t *read_value(struct dec *d, const uint8_t *p, const struct kw_op *op, bool nullable,
+					struct kw_frame *frame, char *at)
+{
+	ptrdiff_t span = open_span(d, p, op, frame);
+
+	if (op->type == KW_STRUCT)
+		p = read_structs(d, p, op->sub, at, frame->index, frame->index + 1, frame);
+	else if (op->type == KW_STRING)
+		p = read_text(d, p, op, frame, nullable, span, at);
+	else if (op->type > KW_STRING)
+		p = read_blob(d, p, op, frame, nullable, span, at);
+	else if (has(d, p, op->elem_min))
+		p = read_number(op, at, p);
+	else
+		p = truncated(d, p, frame, op->elem_min);
+	close_span(d, p, span);
+	return p;
+}
+
+static const uint8_t *read_count(struct dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame,
+				 ptrdiff_t span, int32_t *n)
+{
+	char text[96];
+
+	if (op->compact) {
+		uint32_t v = 0;
+
+		p = uvarint(d, p, frame, &v);
+		*n = (int32_t)(v - 1);
+	} else if (has(d, p, 4)) {
+		*n = (int32_t)kw_rd32(p);
+		p += 4;
+	} else {
+		p = truncated(d, p, frame, 4);
 	}
-	if (n * op->elem_min > d->end - d->p) {
-		char text[96];
-		snprintf(text, sizeof text, "%lld elements cannot lie in the %zu bytes left", (long long)n,
-			 (size_t)(d->end - d->p));
-		fail(d, frame, KT_ECORRUPT, text);
-		return;
+	end_length(d, p, span);
+	if (!p)
+		return NULL;
+	if (*n < 0) {
+		*n = -1;
+		return op->nullable ? p : fail(d, p, frame, KT_ECORRUPT, "an array that cannot be null is null");
 	}
-	v = kw_alloc(d->arena, (size_t)n * op->elem_size);
-	if (!v) {
-		fail(d, frame, KT_ENOMEM, "out of memory");
-		return;
+	if ((int64_t)*n * op->elem_min <= d->end - p)
+		return p;
+	snprintf(text, sizeof text, "%d elements cannot lie in the %zu bytes left", (int)*n, (size_t)(d->end - p));
+	return fail(d, p, frame, KT_ECORRUPT, text);
+}
+
+static const uint8_t *read_elements(struct dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
+				    char *v, int32_t n)
+{
+	/* The count was held against the bytes left, so numbers need no further look. */
+	if (op->type == KW_INT32 && !d->map) {
+		for (int32_t i = 0; i < n; i++, p += 4)
+			((uint32_t *)(void *)v)[i] = kw_rd32(p);
+		return p;
 	}
-	*out = (struct kw_arr){v, (int32_t)n};
-	for (int32_t i = 0; i < n && !d->code; i++) {
+	if (op->type == KW_STRUCT && !d->map)
+		return read_structs(d, p, op->sub, v, 0, n, frame);
+	for (int32_t i = 0; i < n && p; i++, v += op->elem_size) {
 		frame->index = i;
-		read_value(d, op, false, frame, v + (size_t)i * op->elem_size);
+		p = read_value(d, p, op, false, frame, v);
 	}
 	frame->index = -1;
+	return p;
 }
 
-static void read_array(struct dec *d, const struct kw_op *op, struct kw_frame *frame, struct kw_arr *out)
+static const uint8_t *read_array(struct dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
+				 char *at)
 {
-	ptrdiff_t span = open_span(d, op, frame);
+	struct kw_arr *out = (struct kw_arr *)(void *)at;
+	ptrdiff_t span = open_span(d, p, op, frame);
+	int32_t n = 0;
+	char *v;
 
-	read_elements(d, op, frame, span, out);
-	close_span(d, span);
+	p = read_count(d, p, op, frame, span, &n);
+	if (p && n <= 0) {
+		*out = (struct kw_arr){NULL, n};
+	} else if (p) {
+		v = kw_alloc(d->arena, (size_t)n * op->elem_size);
+		*out = (struct kw_arr){v, v ? n : 0};
+		p = v ? read_elements(d, p, op, frame, v, n) : fail(d, p, frame, KT_ENOMEM, "out of memory");
+	}
+	close_span(d, p, span);
+	return p;
 }
 
 /* Before a nullable struct stands whether it is there: a signed byte, in a tagged field an unsigned varint. */
-static bool read_presence(struct dec *d, const struct kw_op *op, const struct kw_frame *frame)
+static const uint8_t *read_presence(struct dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame,
+				    bool *present)
 {
-	const uint8_t *p;
+	uint32_t v;
 
+	*present = true;
 	if (!op->nullable)
-		return true;
-	if (op->tag >= 0)
-		return (int32_t)uvarint(d, frame) > 0;
-	p = take(d, frame, 1);
-	return p && (int8_t)*p >= 0;
-}
-
-static void read_pointer(struct dec *d, const struct kw_op *op, const struct kw_frame *frame, void **out)
-{
-	ptrdiff_t span = open_span(d, op, frame);
-	bool present = read_presence(d, op, frame);
-
-	end_length(d, span);
-	*out = NULL;
-	if (present && !d->code) {
-		*out = kw_alloc(d->arena, op->elem_size);
-		if (!*out)
-			fail(d, frame, KT_ENOMEM, "out of memory");
-		else
-			read_struct(d, op->sub, *out, frame);
+		return p;
+	if (op->tag >= 0) {
+		p = uvarint(d, p, frame, &v);
+		*present = p && (int32_t)v > 0;
+		return p;
 	}
-	close_span(d, span);
+	if (!has(d, p, 1))
+		return truncated(d, p, frame, 1);
+	*present = (int8_t)*p >= 0;
+	return p + 1;
 }
 
-static void read_op(struct dec *d, const struct kw_op *op, struct kw_frame *frame, char *out)
+static const uint8_t *read_pointer(struct dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
+				   char *at)
+{
+	ptrdiff_t span = open_span(d, p, op, frame);
+	void **out = (void **)(void *)at;
+	bool present;
+
+	p = read_presence(d, p, op, frame, &present);
+	end_length(d, p, span);
+	*out = NULL;
+	if (p && present) {
+		*out = kw_alloc(d->arena, op->elem_size);
+		p = *out ? read_structs(d, p, op->sub, *out, -1, 0, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
+	}
+	close_span(d, p, span);
+	return p;
+}
+
+static __attribute__((noinline)) const uint8_t *read_op(struct dec *d, const uint8_t *p, const struct kw_op *op,
+							struct kw_frame *frame, char *out)
 {
 	frame->field = op->field;
 	if (op->array)
-		read_array(d, op, frame, (struct kw_arr *)(void *)(out + op->offset));
-	else if (kw_is_pointer(op->field))
-		read_pointer(d, op, frame, (void **)(void *)(out + op->offset));
-	else
-		read_value(d, op, op->nullable, frame, out + op->offset);
+		return read_array(d, p, op, frame, out + op->offset);
+	if (op->pointer)
+		return read_pointer(d, p, op, frame, out + op->offset);
+	return read_value(d, p, op, op->nullable, frame, out + op->offset);
 }
+
+/* ---- tagged fields ---- */
 
 static const struct kw_op *find_tag(const struct kw_plan *plan, uint32_t tag)
 {
@@ -343,67 +398,184 @@ static bool is_of_another_version(const struct kw_plan *plan, uint32_t tag)
 }
 
 /* `left`: how many tagged fields there can still be. */
-static void read_unknown_tag(struct dec *d, const struct kw_plan *plan, uint32_t tag, uint32_t size, uint32_t left,
-			     struct kw_tags *unknown, const struct kw_frame *frame)
+static const uint8_t *read_unknown_tag(struct dec *d, const uint8_t *p, const struct kw_plan *plan, uint32_t tag,
+				       uint32_t size, uint32_t left, struct kw_tags *unknown, const struct kw_frame *frame)
 {
-	const uint8_t *p;
-
-	if (!d->code && is_of_another_version(plan, tag))
-		fail(d, frame, KT_ECORRUPT, "a tagged field of another version");
-	p = take(d, frame, size);
-	if (!p)
-		return;
-	if (!unknown->v && !(unknown->v = kw_alloc(d->arena, left * sizeof *unknown->v))) {
-		fail(d, frame, KT_ENOMEM, "out of memory");
-		return;
-	}
+	if (is_of_another_version(plan, tag))
+		return fail(d, p, frame, KT_ECORRUPT, "a tagged field of another version");
+	if (!has(d, p, size))
+		return truncated(d, p, frame, size);
+	if (!unknown->v && !(unknown->v = kw_alloc(d->arena, left * sizeof *unknown->v)))
+		return fail(d, p, frame, KT_ENOMEM, "out of memory");
 	unknown->v[unknown->n++] = (struct kw_tag){tag, {p, (int32_t)size}};
+	return p + size;
 }
 
-static void read_tagged(struct dec *d, const struct kw_plan *plan, char *out, struct kw_frame *frame, ptrdiff_t span)
+/* A known one. If it is not for the first time, what it had before is gone. */
+static const uint8_t *read_known_tag(struct dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
+				     char *out, bool again)
 {
-	uint32_t n;
+	if (again && op->type == KW_STRUCT && !op->array && !op->pointer)
+		memset(out + op->offset, 0, op->elem_size);
+	p = read_op(d, p, op, frame, out);
+	frame->field = NULL;
+	return p;
+}
+
+static const uint8_t *read_tagged(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+				  struct kw_frame *frame, ptrdiff_t span)
+{
+	uint32_t n = 0, tag = 0, size = 0, next = 0;
+
+	p = uvarint(d, p, frame, &n);
+	end_length(d, p, span);
+	if (p && n > (size_t)(d->end - p) / 2)
+		return fail(d, p, frame, KT_ECORRUPT, "more tagged fields than the bytes left can hold");
+	for (uint32_t i = 0; p && i < n; i++) {
+		const struct kw_op *op;
+
+		if (!(p = uvarint(d, p, frame, &tag)) || !(p = uvarint(d, p, frame, &size)))
+			return NULL;
+		op = find_tag(plan, tag);
+		p = op ? read_known_tag(d, p, op, frame, out, tag < next) :
+			 read_unknown_tag(d, p, plan, tag, size, n - i,
+					  (struct kw_tags *)(void *)(out + plan->tags_offset), frame);
+		next = tag + 1;
+	}
+	return p;
+}
+
+static const uint8_t *read_tags(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+				struct kw_frame *frame)
+{
+	ptrdiff_t span = d->map ? add_tags_span(d, p, frame->up) : NO_SPAN;
 
 	frame->field = NULL;
-	n = uvarint(d, frame);
-	end_length(d, span);
-	if (d->code || n == 0)
-		return;
-	if (n > (size_t)(d->end - d->p) / 2) {
-		fail(d, frame, KT_ECORRUPT, "more tagged fields than the bytes left can hold");
-		return;
-	}
-	for (uint32_t i = 0; i < n && !d->code; i++) {
-		uint32_t tag = uvarint(d, frame), size = uvarint(d, frame);
-		const struct kw_op *op = find_tag(plan, tag);
+	p = read_tagged(d, p, plan, out, frame, span);
+	close_span(d, p, span);
+	return p;
+}
 
-		if (op) {
-			read_op(d, op, frame, out);
-			frame->field = NULL;
-		} else {
-			read_unknown_tag(d, plan, tag, size, n - i,
-					 (struct kw_tags *)(void *)(out + plan->st->tags_offset), frame);
-		}
+/* ---- structs ---- */
+
+static inline const uint8_t *read_ints(const struct dec *d, const uint8_t *p, uint32_t n, struct kw_arr *out)
+{
+	uint32_t *v = has(d, p, 4 * (size_t)n) ? kw_alloc(d->arena, 4 * (size_t)n) : NULL;
+
+	if (!v)
+		return NULL;
+	*out = (struct kw_arr){v, (int32_t)n};
+	for (uint32_t i = 0; i < n; i++, p += 4)
+		v[i] = kw_rd32(p);
+	return p;
+}
+
+static inline const uint8_t *read_elements_of(struct dec *d, const uint8_t *p, const struct kw_op *op, uint32_t n,
+					      struct kw_arr *out, struct kw_frame *frame)
+{
+	char *v;
+
+	if (n * (uint64_t)op->elem_min > (size_t)(d->end - p) || !(v = kw_alloc(d->arena, (size_t)n * op->elem_size)))
+		return NULL;
+	*out = (struct kw_arr){v, (int32_t)n};
+	frame->field = op->field;
+	return read_structs(d, p, op->sub, v, 0, (int32_t)n, frame);
+}
+
+/* The common cases of op, with as little ado as can be. NULL for all others and for what is broken: that is left to
+ * read_op(), which says what is wrong. */
+static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const struct kw_op *op, char *out,
+					  struct kw_frame *frame)
+{
+	void *at = out + op->offset;
+	uint32_t n;
+
+	if (op->quick == KW_QUICK_RUN)
+		return has(d, p, op->run_bytes) ? read_run(op, out, p) : NULL;
+	if (p == d->end)
+		return NULL;
+	n = *p - 1u;             /* of what is less than 127 */
+	switch ((enum kw_quick)op->quick) {
+	case KW_QUICK_BOOL:
+		*(bool *)at = *p != 0;
+		return p + 1;
+	case KW_QUICK_UUID:
+		if (!has(d, p, sizeof(struct kw_uuid)))
+			return NULL;
+		memcpy(at, p, sizeof(struct kw_uuid));
+		return p + sizeof(struct kw_uuid);
+	case KW_QUICK_TEXT:
+		p++;
+		*(struct kw_str *)at = (struct kw_str){(const char *)p, (int32_t)n};
+		if (n == UINT32_MAX)
+			return op->nullable ? p : NULL;
+		return n < 0x7f && has(d, p, n) ? p + n : NULL;
+	case KW_QUICK_RECORDS:   /* less than 16383 */
+		if (*p >= 0x80 && has(d, p, 2))
+			n = n - 0x80 + 128u * *++p;
+		if (*p++ >= 0x80 || n >= 0x3fff || !has(d, p, n))
+			return NULL;
+		*(struct kw_records *)at = (struct kw_records){.p = p, .n = (int32_t)n};
+		return p + n;
+	case KW_QUICK_INTS:
+		if (n > 0 && n < 0x7f)
+			return read_ints(d, p + 1, n, at);
+		return n == 0 ? p + 1 : NULL;
+	case KW_QUICK_STRUCTS:
+		if (n > 0 && n < 0x7f)
+			return read_elements_of(d, p + 1, op, n, at, frame);
+		/* fall through */
+	case KW_QUICK_ARRAY:     /* an empty one, or null */
+		if (n != 0 && !(n == UINT32_MAX && op->nullable))
+			return NULL;
+		((struct kw_arr *)at)->n = (int32_t)n;
+		return p + 1;
+	default:
+		return NULL;
 	}
 }
 
-static void read_tags(struct dec *d, const struct kw_plan *plan, char *out, struct kw_frame *frame)
+static const uint8_t *read_mapped_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+					 struct kw_frame *frame)
 {
-	ptrdiff_t span = open_tags_span(d, frame->up);
-
-	read_tagged(d, plan, out, frame, span);
-	close_span(d, span);
+	for (uint32_t i = 0; i < plan->nops && p; i++)
+		p = read_op(d, p, &plan->ops[i], frame, out);
+	return p && plan->flexible ? read_tags(d, p, plan, out, frame) : p;
 }
 
-static void read_struct(struct dec *d, const struct kw_plan *plan, void *out, const struct kw_frame *up)
+/* Elements i to n of an array, or one struct that is no element: then they are -1 and 0. The memory is zeroed. */
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t i,
+				   int32_t n, struct kw_frame *up)
 {
+	const struct kw_fill *fill, *last_fill = plan->fills + plan->nfills;
+	const struct kw_op *op, *last = plan->ops + plan->nops;
 	struct kw_frame frame = {up, NULL, -1};
 
-	memcpy(out, plan->defaults, plan->st->size);
-	for (uint32_t i = 0; i < plan->nops && !d->code; i++)
-		read_op(d, &plan->ops[i], &frame, out);
-	if (plan->flexible && !d->code)
-		read_tags(d, plan, out, &frame);
+	for (; i < n; i++, out += plan->size) {
+		up->index = i;
+		for (op = d->map ? last : plan->ops; op < last;) {
+			const uint8_t *next = read_quickly(d, p, op, out, &frame);
+
+			if (next) {
+				op += op->step;
+			} else if (d->code || !(next = read_op(d, p, op++, &frame, out))) {
+				return NULL;
+			}
+			p = next;
+		}
+		for (fill = plan->fills; fill < last_fill; fill++)
+			*(uint64_t *)(void *)(out + fill->offset) |= fill->word;
+		if (d->map)
+			p = read_mapped_fields(d, p, plan, out, &frame);
+		else if (plan->flexible && p < d->end && *p == 0)   /* no tagged fields, as nearly always */
+			p++;
+		else if (plan->flexible)
+			p = read_tags(d, p, plan, out, &frame);
+		if (!p)
+			return NULL;
+	}
+	up->index = -1;
+	return p;
 }
 
 int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
@@ -411,13 +583,15 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 {
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
 	struct dec d = {.arena = arena, .err = err, .map = map};
+	struct kw_frame root = {NULL, NULL, -1};
+	const uint8_t *end;
 
 	if (!p) {   /* which must not be counted from */
 		p = (const uint8_t *)"";
 		if (map)
 			map->base = p;
 	}
-	d.base = d.p = p;
+	d.base = p;
 	d.end = p + n;
 	*out = NULL;
 	if (!plan)
@@ -425,9 +599,9 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 	*out = kw_alloc(arena, msg->root->size);
 	if (!*out)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	read_struct(&d, plan, *out, NULL);
+	end = read_structs(&d, p, plan, *out, -1, 0, &root);
 	if (used)
-		*used = (size_t)(d.p - p);
+		*used = (size_t)((end ? end : d.stop) - p);
 	return d.code;
 }
 

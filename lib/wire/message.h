@@ -74,7 +74,7 @@ struct kw_msg {
 
 /* ---- the catalogue ---- */
 
-/* All messages, in no particular order. */
+/* All messages, in no particular order; i is below kw_msg_count(). Descriptors are constants. */
 const struct kw_msg *kw_msg_at(size_t i);
 size_t kw_msg_count(void);
 /* By name ("ProduceRequest"), or NULL. */
@@ -91,7 +91,7 @@ int kw_error_code(const char *name, int *code);
 
 /* ---- frame headers ----
  * Request header: version 0 (ControlledShutdown v0), 1, or 2 (flexible); response header 0 or 1; ApiVersions always
- * answers with response header 0 (KIP-511). */
+ * answers with response header 0 (KIP-511). Of an API or version that is not known: that of an inflexible one. */
 int kw_request_header_version(int api_key, int api_version);
 int kw_response_header_version(int api_key, int api_version);
 
@@ -123,8 +123,8 @@ int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_b
 
 /* ---- JSON: Kafka's JsonConverter form, records serialized ---- */
 
-/* A new reference, or NULL with err. Unknown tagged fields are not in it. A float that is no number is the string "NaN",
- * "Infinity" or "-Infinity", and is taken as such. */
+/* A new reference, or NULL with err: KT_EVERSION as from kw_encode, KT_ENOMEM. Unknown tagged fields are not in it. A
+ * float that is no number is the string "NaN", "Infinity" or "-Infinity", and is taken as such. */
 json_t *kw_to_json(const struct kw_msg *msg, int version, const void *in, struct kt_err *err);
 /* Unknown and duplicate members, wrong types and out-of-range numbers are errors with the path in err->path. Missing
  * members take their default (in Kafka's own converter they are errors: this is our leniency for hand-written input).
@@ -135,6 +135,7 @@ int kw_from_json(const struct kw_msg *msg, int version, json_t *json, struct kw_
 
 /* uuid as Kafka prints it: 22 characters of URL-safe base64 and a NUL. */
 void kw_uuid_text(struct kw_uuid id, char out[23]);
+/* And back: the n characters at s. 0 or KT_ESYNTAX. */
 int kw_uuid_parse(const char *s, size_t n, struct kw_uuid *id);
 /* A fresh version 4 uuid whose text does not begin with '-', as Kafka's Uuid.randomUuid. */
 void kw_uuid_random(struct kw_uuid *id);

@@ -138,6 +138,8 @@ void *kw_new(const struct kw_msg *msg, struct kw_arena *arena)
 
 /* ---- plans ---- */
 
+typedef const struct kw_plan *_Atomic slot;
+
 struct maker {
 	struct kw_arena *arena;
 	const struct kw_msg *msg;
@@ -153,6 +155,7 @@ static void make_op(struct maker *mk, const struct kw_field *field, struct kw_op
 
 	op->type = field->type;
 	op->array = field->flags & KW_F_ARRAY;
+	op->pointer = kw_is_pointer(field);
 	op->compact = flexible && !(field->flags & KW_F_NEVER_COMPACT);
 	op->nullable = kw_in(field->nullable, mk->version);
 	op->tag = kw_in(field->tagged, mk->version) ? field->tag : -1;
@@ -178,6 +181,130 @@ static uint32_t wire_min(const struct kw_op *op)
 	return op->elem_min;
 }
 
+static bool is_number(const struct kw_struct *st, const struct kw_op *op)
+{
+	return !op->array && op->type >= KW_INT8 && op->type <= KW_FLOAT64 && op->offset + KW_WORD <= st->size &&
+	       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
+/* The run of numbers that begins with the first of n ops. Returns how many ops it is. */
+static uint32_t make_run(struct maker *mk, const struct kw_struct *st, struct kw_op *op, uint32_t n)
+{
+	struct kw_move *moves;
+	uint32_t run = 0;
+
+	while (run < n && run < UINT8_MAX && is_number(st, &op[run]))
+		run++;
+	moves = run ? kw_alloc(mk->arena, run * sizeof *moves) : NULL;
+	if (!moves) {
+		mk->failed = mk->failed || run;
+		return 0;
+	}
+	for (uint32_t i = 0; i < run; i++) {
+		uint8_t size = (uint8_t)op[i].elem_min;
+
+		moves[i] = (struct kw_move){(uint16_t)op[i].offset, size, (uint8_t)(8 * (KW_WORD - size))};
+		op->run_bytes = (uint16_t)(op->run_bytes + (i + 1 < run ? size : KW_WORD));
+	}
+	op->moves = moves;
+	op->quick = KW_QUICK_RUN;
+	op->step = (uint8_t)run;
+	return run;
+}
+
+static uint8_t quick_of(const struct kw_op *op)
+{
+	if (op->array && op->compact)
+		return op->type == KW_INT32 ? KW_QUICK_INTS : op->type == KW_STRUCT ? KW_QUICK_STRUCTS : KW_QUICK_ARRAY;
+	if (op->array)
+		return KW_QUICK_NOT;
+	switch ((enum kw_type)op->type) {
+	case KW_BOOL: return KW_QUICK_BOOL;
+	case KW_UUID: return KW_QUICK_UUID;
+	case KW_STRING: return op->compact ? KW_QUICK_TEXT : KW_QUICK_NOT;
+	case KW_RECORDS: return op->compact ? KW_QUICK_RECORDS : KW_QUICK_NOT;
+	default: return KW_QUICK_NOT;
+	}
+}
+
+static void find_quick(struct maker *mk, const struct kw_struct *st, struct kw_op *ops, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n) {
+		uint32_t run = make_run(mk, st, &ops[i], n - i);
+
+		for (; run > 1; run--)
+			ops[++i].step = 1;
+		if (!ops[i].step) {
+			ops[i].step = 1;
+			ops[i].quick = quick_of(&ops[i]);
+		}
+		i++;
+	}
+}
+
+static uint32_t end_of(const struct kw_field *field)
+{
+	return field->offset + (uint32_t)(field->flags & KW_F_ARRAY ? sizeof(struct kw_arr) :
+					  kw_is_pointer(field) ? sizeof(void *) : kw_type_size(field));
+}
+
+static void extend(struct kw_extent *extent, const struct kw_field *field)
+{
+	if (extent->to == 0 || field->offset < extent->from)
+		extent->from = field->offset;
+	if (end_of(field) > extent->to)
+		extent->to = end_of(field);
+}
+
+/* Makes the extent empty if a field that is there lies within. */
+static void close_extent(const struct kw_plan *plan, struct kw_extent *extent)
+{
+	extent->from = extent->from / KW_WORD * KW_WORD;
+	extent->to = (extent->to + KW_WORD - 1) / KW_WORD * KW_WORD;
+	for (uint32_t i = 0; i < plan->nops; i++)
+		if (plan->ops[i].offset < extent->to && end_of(plan->ops[i].field) > extent->from)
+			extent->to = extent->from;
+}
+
+static void find_extents(struct kw_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->ntagged; i++)
+		extend(&plan->tagged_at, plan->tagged[i].field);
+	for (uint32_t i = 0; i < plan->nabsent; i++)
+		extend(&plan->absent_at, plan->absent[i]);
+	close_extent(plan, &plan->tagged_at);
+	close_extent(plan, &plan->absent_at);
+}
+
+/* What stands in a struct before it is read: zeros, and the defaults of what this version lacks or need not have. */
+static void find_fills(struct maker *mk, struct kw_plan *plan)
+{
+	size_t nwords = plan->st->size / sizeof(uint64_t);
+	struct kw_fill *fills = kw_alloc(mk->arena, nwords * sizeof *fills);
+	char *image = kw_alloc(mk->arena, plan->st->size);
+
+	if (!fills || !image) {
+		mk->failed = true;
+		return;
+	}
+	memcpy(image, plan->defaults, plan->st->size);
+	for (uint32_t i = 0; i < plan->nops; i++) {
+		const struct kw_op *op = &plan->ops[i];
+
+		memset(image + op->offset, 0, op->array ? sizeof(struct kw_arr) : op->pointer ? sizeof(void *) : op->elem_size);
+	}
+	for (size_t i = 0; i < nwords; i++) {
+		struct kw_fill *fill = &fills[plan->nfills];
+
+		fill->offset = (uint32_t)(i * sizeof fill->word);
+		memcpy(&fill->word, image + fill->offset, sizeof fill->word);
+		plan->nfills += fill->word != 0;
+	}
+	plan->fills = fills;
+}
+
 static int by_tag(const void *a, const void *b)
 {
 	return ((const struct kw_op *)a)->tag - ((const struct kw_op *)b)->tag;
@@ -197,6 +324,8 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		return NULL;
 	}
 	plan->st = st;
+	plan->size = st->size;
+	plan->tags_offset = st->tags_offset;
 	plan->ops = ops;
 	plan->tagged = tagged;
 	plan->flexible = kw_in(mk->msg->flexible, mk->version);
@@ -217,6 +346,9 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		}
 	}
 	qsort(tagged, plan->ntagged, sizeof *tagged, by_tag);
+	find_quick(mk, st, ops, plan->nops);
+	find_extents(plan);
+	find_fills(mk, plan);
 	return plan;
 }
 
@@ -224,31 +356,38 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kw_arena plan_arena;
-static const struct kw_plan *_Atomic **plans;
+static slot **_Atomic plans;
+static atomic_size_t made;
 
 static void init(void)
 {
+	slot **of;
+
 	kw_arena_init(&plan_arena, 0);
-	plans = kw_alloc(&plan_arena, kw_all_messages_n * sizeof *plans);
-	for (size_t i = 0; plans && i < kw_all_messages_n; i++) {
+	of = kw_alloc(&plan_arena, kw_all_messages_n * sizeof *of);
+	for (size_t i = 0; of && i < kw_all_messages_n; i++) {
 		struct kw_range r = kw_all_messages[i]->versions;
 
-		plans[i] = r.max < r.min ? NULL : kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof **plans);
+		if (r.min <= r.max)
+			of[i] = kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof(slot));
 	}
+	atomic_store(&plans, of);
 }
 
-static const struct kw_plan *make(const struct kw_msg *msg, int version, struct kt_err *err)
+static const struct kw_plan *make(const struct kw_msg *msg, int version, slot *at, struct kt_err *err)
 {
 	struct maker mk = {&plan_arena, msg, version, false};
 	const struct kw_plan *plan;
 
 	pthread_mutex_lock(&lock);
-	plan = atomic_load(&plans[msg->id][version - msg->versions.min]);
+	plan = atomic_load(at);
 	if (!plan) {
 		plan = make_plan(&mk, msg->root);
 		if (mk.failed)
 			plan = NULL;
-		atomic_store(&plans[msg->id][version - msg->versions.min], plan);
+		else
+			atomic_fetch_add(&made, 1);
+		atomic_store(at, plan);
 	}
 	pthread_mutex_unlock(&lock);
 	if (!plan)
@@ -259,19 +398,31 @@ static const struct kw_plan *make(const struct kw_msg *msg, int version, struct 
 const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err)
 {
 	const struct kw_plan *plan;
+	slot **of, *at;
 
 	if (!kw_in(msg->versions, version)) {
 		kt_fail(err, KT_EVERSION, "%s has no version %d (known: %d-%d)", msg->name, version, msg->versions.min,
 			msg->versions.max);
 		return NULL;
 	}
-	pthread_once(&once, init);
-	if (!plans || !plans[msg->id]) {
+	of = atomic_load_explicit(&plans, memory_order_acquire);
+	if (!of) {
+		pthread_once(&once, init);
+		of = atomic_load(&plans);
+	}
+	at = of ? of[msg->id] : NULL;
+	if (!at) {
 		kt_fail(err, KT_ENOMEM, "no memory for the plans");
 		return NULL;
 	}
-	plan = atomic_load_explicit(&plans[msg->id][version - msg->versions.min], memory_order_acquire);
-	return plan ? plan : make(msg, version, err);
+	at += version - msg->versions.min;
+	plan = atomic_load_explicit(at, memory_order_acquire);
+	return plan ? plan : make(msg, version, at, err);
+}
+
+size_t kw_plan_count(void)
+{
+	return atomic_load(&made);
 }
 
 /* ---- paths ---- */

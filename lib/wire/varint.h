@@ -3,7 +3,7 @@
  * Each reads at p, never at or beyond end, and returns the number of bytes used, 0 when the input ends inside the
  * number (or p == end), or -1 when the number goes on after its last possible byte (the 5th, for a varlong the 10th).
  * Forms longer than needed are accepted and bits beyond the width are dropped, as Kafka does. With -1, *v holds the
- * bits read so far, without zigzag: Kafka prints them in its message. With 0, *v is not set.
+ * bits read so far, without zigzag: Kafka prints them in its message. With 0, *v is not set. buf.h has the writers.
  */
 #ifndef KASSAY_WIRE_VARINT_H
 #define KASSAY_WIRE_VARINT_H
@@ -59,8 +59,14 @@ static inline int kw_get_varint(const uint8_t *p, const uint8_t *end, int32_t *v
 static inline int kw_get_varlong(const uint8_t *p, const uint8_t *end, int64_t *v)
 {
 	uint64_t raw;
-	int used = kw_get_leb128(p, end, KW_VARLONG_MAX, &raw);
+	int used;
 
+	if (p < end && *p < 0x80) {
+		raw = *p;
+		used = 1;
+	} else {
+		used = kw_get_leb128(p, end, KW_VARLONG_MAX, &raw);
+	}
 	if (used > 0)
 		*v = (int64_t)(raw >> 1 ^ -(raw & 1));
 	else if (used < 0)

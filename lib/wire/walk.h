@@ -55,6 +55,7 @@ enum kw_walk {
 #undef KW_X
 };
 
+/* The columns of the table: "early-eof", and Kafka's error code (errors.h; -1 UNKNOWN_SERVER_ERROR, 0 none). */
 const char *kw_walk_name(enum kw_walk why);
 int kw_walk_code(enum kw_walk why);
 

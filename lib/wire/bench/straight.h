@@ -1,0 +1,26 @@
+/* What the interpreter is measured against: decoders and encoders as one would write them by hand for one version of
+ * one message, field after field, with nothing looked up.
+ *
+ * They do all that kw_decode() and kw_encode() promise but for the words of an error: the same structs in the same
+ * arena, slices of the input, every length and count checked before use, null where it is allowed, tagged fields known
+ * and unknown, defaults. Of a failure they say the code and where.
+ */
+#ifndef KASSAY_WIRE_BENCH_STRAIGHT_H
+#define KASSAY_WIRE_BENCH_STRAIGHT_H
+
+#include "kw_messages.h"
+#include "lib/wire/arena.h"
+#include "lib/wire/buf.h"
+
+/* 0 or a code of err.h. *used: bytes read, after a failure the place of the fault. */
+typedef int straight_decode_fn(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used);
+typedef int straight_encode_fn(const void *in, struct kw_buf *buf);
+
+straight_decode_fn straight_decode_ProduceRequest_9, straight_decode_ProduceResponse_9;
+straight_decode_fn straight_decode_FetchRequest_13, straight_decode_FetchResponse_13;
+straight_decode_fn straight_decode_MetadataRequest_12, straight_decode_MetadataResponse_12;
+straight_encode_fn straight_encode_ProduceRequest_9, straight_encode_ProduceResponse_9;
+straight_encode_fn straight_encode_FetchRequest_13, straight_encode_FetchResponse_13;
+straight_encode_fn straight_encode_MetadataRequest_12, straight_encode_MetadataResponse_12;
+
+#endif
