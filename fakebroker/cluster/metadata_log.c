@@ -98,7 +98,7 @@ void fb_metadata_add_control(struct fb_metadata_log *log, enum kw_control type, 
 	bool good;
 
 	kw_buf_init(&buf, MAX_BATCH);
-	good = encode(log, &buf, kw_control_message(type), 0, in, &value) && key.p;
+	good = encode(log, &buf, kw_control_message((int)type), 0, in, &value) && key.p;
 	log->control = true;
 	add(log, key, value, good);
 }
