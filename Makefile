@@ -27,7 +27,7 @@ PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
 fakebroker_LIBS  := -levent_core -levent_extra -levent_pthreads -ldl
 loadgen_LIBS     := -lrdkafka
-conformance_LIBS :=
+conformance_LIBS := -lpcap
 TEST_LIBS := -lcmocka
 
 PROGRAMS := fakebroker loadgen conformance
@@ -66,6 +66,7 @@ help:
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
+	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
@@ -259,6 +260,14 @@ $(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_site
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
+
+# Asks a running Kafka what it answers to a table of Produce requests; the program says how.
+MEASURE := $(OBJ)/lib/client/tests/measure_produce
+.PHONY: measure-produce
+measure-produce: $(MEASURE)
+$(MEASURE): $(MEASURE).o $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 .PHONY: check-schema
 check-schema: $(COMPARE)

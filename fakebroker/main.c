@@ -61,6 +61,7 @@ static void give_up(int sig)
 static void block_signals(sigset_t *set)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGALRM, give_up);
 	sigemptyset(set);
 	sigaddset(set, SIGTERM);

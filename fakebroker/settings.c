@@ -35,6 +35,7 @@ static const struct kt_opt options[] = {
 	       "written when ready: {\"bootstrap\", \"controller\", \"control\", \"pid\"}"),
 	KT_GROUP("Running"),
 	KT_INT(0, "threads", "N", &given.threads, 1, 64, "event loops; with 1 everything happens in one order (1)"),
+	KT_STR(0, "record", "FILE", &given.record, "every byte received and sent, as a pcap file: for Wireshark, inspect, replay"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for rules with a probability (1)"),
 	KT_CHOICE(0, "log-level", "L", &given.log_level, levels, "debug, info, warn or error, to stderr (warn)"),
 	KT_GROUP("Checking"),
@@ -62,7 +63,8 @@ static const struct kt_cli cli = {
 		    "  fakebroker --set record.validator.classes=NonEmptyValue --set observer.class.name=TrafficObserver\n"
 		    "  fakebroker scenario.json --check\n"
 		    "  fakebroker --check --metadata-version 4.3 --properties node1/server.properties --properties "
-		    "node2/server.properties\n",
+		    "node2/server.properties\n"
+		    "  fakebroker --record session.pcap\n",
 	.exits = {
 		[KT_EXIT_OK] = "ended by a signal, every expectation of the scenario met; or --check found nothing",
 		[KT_EXIT_VERDICT] = "an expectation of a rule was not met; or --check found illegal configurations",

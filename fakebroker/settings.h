@@ -19,6 +19,7 @@ struct fb_settings {
 	struct kt_list properties;     /* [ID:]FILE */
 	struct kt_list set, node_set, plugins;
 	struct kt_list described;      /* files, for check */
+	const char *record;            /* file, or NULL */
 	int threads;
 	int64_t seed;
 	int log_level;                 /* enum kassay_level */

@@ -3,14 +3,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fakebroker/cluster/log_line.h"
 #include "fakebroker/configure.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/sasl.h"
 
 enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 
 /* ---- ports ---- */
+
+static void recording_failed(const char *text)
+{
+	fb_log_line(KASSAY_ERROR, "--record %s", text);
+}
 
 /* As often as what happens by itself may be due, but no less than once a second and no more than every 10 ms. */
 static int tick_ms(const struct fb_cluster *cluster)
@@ -18,7 +25,9 @@ static int tick_ms(const struct fb_cluster *cluster)
 	static const char *const intervals[] = {
 		"transaction.abort.timed.out.transaction.cleanup.interval.ms", "log.retention.check.interval.ms",
 	};
-	int64_t least = 1000;
+	int64_t session = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
+					  "broker.session.timeout.ms", 9000);
+	int64_t least = session / 4 < 1000 ? session / 4 : 1000;   /* of a session, as Kafka looks for those that are over */
 
 	for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
 		int64_t ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, intervals[i], least);
@@ -37,7 +46,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 {
 	struct fb_cluster *cluster = process->cluster;
 	const struct fb_server_ops ops = {
-		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .tick = on_tick, .arg = cluster,
+		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .began = fb_sasl_began,
+		.ended = fb_sasl_ended, .tick = on_tick, .arg = cluster,
 	};
 	struct fb_server_opts opts = {
 		.threads = settings->threads,
@@ -47,6 +57,9 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	};
 	int code;
 
+	if (settings->record && fb_capture_new(settings->record, recording_failed, &process->capture, err))
+		return err->code;
+	opts.capture = process->capture;
 	code = fb_server_new(&opts, &ops, &process->server, err);
 	cluster->server = process->server;
 	for (size_t i = 0; !code && i < cluster->nnodes; i++) {
@@ -233,7 +246,7 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	if (settings->scenario &&
 	    fb_scenario_populate(&process->scenario, cluster, cluster->levels.v[FB_METADATA_VERSION], err) < 0)
 		return err->code;
-	return settings->check ? fb_check_classes(process, err) : fb_cluster_observe(cluster, NULL, false, err);
+	return settings->check ? fb_check_classes(process, err) : fb_cluster_observe(cluster, NULL, NULL, false, err);
 }
 
 int fb_prepare(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
@@ -253,6 +266,8 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 
 	if (!code)
 		code = fb_configure(process->cluster, settings, err);
+	for (size_t i = 0; !code && i + 1 < process->cluster->nnodes; i++)
+		code = fb_auth_init(&process->cluster->nodes[i].auth, process->cluster->configs, process->cluster->nodes[i].id, err);
 	if (!code)
 		code = open_all_ports(process, settings, err);
 	return code ? code : bring_up(process, settings, err);
@@ -276,6 +291,7 @@ void fb_stop(struct fb_broker_process *process)
 {
 	fb_control_stop(process->control);
 	fb_server_free(process->server);
+	fb_capture_free(process->capture);
 	if (process->cluster) {
 		fb_cluster_close_observers(process->cluster);
 		fb_rules_free(process->cluster->rules);

@@ -20,7 +20,7 @@ static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response
 		const struct fb_broker *broker = cluster->brokers[i];
 		struct kw_MetadataResponse_MetadataResponseBroker *out = &response->brokers.v[n];
 
-		if (broker->nlisteners == 0 || fb_broker_fenced(cluster, broker))
+		if (broker->nlisteners == 0 || broker->fenced)
 			continue;
 		n++;
 		out->nodeId = broker->view.id;
@@ -32,20 +32,37 @@ static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response
 	return true;
 }
 
+static void sort_replicas(const struct fb_cluster *cluster, const struct fb_partition *partition,
+			  struct kw_MetadataResponse_MetadataResponsePartition *out)
+{
+	out->isrNodes.n = partition->isr.n;
+	memcpy(out->isrNodes.v, partition->isr.v, (size_t)partition->isr.n * sizeof *partition->isr.v);
+	out->offlineReplicas.n = 0;
+	for (int32_t i = 0; i < out->replicaNodes.n; i++)
+		if (!fb_node_runs(cluster, out->replicaNodes.v[i]))
+			out->offlineReplicas.v[out->offlineReplicas.n++] = out->replicaNodes.v[i];
+}
+
 static bool fill_partition(struct fb_request *req, const struct fb_topic *topic, int32_t index,
 			   struct kw_MetadataResponse_MetadataResponsePartition *out)
 {
+	const struct fb_partition *partition = &topic->partitions[index];
 	int32_t rf = topic->replicationFactor;
-	int32_t *replicas = kw_alloc(&req->arena, (size_t)rf * sizeof *replicas);
+	int32_t *replicas = kw_alloc(&req->arena, 3 * (size_t)rf * sizeof *replicas);
 
 	if (!replicas)
 		return false;
 	memcpy(replicas, topic->replicas + index * rf, (size_t)rf * sizeof *replicas);
 	out->partitionIndex = index;
-	out->leaderId = topic->partitions[index].leader;
-	out->leaderEpoch = topic->partitions[index].leaderEpoch;
-	out->replicaNodes.v = out->isrNodes.v = replicas;
-	out->replicaNodes.n = out->isrNodes.n = rf;
+	out->leaderId = partition->leader;
+	out->leaderEpoch = partition->leaderEpoch;
+	out->replicaNodes.v = replicas;
+	out->replicaNodes.n = rf;
+	out->isrNodes.v = replicas + rf;
+	out->offlineReplicas.v = replicas + 2 * rf;
+	sort_replicas(req->cluster, partition, out);
+	if (partition->leader == FB_NO_LEADER)
+		out->errorCode = KW_ERR_LEADER_NOT_AVAILABLE;
 	return true;
 }
 
@@ -238,9 +255,9 @@ enum fb_outcome fb_metadata(struct fb_request *req)
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	ok = brokers(req, response) && (all ? all_topics(req, response) : named_topics(req, body, response));
 	create = ok && any_missing(response) && may_create(req, body);
+	response->controllerId = fb_cluster_any(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->clusterId = kw_str(req->cluster->id);
-	response->controllerId = req->cluster->nodes[0].id;   /* KRaft brokers name a broker here, not the controller */
 	if (body->includeClusterAuthorizedOperations)
 		response->clusterAuthorizedOperations = FB_CLUSTER_OPERATIONS;
 	if (create) {   /* as in Kafka it is there for the next request: this one's answer says that it is not */

@@ -73,9 +73,7 @@ static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t 
 	memcpy(ids, a->brokerIds.v, (size_t)n * sizeof *ids);
 	qsort(ids, (size_t)n, sizeof *ids, by_id);
 	for (int32_t i = 0; i < n; i++) {
-		struct fb_broker *broker = fb_cluster_broker(req->cluster, ids[i]);
-
-		if (!broker || !broker->own)
+		if (!fb_cluster_node(req->cluster, ids[i]) || !fb_cluster_broker(req->cluster, ids[i]))
 			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
 				    kw_sprintf(&req->arena, "The manual partition assignment includes broker %d, but no such "
 					       "broker is registered.", ids[i]));
@@ -89,6 +87,14 @@ static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t 
 			    kw_sprintf(&req->arena, "The manual partition assignment includes a partition with %d replica(s), "
 				       "but this is not consistent with previous partitions, which have %d replica(s).", n, rf));
 	return true;
+}
+
+static bool any_runs(const struct fb_cluster *cluster, const assignment *a)
+{
+	for (int32_t i = 0; i < a->brokerIds.n; i++)
+		if (fb_node_runs(cluster, a->brokerIds.v[i]))
+			return true;
+	return false;
 }
 
 /* Kafka walks the partitions in the order of the request, and only then looks for gaps. */
@@ -112,6 +118,10 @@ static bool judge_assignments(struct fb_request *req, const creatable *topic, re
 					       a->partitionIndex));
 		if (!judge_replicas(req, a, rf, out))
 			return false;
+		if (!any_runs(req->cluster, a))
+			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
+				    kw_sprintf(&req->arena, "All brokers specified in the manual partition assignment for partition "
+					       "%d are fenced or in controlled shutdown.", a->partitionIndex));
 		rf = a->brokerIds.n;
 	}
 	for (int32_t i = 0; i < topic->assignments.n; i++)

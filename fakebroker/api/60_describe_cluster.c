@@ -17,7 +17,7 @@ static bool list_brokers(struct fb_request *req, struct kw_DescribeClusterRespon
 		const struct fb_broker *broker = cluster->brokers[i];
 		struct kw_DescribeClusterResponse_DescribeClusterBroker *out = &response->brokers.v[n];
 
-		bool fenced = fb_broker_fenced(cluster, broker);
+		bool fenced = broker->fenced;
 
 		if (broker->nlisteners == 0 || (fenced && !body->includeFencedBrokers))
 			continue;
@@ -29,7 +29,7 @@ static bool list_brokers(struct fb_request *req, struct kw_DescribeClusterRespon
 		out->isFenced = fenced;
 	}
 	response->brokers.n = n;
-	response->controllerId = cluster->nodes[0].id;
+	response->controllerId = fb_cluster_any(cluster);
 	return true;
 }
 

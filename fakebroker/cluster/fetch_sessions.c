@@ -51,12 +51,20 @@ static void session_free(struct session *session)
 	free(session);
 }
 
+void fb_fetch_sessions_clear(struct fb_fetch_sessions *sessions)
+{
+	pthread_mutex_lock(&sessions->lock);
+	while (sessions->n)
+		session_free(sessions->v[--sessions->n]);
+	sessions->partitions = 0;
+	pthread_mutex_unlock(&sessions->lock);
+}
+
 void fb_fetch_sessions_free(struct fb_fetch_sessions *sessions)
 {
 	if (!sessions)
 		return;
-	for (size_t i = 0; i < sessions->n; i++)
-		session_free(sessions->v[i]);
+	fb_fetch_sessions_clear(sessions);
 	free(sessions->v);
 	pthread_mutex_destroy(&sessions->lock);
 	free(sessions);

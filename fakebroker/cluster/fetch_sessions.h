@@ -36,6 +36,8 @@ struct fb_fetch_context {
 /* NULL without memory. */
 struct fb_fetch_sessions *fb_fetch_sessions_new(void);
 void fb_fetch_sessions_free(struct fb_fetch_sessions *sessions);
+/* Forgets all of them: the broker stops. */
+void fb_fetch_sessions_clear(struct fb_fetch_sessions *sessions);
 
 /* Begins a request: finds its session, or ends the one that it gives up, and lists what is wanted. The context lies in
  * arena. now: any clock, ms. Returns 0, FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,

@@ -173,10 +173,14 @@ static struct kw_uuid directory_of(struct fb_cluster *cluster, int32_t id)
 	return broker && broker->view.nlogDirs == 1 ? broker->view.logDirs[0] : (struct kw_uuid){{0}};
 }
 
+static int partition_version(const struct fb_cluster *cluster)
+{
+	return level_of(cluster) >= LEVEL_ELR ? 2 : level_of(cluster) >= FB_LEVEL_DIRECTORIES;
+}
+
 static void write_partition(struct fb_cluster *cluster, const struct fb_topic *topic, int32_t index)
 {
-	bool placed = level_of(cluster) >= FB_LEVEL_DIRECTORIES;
-	int version = level_of(cluster) >= LEVEL_ELR ? 2 : placed;
+	int version = partition_version(cluster);
 	int32_t *replicas = &topic->replicas[index * topic->replicationFactor], n = topic->replicationFactor;
 	struct kw_uuid directories[FB_MAX_NODES];
 
@@ -186,13 +190,15 @@ static void write_partition(struct fb_cluster *cluster, const struct fb_topic *t
 
 	record.partitionId = index;
 	record.topicId = topic->id;
-	record.replicas.v = record.isr.v = replicas;
-	record.replicas.n = record.isr.n = n;
+	record.replicas.v = replicas;
+	record.replicas.n = n;
+	record.isr.v = topic->partitions[index].isr.v;
+	record.isr.n = topic->partitions[index].isr.n;
 	record.leader = topic->partitions[index].leader;
 	record.leaderEpoch = topic->partitions[index].leaderEpoch;
 	record.partitionEpoch = 0;
 	record.directories.v = directories;
-	record.directories.n = placed ? n : 0;
+	record.directories.n = version > 0 ? n : 0;
 	ADD(cluster, PartitionRecord, version);
 }
 
@@ -214,6 +220,34 @@ void fb_write_topic_removal(struct fb_cluster *cluster, const struct fb_topic *t
 
 	record.topicId = topic->id;
 	ADD(cluster, RemoveTopicRecord, 0);
+}
+
+void fb_write_partition_change(struct fb_cluster *cluster, const struct fb_partition *partition,
+			       const struct fb_partition_change *change)
+{
+	int32_t lastKnown = partition->lastKnown;
+
+	if (!change->isr && !change->leader && !change->elr)
+		return;
+	RECORD(PartitionChangeRecord);
+
+	record.partitionId = partition->index;
+	record.topicId = partition->topic->id;
+	if (change->isr) {
+		record.isr.v = partition->isr.v;
+		record.isr.n = partition->isr.n;
+	}
+	if (change->leader)
+		record.leader = partition->leader;
+	if (change->elr) {
+		record.eligibleLeaderReplicas.v = partition->elr.v;
+		record.eligibleLeaderReplicas.n = partition->elr.n;
+	}
+	if (change->lastKnown) {
+		record.lastKnownElr.v = &lastKnown;
+		record.lastKnownElr.n = lastKnown != FB_NO_LEADER;
+	}
+	ADD(cluster, PartitionChangeRecord, partition_version(cluster));
 }
 
 /* ---- brokers ---- */
@@ -247,7 +281,7 @@ static bool fill_registration(const struct fb_broker *broker, struct kw_Register
 			.maxSupportedVersion = view->features[i].max};
 	for (size_t i = 0; i < view->nstatics; i++)
 		statics[i] = (struct kw_RegisterBrokerRecord_BrokerStaticConfig){
-			.name = view->statics[i].name, .value = view->statics[i].sensitive ? KW_NULL_STR : view->statics[i].value,
+			.name = view->statics[i].name, .value = view->statics[i].value,
 			.isSensitive = view->statics[i].sensitive};
 	record->endPoints.v = endpoints;
 	record->endPoints.n = (int32_t)broker->nlisteners;
@@ -299,6 +333,16 @@ void fb_write_fencing(struct fb_cluster *cluster, const struct fb_broker *broker
 	record.brokerEpoch = broker->epoch;
 	record.fenced = broker->fenced ? FENCE : UNFENCE;
 	ADD(cluster, BrokerRegistrationChangeRecord, 0);
+}
+
+void fb_write_controlled_shutdown(struct fb_cluster *cluster, const struct fb_broker *broker)
+{
+	RECORD(BrokerRegistrationChangeRecord);
+
+	record.brokerId = broker->view.id;
+	record.brokerEpoch = broker->epoch;
+	record.inControlledShutdown = 1;
+	ADD(cluster, BrokerRegistrationChangeRecord, 1);
 }
 
 void fb_write_uncordoned(struct fb_cluster *cluster, const struct fb_broker *broker)

@@ -26,10 +26,20 @@ void fb_write_configs(struct fb_cluster *cluster, const struct fb_change *change
 /* configs: the topic's own. */
 void fb_write_topic(struct fb_cluster *cluster, const struct fb_topic *topic, const struct fb_change *configs, size_t n);
 void fb_write_topic_removal(struct fb_cluster *cluster, const struct fb_topic *topic);
+/* What of a partition is not as it was. */
+struct fb_partition_change {
+	bool isr, leader, elr, lastKnown;
+};
+
+/* Its new state, in what has changed; nothing, when nothing has. */
+void fb_write_partition_change(struct fb_cluster *cluster, const struct fb_partition *partition,
+			       const struct fb_partition_change *change);
 void fb_write_registration(struct fb_cluster *cluster, const struct fb_broker *broker);
 void fb_write_unregistration(struct fb_cluster *cluster, const struct fb_broker *broker);
 /* The broker was fenced or unfenced, as its `fenced` says. */
 void fb_write_fencing(struct fb_cluster *cluster, const struct fb_broker *broker);
+/* It wants to go, but leads partitions. */
+void fb_write_controlled_shutdown(struct fb_cluster *cluster, const struct fb_broker *broker);
 /* It told that none of its directories is cordoned, as brokers of 4.3 do with their first heartbeat; below that level
  * nothing is written. */
 void fb_write_uncordoned(struct fb_cluster *cluster, const struct fb_broker *broker);

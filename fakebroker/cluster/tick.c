@@ -41,6 +41,7 @@ void fb_cluster_tick(struct fb_cluster *cluster)
 	pthread_rwlock_wrlock(&cluster->lock);
 	txns = is_due(&cluster->txns_due, now,
 		      interval(cluster, "transaction.abort.timed.out.transaction.cleanup.interval.ms", 10000));
+	fb_sessions_expire(cluster);
 	retention = is_due(&cluster->retention_due, now, interval(cluster, "log.retention.check.interval.ms", 300000));
 	pthread_rwlock_unlock(&cluster->lock);
 	if (txns)

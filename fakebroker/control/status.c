@@ -4,8 +4,9 @@
 
 static json_t *node_json(const struct fb_node *node)
 {
-	return json_pack("{s:i, s:s, s:s, s:i, s:s?, s:I}", "id", node->id, "role", node->controller ? "controller" : "broker",
-			 "host", node->host, "port", node->port, "rack", node->rack, "requests",
+	return json_pack("{s:i, s:s, s:s, s:i, s:s?, s:b, s:s?, s:I}", "id", node->id, "role",
+			 node->controller ? "controller" : "broker", "host", node->host, "port", node->port, "rack", node->rack,
+			 "running", !node->stopped, "whyStopped", node->whyStopped, "requests",
 			 (json_int_t)atomic_load(&node->requests));
 }
 
@@ -16,7 +17,7 @@ static json_t *text(struct kw_str s)
 	return json ? json : json_string("(not UTF-8)");
 }
 
-static json_t *broker_json(const struct fb_cluster *cluster, const struct fb_broker *broker)
+static json_t *broker_json(const struct fb_broker *broker)
 {
 	json_t *statics = json_array();
 
@@ -27,7 +28,7 @@ static json_t *broker_json(const struct fb_cluster *cluster, const struct fb_bro
 							 "isSensitive", s->sensitive));
 	}
 	return json_pack("{s:i, s:I, s:b, s:b, s:o}", "id", broker->view.id, "epoch", (json_int_t)broker->epoch, "own",
-			 broker->own, "fenced", fb_broker_fenced(cluster, broker), "staticConfigs", statics);
+			 broker->own, "fenced", broker->fenced, "staticConfigs", statics);
 }
 
 static json_t *topic_json(const struct fb_topic *topic)
@@ -54,7 +55,7 @@ static json_t *features_json(const struct fb_cluster *cluster)
 
 static json_t *meters_json(struct fb_cluster *cluster)
 {
-	struct fb_meters m;
+	struct kw_meters m;
 
 	pthread_mutex_lock(&cluster->meters_lock);
 	m = cluster->meters;
@@ -64,6 +65,16 @@ static json_t *meters_json(struct fb_cluster *cluster)
 			 (json_int_t)m.invalidOffsetOrSequenceRecords, "NoKeyCompactedTopicRecords",
 			 (json_int_t)m.noKeyCompactedTopicRecords, "BytesRejected", (json_int_t)m.bytesRejected,
 			 "FailedProduceRequests", (json_int_t)m.failedProduceRequests);
+}
+
+json_t *fb_node_json(struct fb_cluster *cluster, const struct fb_node *node)
+{
+	json_t *json;
+
+	pthread_rwlock_rdlock(&cluster->lock);
+	json = node_json(node);
+	pthread_rwlock_unlock(&cluster->lock);
+	return json;
 }
 
 json_t *fb_status_json(struct fb_cluster *cluster)
@@ -76,7 +87,7 @@ json_t *fb_status_json(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++)
 		json_array_append_new(nodes, node_json(&cluster->nodes[i]));
 	for (size_t i = 0; i < cluster->nbrokers; i++)
-		json_array_append_new(brokers, broker_json(cluster, cluster->brokers[i]));
+		json_array_append_new(brokers, broker_json(cluster->brokers[i]));
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		json_array_append_new(topics, topic_json(cluster->topics[i]));
 	json = json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "program", "fakebroker " KASSAY_VERSION,

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "fakebroker/log/record_time.h"
+#include "lib/wire/record_time.h"
 #include "lib/wire/set.h"
 
 enum { FIRST_CAP = 16 };
@@ -240,7 +240,7 @@ static int search_record(void *arg, int32_t index, const struct kw_record *recor
 	int64_t offset = search->batch->baseOffset + record->offsetDelta;
 
 	(void)index;
-	search->found = fb_record_time(search->batch, record);
+	search->found = kw_record_time(search->batch, record);
 	search->offset = offset;
 	return search->found >= search->timestamp && offset >= search->from;
 }

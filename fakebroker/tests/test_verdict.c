@@ -27,7 +27,7 @@ static int teardown(void **state)
 }
 
 /* Produces a JSON array of batches. The frame stays in `last` for the asserts. */
-static const struct fb_verdict *send(struct bench *bench, const char *text)
+static const struct kw_verdict *send(struct bench *bench, const char *text)
 {
 	json_t *batches = json_of(text);
 
@@ -52,7 +52,7 @@ struct metered {
 	const char *batches;
 	int16_t error;
 	bool real_start;                /* log_start_offset in the answer is the log's */
-	struct fb_meters meters;
+	struct kw_meters meters;
 };
 
 static const struct metered metered[] = {
@@ -93,7 +93,7 @@ static void test_meters_and_log_start_offset(void **state)
 	for (size_t i = 0; i < sizeof metered / sizeof metered[0]; i++) {
 		const struct metered *m = &metered[i];
 
-		bench->meters = (struct fb_meters){0};
+		bench->meters = (struct kw_meters){0};
 		send(bench, m->batches);
 		print_message("%s\n", m->batches);
 		assert_int_equal(last.v.errorCode, m->error);
@@ -103,11 +103,11 @@ static void test_meters_and_log_start_offset(void **state)
 		assert_int_equal(last.v.logAppendTimeMs, -1);
 		assert_int_equal(bench->log.logEndOffset, 3);
 	}
-	bench->meters = (struct fb_meters){0};
+	bench->meters = (struct kw_meters){0};
 	send(bench, THREE);
 	assert_int_equal(last.v.errorCode, 0);
 	assert_int_equal(last.v.logStartOffset, 2);
-	assert_memory_equal(&bench->meters, &(struct fb_meters){0}, sizeof bench->meters);
+	assert_memory_equal(&bench->meters, &(struct kw_meters){0}, sizeof bench->meters);
 }
 
 static void test_verdict_tells_of_the_batch(void **state)
@@ -215,16 +215,16 @@ static void test_inflation_is_bounded(void **state)
 		.log = &bench->log, .producers = &bench->producers, .topic = "t", .conf = &bench->conf,
 		.meters = &bench->meters, .now = bench->now, .inflate_max = 5000,
 	};
-	struct fb_append_plan *plan;
+	struct kw_append_plan *plan;
 	struct kw_records records;
-	struct fb_verdict v;
+	struct kw_verdict v;
 
 	bench->conf.afterMaxMs = INT64_MAX;
 	for (int fits = 0; fits < 2; fits++) {
 		send(bench, fits ? "[{'codec': 'gzip', 'records': [{'value': {'size': 4000}}]}]"
 				 : "[{'codec': 'gzip', 'records': [{'value': {'size': 5000}}]}]");
 		records = (struct kw_records){.p = last.frame->p + 20, .n = (int32_t)last.frame->n - 20};
-		fb_verdict_init(&v);
+		kw_verdict_init(&v);
 		assert_int_equal(fb_verdict_check(&a, &records, &arena, &plan, &v), fits);
 		assert_int_equal(v.errorCode, fits ? 0 : -1);
 	}
