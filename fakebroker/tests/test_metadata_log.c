@@ -4,6 +4,7 @@
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
 #include "lib/text/file.h"
+#include "lib/wire/errors.h"
 #include "lib/wire/set.h"
 
 static const char zero_id[] = "AAAAAAAAAAAAAAAAAAAAAA";
@@ -13,14 +14,19 @@ static const char zero_id[] = "AAAAAAAAAAAAAAAAAAAAAA";
 static struct running run;
 static struct kc_conn *broker, *controller;
 
-static void begin(const char *level, bool reports)
+static void begin_with(int nodes, const char *level, bool reports)
 {
 	const char *no_report[] = {"kit.static.configs.level=40"};
-	struct fb_settings settings = {.metadata_version = level, .set = {no_report, reports ? 0 : 1}};
+	struct fb_settings settings = {.nodes = nodes, .metadata_version = level, .set = {no_report, reports ? 0 : 1}};
 
 	running_start(&run, &settings);
 	broker = dial(&run, 1);
 	controller = dial(&run, FB_CONTROLLER_ID);
+}
+
+static void begin(const char *level, bool reports)
+{
+	begin_with(1, level, reports);
 }
 
 static void end(void)
@@ -166,14 +172,24 @@ static void put_value(struct text *text, const char *name, const json_t *value)
 		put(text, " %s=%s", name, json_is_true(value) ? "true" : "false");
 }
 
+static void put_ids(struct text *text, const char *name, json_t *ids)
+{
+	json_t *id;
+	size_t i;
+
+	put(text, " %s=", name);
+	json_array_foreach(ids, i, id)
+		put(text, i ? ",%lld" : "%lld", (long long)json_integer_value(id));
+}
+
 /* A line of the data file. */
 static void put_record(struct text *text, json_t *record, int64_t batch)
 {
 	static const char *const values[] = {"name", "featureLevel", "resourceType", "resourceName", "value", "partitionId",
 					     "leader", "leaderEpoch", "partitionEpoch", "brokerId", "rack", "fenced",
 					     "inControlledShutdown"};
-	static const char *const arrays[] = {"replicas", "isr", "directories", "logDirs", "cordonedLogDirs", "endPoints",
-					     "features"};
+	static const char *const ids[] = {"replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr"};
+	static const char *const arrays[] = {"directories", "logDirs", "cordonedLogDirs", "endPoints", "features"};
 	json_t *data = json_object_get(record, "data");
 
 	put(text, "%s %s %lld", batch == text->batch ? "     " : "batch", str_at(record, "type"),
@@ -182,6 +198,9 @@ static void put_record(struct text *text, json_t *record, int64_t batch)
 	for (size_t i = 0; !json_is_true(json_object_get(record, "control")) && i < sizeof values / sizeof *values; i++)
 		if (json_object_get(data, values[i]))
 			put_value(text, values[i], json_object_get(data, values[i]));
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		if (json_object_get(data, ids[i]))
+			put_ids(text, ids[i], json_object_get(data, ids[i]));
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		if (json_object_get(data, arrays[i]))
 			put(text, " %s=%zu", arrays[i], json_array_size(json_object_get(data, arrays[i])));
@@ -196,7 +215,8 @@ static int collect_base(void *arg, const struct fb_metadata_record *record)
 	return 0;
 }
 
-static char *log_text(void)
+/* The log from an offset on; with `only`, the records of this type, each in front of which a batch begins. */
+static char *log_text(size_t from, const char *only)
 {
 	struct text text = {malloc(65536), 0, 65536, -1};
 	json_t *bases = json_array(), *log, *record;
@@ -207,7 +227,8 @@ static char *log_text(void)
 	assert_int_equal(json_array_size(at(log, "records")), json_array_size(bases));
 	json_array_foreach(at(log, "records"), i, record) {
 		assert_int_equal(num_at(record, "offset"), i);
-		put_record(&text, record, json_integer_value(json_array_get(bases, i)));
+		if (i >= from && (!only || strcmp(str_at(record, "type"), only) == 0))
+			put_record(&text, record, json_integer_value(json_array_get(bases, i)));
 	}
 	assert_int_equal(num_at(log, "logStartOffset"), 0);
 	assert_int_equal(num_at(log, "logEndOffset"), i);
@@ -216,14 +237,14 @@ static char *log_text(void)
 	return text.s;
 }
 
-/* What Kafka wrote at a level: the lines behind "# level N", up to the next one. */
-static char *kafka_text(const char *level)
+/* What Kafka wrote: the lines behind "# WHEN", up to the next one. */
+static char *kafka_text(const char *when)
 {
 	char mark[40], *text, *from, *to;
 	size_t n;
 
 	assert_int_equal(kt_file_read("fakebroker/tests/data/metadata_log_kafka_4.4.0.txt", 1 << 20, &text, &n, NULL), 0);
-	snprintf(mark, sizeof mark, "# level %s\n", level);
+	snprintf(mark, sizeof mark, "# %s\n", when);
 	from = strstr(text, mark);
 	assert_non_null(from);
 	from += strlen(mark);
@@ -234,9 +255,9 @@ static char *kafka_text(const char *level)
 	return text;
 }
 
-static void check(const char *level)
+static void check(const char *when, size_t from, const char *only)
 {
-	char *wanted = kafka_text(level), *got = log_text();
+	char *wanted = kafka_text(when), *got = log_text(from, only);
 
 	if (strcmp(wanted, got) != 0)
 		print_error("--- kafka\n%s--- fakebroker\n%s", wanted, got);
@@ -251,7 +272,7 @@ static void as_kafka_from_level_7(void **state)
 	begin("7", false);
 	live_a_life();
 	climb();
-	check("7");
+	check("level 7", 0, NULL);
 	end();
 }
 
@@ -260,7 +281,166 @@ static void as_kafka_at_level_33(void **state)
 	(void)state;
 	begin("33", false);
 	live_a_life();
-	check("33");
+	check("level 33", 0, NULL);
+	end();
+}
+
+/* ---- brokers that go and come ---- */
+
+static void create_on(const char *name, const char *assignments, const char *configs)
+{
+	char topic[400];
+
+	snprintf(topic, sizeof topic, "{'name': '%s', 'numPartitions': -1, 'replicationFactor': -1, 'assignments': [%s], "
+		 "'configs': [%s]}", name, assignments, configs);
+	create(topic);
+}
+
+static void stop(int id)
+{
+	char path[40];
+
+	snprintf(path, sizeof path, "/v1/nodes/%d/stop", id);
+	json_decref(http_json(&run, 200, "POST", path, NULL));
+}
+
+static void start(int id)
+{
+	char path[40];
+
+	snprintf(path, sizeof path, "/v1/nodes/%d/start", id);
+	json_decref(http_json(&run, 200, "POST", path, NULL));
+}
+
+#define ON_2_3 "{'partitionIndex': 0, 'brokerIds': [2, 3]}"
+
+/* Kafka's heartbeats of that time told no cordoned directories. */
+static void without_cordoned(char *text)
+{
+	char *at = strstr(text, "cordonedLogDirs"), *end;
+
+	if (!at)
+		return;
+	end = strchr(at, '\n') + 1;
+	while (at > text && at[-1] != '\n')
+		at--;
+	memmove(at, end, strlen(end) + 1);
+}
+
+static void check_leaders(const char *level, const char *when)
+{
+	char *wanted = kafka_text(when), *got;
+	size_t from;
+
+	begin_with(3, level, false);
+	create_on("a", ON_2_3 ", {'partitionIndex': 1, 'brokerIds': [3, 2]}", "");
+	create_on("b", "{'partitionIndex': 0, 'brokerIds': [2]}", "");
+	from = (size_t)run.process.cluster->metadata.end;
+	stop(2);
+	start(2);
+	got = log_text(from, NULL);
+	without_cordoned(got);
+	assert_string_equal(got, wanted);
+	free(got);
+	free(wanted);
+	end();
+}
+
+static void leaders_change_as_in_kafka(void **state)
+{
+	(void)state;
+	check_leaders("33", "leaders at level 33");
+	check_leaders("7", "leaders at level 7");
+}
+
+static void eligible_leaders_are_kept_as_in_kafka(void **state)
+{
+	(void)state;
+	begin_with(3, "33", false);
+	create_on("c", ON_2_3, "{'name': 'min.insync.replicas', 'value': '2'}");
+	stop(2);
+	stop(3);
+	start(2);
+	start(3);
+	check("two in sync at level 33", 0, "PARTITION_CHANGE_RECORD");
+	end();
+}
+
+/* Without an ISR no topic is made. */
+static void a_topic_begins_with_replicas_that_run(void **state)
+{
+	json_t *json;
+	char *got;
+
+	(void)state;
+	begin_with(3, "33", false);
+	stop(2);
+	create_on("c", ON_2_3, "");
+	got = log_text((size_t)run.process.cluster->metadata.end - 1, NULL);
+	assert_string_equal(got, "batch PARTITION_RECORD 2 partitionId=0 leader=3 leaderEpoch=0 partitionEpoch=0 replicas=2,3 isr=3 "
+				 "directories=2\n");
+	free(got);
+	json = talk(&run, broker, "CreateTopics", 7, "{'topics': [{'name': 'd', 'numPartitions': -1, 'replicationFactor': -1, "
+		    "'assignments': [{'partitionIndex': 0, 'brokerIds': [2]}]}], 'timeoutMs': 5000}");
+	assert_int_equal(num_at(json, "topics.0.errorCode"), KW_ERR_INVALID_REPLICA_ASSIGNMENT);
+	assert_string_equal(str_at(json, "topics.0.errorMessage"), "All brokers specified in the manual partition assignment for "
+			    "partition 0 are fenced or in controlled shutdown.");
+	json_decref(json);
+	end();
+}
+
+/* Below 3.6-IV0 every replica that goes costs an epoch. */
+static void a_follower_goes_as_in_kafka(void **state)
+{
+	static const char *const levels[] = {"11", "12"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char when[40];
+
+		begin_with(3, levels[i], false);
+		create_on("c", ON_2_3, "");
+		stop(3);
+		snprintf(when, sizeof when, "follower at level %s", levels[i]);
+		check(when, 0, "PARTITION_CHANGE_RECORD");
+		assert_int_equal(run.process.cluster->topics[0]->partitions[0].leaderEpoch, 1 - i);
+		end();
+	}
+}
+
+/* As if the last heartbeat were older than broker.session.timeout.ms when the controller looks. */
+static void fall_silent(int id)
+{
+	struct fb_cluster *cluster = run.process.cluster;
+
+	pthread_rwlock_wrlock(&cluster->lock);
+	fb_cluster_broker(cluster, id)->contact_ns -= 9001 * INT64_C(1000000);
+	pthread_rwlock_unlock(&cluster->lock);
+	fb_cluster_tick(cluster);
+}
+
+/* Once for each session; Kafka writes it also when the broker had asked to be fenced. */
+static void silence_is_recorded(void **state)
+{
+	static const char fenced[] = "batch BROKER_REGISTRATION_CHANGE_RECORD 0 brokerId=50 fenced=1\n";
+	int64_t epoch, offset;
+	char *got;
+
+	(void)state;
+	begin("29", false);
+	epoch = enlist(50, "YWFhYWFhYWFhYWFhYWFhYQ", "null");
+	beat(50, epoch, none);
+	for (int asks = 0; asks <= 1; asks++) {
+		if (asks)
+			beat(50, epoch, "'wantFence': true");
+		offset = run.process.cluster->metadata.end;
+		fall_silent(50);
+		got = log_text((size_t)offset, NULL);
+		assert_string_equal(got, fenced);
+		free(got);
+		fb_cluster_tick(run.process.cluster);
+		assert_int_equal(run.process.cluster->metadata.end, offset + 1);
+	}
 	end();
 }
 
@@ -406,6 +586,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_kafka_from_level_7),
 		cmocka_unit_test(as_kafka_at_level_33),
+		cmocka_unit_test(leaders_change_as_in_kafka),
+		cmocka_unit_test(eligible_leaders_are_kept_as_in_kafka),
+		cmocka_unit_test(a_topic_begins_with_replicas_that_run),
+		cmocka_unit_test(a_follower_goes_as_in_kafka),
+		cmocka_unit_test(silence_is_recorded),
 		cmocka_unit_test(static_configurations_are_recorded),
 		cmocka_unit_test(refusals_write_nothing),
 		cmocka_unit_test(old_batches_are_dropped),
