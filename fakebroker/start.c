@@ -260,14 +260,23 @@ int fb_prepare(struct fb_broker_process *process, const struct fb_settings *sett
 	return code || !settings->scenario ? code : fb_scenario_configure(&process->scenario, process->cluster, err);
 }
 
+static int read_listeners(struct fb_cluster *cluster, struct kt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++)
+		code = fb_auth_init(&cluster->nodes[i].auth, cluster->configs, cluster->nodes[i].id, err);
+	return code;
+}
+
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	int code = fb_prepare(process, settings, err);
 
 	if (!code)
 		code = fb_configure(process->cluster, settings, err);
-	for (size_t i = 0; !code && i + 1 < process->cluster->nnodes; i++)
-		code = fb_auth_init(&process->cluster->nodes[i].auth, process->cluster->configs, process->cluster->nodes[i].id, err);
+	if (!code)
+		code = read_listeners(process->cluster, err);
 	if (!code)
 		code = open_all_ports(process, settings, err);
 	return code ? code : bring_up(process, settings, err);

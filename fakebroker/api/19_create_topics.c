@@ -120,8 +120,8 @@ static bool judge_assignments(struct fb_request *req, const creatable *topic, re
 			return false;
 		if (!any_runs(req->cluster, a))
 			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
-				    kw_sprintf(&req->arena, "All brokers specified in the manual partition assignment for partition "
-					       "%d are fenced or in controlled shutdown.", a->partitionIndex));
+				    kw_sprintf(&req->arena, "All brokers specified in the manual partition assignment for "
+					       "partition %d are fenced or in controlled shutdown.", a->partitionIndex));
 		rf = a->brokerIds.n;
 	}
 	for (int32_t i = 0; i < topic->assignments.n; i++)

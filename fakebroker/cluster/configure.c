@@ -4,6 +4,7 @@
 
 #include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/log_line.h"
+#include "lib/wire/produce_release.h"
 
 /* Configuration as the validators of a topic see it: the topic's own value, then that of the broker that leads it. */
 struct lookup {
@@ -62,19 +63,21 @@ static void read_retention(struct lookup *lookup, struct fb_retention *retention
 	retention->bytes = number(lookup, "retention.bytes", -1);
 }
 
+/* In what the release has no configuration for, it is as it always was there. */
 static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 {
 	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
 	const char *codec = config(lookup, "compression.type");
 
-	conf->maxMessageBytes = (int32_t)number(lookup, "max.message.bytes", 1048588);
-	conf->maxDecompressedMessageBytes = (int32_t)number(lookup, "max.decompressed.message.bytes", INT32_MAX - 8);
-	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", 1073741824);
-	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", INT64_MAX);
-	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", 3600000);
+	*conf = kw_release_conf(kw_release_find(lookup->cluster->release->name));
+	conf->maxMessageBytes = (int32_t)number(lookup, "max.message.bytes", conf->maxMessageBytes);
+	conf->maxDecompressedMessageBytes =
+		(int32_t)number(lookup, "max.decompressed.message.bytes", conf->maxDecompressedMessageBytes);
+	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", conf->segmentBytes);
+	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", conf->beforeMaxMs);
+	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", conf->afterMaxMs);
 	conf->compact = policy && list_has(policy, "compact");
 	conf->logAppendTime = type && strcmp(type, "LogAppendTime") == 0;
-	conf->compression = -1;
 	if (codec && strcmp(codec, "uncompressed") == 0)
 		conf->compression = KW_NONE;
 	else if (codec && strcmp(codec, "producer") != 0)

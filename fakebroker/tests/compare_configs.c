@@ -92,14 +92,15 @@ static void prepare(struct side *side)
 							      .replicationFactor = 1};
 	const struct kw_CreateTopicsRequest request = {.topics = {&topic, 1}, .timeoutMs = 10000};
 	struct kt_err err = {0};
-	const int16_t *code;
 
 	call(side, 19, &request);
 	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
-		code = &set_value(side, &scopes[i], kw_str(scopes[i].name), scopes[i].value, false)->errorCode;
-		if (*code)
-			kt_fail(&err, KT_EPEER, "%s %s=%s: %s", scopes[i].title, scopes[i].name, scopes[i].value,
-				kw_error_name(*code));
+		const struct kw_IncrementalAlterConfigsResponse_AlterConfigsResourceResponse *r =
+			set_value(side, &scopes[i], kw_str(scopes[i].name), scopes[i].value, false);
+
+		if (r->errorCode)
+			kt_fail(&err, KT_EPEER, "%s %s=%s: %s: %.*s", scopes[i].title, scopes[i].name, scopes[i].value,
+				kw_error_name(r->errorCode), r->errorMessage.n < 0 ? 0 : r->errorMessage.n, r->errorMessage.s);
 	}
 	if (err.code)
 		give_up(&err);

@@ -377,8 +377,8 @@ static void a_topic_begins_with_replicas_that_run(void **state)
 	stop(2);
 	create_on("c", ON_2_3, "");
 	got = log_text((size_t)run.process.cluster->metadata.end - 1, NULL);
-	assert_string_equal(got, "batch PARTITION_RECORD 2 partitionId=0 leader=3 leaderEpoch=0 partitionEpoch=0 replicas=2,3 isr=3 "
-				 "directories=2\n");
+	assert_string_equal(got, "batch PARTITION_RECORD 2 partitionId=0 leader=3 leaderEpoch=0 partitionEpoch=0 "
+				 "replicas=2,3 isr=3 directories=2\n");
 	free(got);
 	json = talk(&run, broker, "CreateTopics", 7, "{'topics': [{'name': 'd', 'numPartitions': -1, 'replicationFactor': -1, "
 		    "'assignments': [{'partitionIndex': 0, 'brokerIds': [2]}]}], 'timeoutMs': 5000}");
