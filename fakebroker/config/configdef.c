@@ -79,7 +79,17 @@ static const struct {
 #undef FB_RULE
 };
 
-enum { NBUILTIN = sizeof builtin / sizeof *builtin, NRULES = sizeof rules / sizeof *rules };
+static const struct {
+	enum fb_scope scope;
+	const char *name, *text;
+} texts[] = {
+#define FB_TEXT(scope, name, text) {FB_##scope, name, text},
+#include "fakebroker/config/texts.def"
+#undef FB_TEXT
+};
+
+enum { NBUILTIN = sizeof builtin / sizeof *builtin, NRULES = sizeof rules / sizeof *rules,
+       NTEXTS = sizeof texts / sizeof *texts };
 
 static int compare(const struct fb_configdef *def, enum fb_scope scope, struct kw_str name)
 {
@@ -155,6 +165,16 @@ static int add_rules(struct fb_configdefs *defs)
 	return 0;
 }
 
+static void add_texts(struct fb_configdefs *defs)
+{
+	for (size_t i = 0; i < NTEXTS; i++) {
+		const struct fb_configdef *found = fb_configdef_find(defs, texts[i].scope, kw_str(texts[i].name));
+
+		if (found)   /* not of a later release */
+			fb_configdefs_own(defs, found)->text = texts[i].text;
+	}
+}
+
 struct fb_configdefs *fb_configdefs_new(void)
 {
 	return fb_configdefs_new_as_of("4.4");
@@ -173,6 +193,7 @@ struct fb_configdefs *fb_configdefs_new_as_of(const char *release)
 			goto fail;
 	}
 	fb_configdefs_make_earlier(defs, release);
+	add_texts(defs);
 	if (!add_rules(defs))
 		return defs;
 fail:

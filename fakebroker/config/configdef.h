@@ -95,6 +95,7 @@ struct fb_configdef {
 	const char *name;
 	enum fb_config_type type;
 	const char *def;                  /* default as text; NULL: none (null) */
+	const char *text;                 /* what it does, if the fakebroker acts on it (texts.def); else NULL */
 	enum fb_importance importance;
 	enum fb_dynamic dynamic;
 	bool sensitive;                   /* value is never shown; always true for PASSWORD */

@@ -91,7 +91,8 @@ static void add_key(struct describe *d, const struct fb_configdef *def, struct k
 {
 	struct fb_synonym *synonyms = kw_alloc(d->arena, MAX_SYNONYMS * sizeof *synonyms);
 	struct fb_described entry = {.name = name, .isSensitive = !def || def->sensitive,
-				     .configType = def ? (int8_t)def->type : 0, .synonyms = synonyms};
+				     .configType = def ? (int8_t)def->type : 0, .text = def ? def->text : NULL,
+				     .synonyms = synonyms};
 	struct kw_str own = d->type == FB_BROKER ? KW_NULL_STR :
 			    fb_configs_dynamic(d->configs, d->type, d->resourceName, name);
 	char *key = kw_strndup(d->arena, name.s, (size_t)name.n);

@@ -246,6 +246,13 @@ static void what_is_set_is_there(void **state)
 	json = talk(&run, conn, "DescribeConfigs", 4, "{'resources': [{'resourceType': 2, 'resourceName': 'set', "
 		    "'configurationKeys': ['retention.ms']}]}");
 	assert_string_equal(str_at(json, "results.0.configs.0.value"), "2");
+	assert_null(str_at(json, "results.0.configs.0.documentation"));
+	json_decref(json);
+	json = talk(&run, conn, "DescribeConfigs", 4, "{'resources': [{'resourceType': 2, 'resourceName': 'set', "
+		    "'configurationKeys': ['flush.ms', 'retention.ms']}], 'includeDocumentation': true}");
+	assert_null(str_at(json, "results.0.configs.0.documentation"));   /* nothing is done with it */
+	assert_string_equal(str_at(json, "results.0.configs.1.documentation"), "Segments whose newest record is older by the "
+			    "broker's clock are removed; -1: never.");
 	json_decref(json);
 }
 
