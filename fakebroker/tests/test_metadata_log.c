@@ -48,21 +48,28 @@ static void alter(int type, const char *name, const char *configs)
 				 configs), 0);
 }
 
-static int64_t enlist(int id, const char *incarnation, const char *rack)
+#define FEATURES "{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, {'name': 'kraft.version', " \
+	"'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': 'group.version', 'minSupportedVersion': 0, "             \
+	"'maxSupportedVersion': 1}, {'name': 'transaction.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, "      \
+	"{'name': 'eligible.leader.replicas.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': "           \
+	"'share.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, {'name': 'streams.version', "                    \
+	"'minSupportedVersion': 0, 'maxSupportedVersion': 1}"
+
+/* `more` ends the request. */
+static int64_t enlist_with(int version, int id, const char *incarnation, const char *rack, const char *more)
 {
-	int64_t epoch = ask_num(&run, controller, "brokerEpoch", "BrokerRegistration", 4,
+	int64_t epoch = ask_num(&run, controller, "brokerEpoch", "BrokerRegistration", version,
 		"{'brokerId': %d, 'clusterId': '%s', 'incarnationId': '%s', 'listeners': [{'name': 'PLAINTEXT', 'host': 'h', "
-		"'port': 9, 'securityProtocol': 0}], 'features': [{'name': 'metadata.version', 'minSupportedVersion': 7, "
-		"'maxSupportedVersion': 33}, {'name': 'kraft.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, "
-		"{'name': 'group.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': "
-		"'transaction.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, {'name': "
-		"'eligible.leader.replicas.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': "
-		"'share.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, {'name': 'streams.version', "
-		"'minSupportedVersion': 0, 'maxSupportedVersion': 1}], 'rack': %s, 'logDirs': ['%s']}", id,
-		run.process.cluster->id, incarnation, rack, incarnation);
+		"'port': 9, 'securityProtocol': 0}], 'features': [" FEATURES "], 'rack': %s, 'logDirs': ['%s']%s}", id,
+		run.process.cluster->id, incarnation, rack, incarnation, more);
 
 	assert_true(epoch > 0);
 	return epoch;
+}
+
+static int64_t enlist(int id, const char *incarnation, const char *rack)
+{
+	return enlist_with(4, id, incarnation, rack, "");
 }
 
 static void beat(int id, int64_t epoch, const char *wants)
@@ -464,6 +471,50 @@ static void static_configurations_are_recorded(void **state)
 	end();
 }
 
+static void assert_nowhere(const char *path, const char *secret)
+{
+	struct http http = http_ask(&run, "GET", path, NULL);
+
+	assert_int_equal(http.status, 200);
+	assert_null(strstr(http.body, secret));
+	http_free(&http);
+}
+
+/* Of our own broker's password, and of one that a broker sends in spite of the flag, only the flag is told. */
+static void secrets_are_not_recorded(void **state)
+{
+	static const char secret[] = "kittens-and-keys";
+	const char *node_set[] = {"1:ssl.keystore.password=kittens-and-keys"};
+	struct fb_settings settings = {.metadata_version = "33", .node_set = {node_set, 1}};
+	struct kw_buf segment;
+	json_t *log, *statics;
+
+	(void)state;
+	running_start(&run, &settings);
+	broker = dial(&run, 1);
+	controller = dial(&run, FB_CONTROLLER_ID);
+	enlist_with(5, 50, "YWFhYWFhYWFhYWFhYWFhYQ", "null", ", 'staticConfigs': [{'name': 'ssl.key.password', 'value': "
+		    "'kittens-and-keys', 'isSensitive': true}]");
+	log = http_json(&run, 200, "GET", "/v1/metadata-log?from=11", NULL);
+	statics = at(log, "records.0.data.staticConfigs");
+	assert_int_equal(json_array_size(statics), 2);
+	assert_string_equal(str_at(statics, "1.name"), "ssl.keystore.password");
+	assert_null(str_at(statics, "1.value"));
+	assert_true(num_at(statics, "1.isSensitive"));
+	statics = at(log, "records.3.data.staticConfigs");
+	assert_string_equal(str_at(statics, "0.name"), "ssl.key.password");
+	assert_null(str_at(statics, "0.value"));
+	assert_true(num_at(statics, "0.isSensitive"));
+	json_decref(log);
+	assert_nowhere("/v1/metadata-log", secret);
+	assert_nowhere("/v1/status", secret);
+	kw_buf_init(&segment, 0);
+	fb_metadata_segment(&run.process.cluster->metadata, &segment);
+	assert_null(memmem(segment.p, segment.n, secret, strlen(secret)));
+	kw_buf_fini(&segment);
+	end();
+}
+
 /* ---- what was refused or only asked leaves nothing ---- */
 
 static void refusals_write_nothing(void **state)
@@ -592,6 +643,7 @@ int main(void)
 		cmocka_unit_test(a_follower_goes_as_in_kafka),
 		cmocka_unit_test(silence_is_recorded),
 		cmocka_unit_test(static_configurations_are_recorded),
+		cmocka_unit_test(secrets_are_not_recorded),
 		cmocka_unit_test(refusals_write_nothing),
 		cmocka_unit_test(old_batches_are_dropped),
 		cmocka_unit_test(records_are_taken_back),
