@@ -105,7 +105,8 @@ struct fb_cluster {
 	pthread_rwlock_t lock;
 	char id[23];
 	struct fb_clock *clock;      /* has a lock of its own */
-	int64_t txns_due, retention_due; /* fb_cluster_tick()'s */
+	pthread_mutex_t tick_lock;   /* alone; guards what follows */
+	int64_t txns_due, retention_due; /* ms by the clock */
 	const struct fb_release *release;
 	struct fb_node *nodes;       /* brokers by id, then the controller */
 	size_t nnodes;
@@ -188,8 +189,11 @@ int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
 /* Does what is due: aborts transactions that take too long and removes old segments, by the broker's clock; fences brokers
- * that fell silent. From any thread, now and then, and when the clock was moved. */
-void fb_cluster_tick(struct fb_cluster *cluster);
+ * that fell silent, by real time. From any thread, now and then; at_once, whatever the configured intervals, when the clock
+ * was moved. */
+void fb_cluster_tick(struct fb_cluster *cluster, bool at_once);
+/* Fences brokers whose session is over. */
+void fb_sessions_expire(struct fb_cluster *cluster);
 
 /* ---- under the lock ---- */
 
@@ -221,8 +225,6 @@ void fb_replicas_catch_up(struct fb_cluster *cluster);
 /* Did a heartbeat come within broker.session.timeout.ms? Always, for our own brokers that run. By a clock that nobody
  * can move: it waits for a client. */
 bool fb_broker_in_session(const struct fb_cluster *cluster, const struct fb_broker *broker);
-/* Fences those whose session is over. */
-void fb_sessions_expire(struct fb_cluster *cluster);
 struct kw_BrokerHeartbeatRequest;
 struct kw_BrokerHeartbeatResponse;
 /* A heartbeat of this epoch. */

@@ -12,7 +12,7 @@ static bool silent(const struct fb_cluster *cluster, const struct fb_broker *bro
 	int64_t timeout = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
 					  "broker.session.timeout.ms", 9000);
 
-	return fb_now_ns() - broker->contact_ns > timeout * 1000000;
+	return broker->contact_ns && fb_now_ns() - broker->contact_ns > timeout * 1000000;
 }
 
 bool fb_broker_in_session(const struct fb_cluster *cluster, const struct fb_broker *broker)
@@ -31,20 +31,36 @@ static void set_fenced(struct fb_cluster *cluster, struct fb_broker *broker, boo
 }
 
 /* Kafka writes it also of a broker that is fenced already. */
+static void expire(struct fb_cluster *cluster, struct fb_broker *broker)
+{
+	broker->fenced = true;
+	broker->contact_ns = 0;
+	fb_write_fencing(cluster, broker);
+	fb_wrote(cluster);
+	fb_log_line(KASSAY_INFO, "broker %d is fenced: no heartbeat came within broker.session.timeout.ms", broker->view.id);
+}
+
+static bool any_over(struct fb_cluster *cluster)
+{
+	bool over = false;
+
+	pthread_rwlock_rdlock(&cluster->lock);
+	for (size_t i = 0; i < cluster->nbrokers && !over; i++)
+		over = !cluster->brokers[i]->own && silent(cluster, cluster->brokers[i]);
+	pthread_rwlock_unlock(&cluster->lock);
+	return over;
+}
+
+/* Nobody is held up where there is nothing to do. */
 void fb_sessions_expire(struct fb_cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->nbrokers; i++) {
-		struct fb_broker *broker = cluster->brokers[i];
-
-		if (broker->own || !broker->contact_ns || !silent(cluster, broker))
-			continue;
-		broker->fenced = true;
-		broker->contact_ns = 0;
-		fb_write_fencing(cluster, broker);
-		fb_wrote(cluster);
-		fb_log_line(KASSAY_INFO, "broker %d is fenced: no heartbeat came within broker.session.timeout.ms",
-			    broker->view.id);
-	}
+	if (!any_over(cluster))
+		return;
+	pthread_rwlock_wrlock(&cluster->lock);
+	for (size_t i = 0; i < cluster->nbrokers; i++)
+		if (!cluster->brokers[i]->own && silent(cluster, cluster->brokers[i]))
+			expire(cluster, cluster->brokers[i]);
+	pthread_rwlock_unlock(&cluster->lock);
 }
 
 /* BrokerHeartbeatManager.calculateNextBrokerState. A foreign broker leads nothing, so it may always go at once. One of our

@@ -133,7 +133,7 @@ static void pass_time(int32_t id, int64_t ms)
 	pthread_rwlock_wrlock(&cluster->lock);
 	fb_cluster_broker(cluster, id)->contact_ns -= ms * 1000000;
 	pthread_rwlock_unlock(&cluster->lock);
-	fb_cluster_tick(cluster);
+	fb_cluster_tick(cluster, false);
 }
 
 /* A broker that falls silent is out of service when its session is over. */

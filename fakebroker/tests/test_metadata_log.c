@@ -423,7 +423,7 @@ static void fall_silent(int id)
 	pthread_rwlock_wrlock(&cluster->lock);
 	fb_cluster_broker(cluster, id)->contact_ns -= 9001 * INT64_C(1000000);
 	pthread_rwlock_unlock(&cluster->lock);
-	fb_cluster_tick(cluster);
+	fb_cluster_tick(cluster, false);
 }
 
 /* Once for each session; Kafka writes it also when the broker had asked to be fenced. */
@@ -445,7 +445,7 @@ static void silence_is_recorded(void **state)
 		got = log_text((size_t)offset, NULL);
 		assert_string_equal(got, fenced);
 		free(got);
-		fb_cluster_tick(run.process.cluster);
+		fb_cluster_tick(run.process.cluster, false);
 		assert_int_equal(run.process.cluster->metadata.end, offset + 1);
 	}
 	end();
