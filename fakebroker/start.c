@@ -8,6 +8,7 @@
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/hooks/workers.h"
 #include "fakebroker/sasl.h"
 
 enum { RECORDED_BYTES = 64 * 1024 * 1024 };
@@ -306,6 +307,7 @@ void fb_stop(struct fb_broker_process *process)
 		fb_rules_free(process->cluster->rules);
 		fb_recorder_free(process->cluster->recorder);
 	}
+	fb_workers_stop();
 	fb_cluster_free(process->cluster);
 	fb_scenario_fini(&process->scenario);
 	free(process->plugins);
