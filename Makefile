@@ -225,6 +225,11 @@ fuzz-seeds: $(SEEDS)
 $(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
 	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Two brokers' configurations, key by key.
+COMPARE_CONFIGS := $(OBJ)/fakebroker/tests/compare_configs
+$(COMPARE_CONFIGS): $(COMPARE_CONFIGS).o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 # Limits are for plain gcc or clang with CFLAGS as they are above.
 .PHONY: bench
 bench: $(BENCHES)
@@ -254,8 +259,10 @@ $(EMPTY): $(EMPTY).o
 $(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 .PHONY: check-kafka
-check-kafka: all
+check-kafka: all $(COMPARE_CONFIGS)
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
+	@BUILD=$(BUILD) fixtures/launchers/check-metadata-log.sh
+	@BUILD=$(BUILD) fixtures/launchers/check-configs.sh
 
 # Clients of other languages; CLIENTS names those that are wanted.
 .PHONY: check-clients

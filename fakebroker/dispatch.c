@@ -32,11 +32,28 @@ const struct fb_api *fb_api_find(int api_key)
 	return NULL;
 }
 
+static int16_t released_max(const struct fb_release *release, const struct fb_api *api)
+{
+	static const struct {
+		const char *release, *name;
+		int16_t max;
+	} earlier[] = {
+#define X(release, name, max) {release, #name, max},
+#include "fakebroker/apis_earlier.def"
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++)
+		if (kw_api_key(earlier[i].name) == api->key && strcmp(earlier[i].release, release->name) == 0)
+			return earlier[i].max;
+	return api->max;
+}
+
 int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api)
 {
-	return api->key == BROKER_REGISTRATION && cluster->registrationVersion < api->max
-		       ? (int16_t)cluster->registrationVersion
-		       : api->max;
+	int16_t max = released_max(cluster->release, api);
+
+	return api->key == BROKER_REGISTRATION && cluster->registrationVersion < max ? (int16_t)cluster->registrationVersion : max;
 }
 
 /* ---- the request's life ---- */

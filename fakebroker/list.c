@@ -27,6 +27,23 @@ static json_t *apis(const struct fb_settings *settings)
 	return rows;
 }
 
+static json_t *releases(const struct fb_settings *settings)
+{
+	json_t *rows = json_array();
+	const struct fb_release *release;
+
+	(void)settings;
+	for (size_t i = 0; (release = fb_release_at(i)); i++) {
+		char levels[32];
+
+		snprintf(levels, sizeof levels, "%d-%d", release->supported[FB_METADATA_VERSION].min,
+			 release->supported[FB_METADATA_VERSION].max);
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", release->name, "metadataVersions", levels,
+						      "tables", release->verified ? "verified" : "not measured"));
+	}
+	return rows;
+}
+
 static json_t *options_text(const struct kassay_option *options)
 {
 	char text[1024] = "";
@@ -117,8 +134,8 @@ static int print_table(json_t *rows)
 int fb_list(const struct fb_settings *settings)
 {
 	static json_t *(*const makers[])(const struct fb_settings *) = {
-		[FB_LIST_APIS] = apis, [FB_LIST_VALIDATORS] = validators, [FB_LIST_OBSERVERS] = observers,
-		[FB_LIST_ACTIONS] = actions, [FB_LIST_MUTANTS] = mutants,
+		[FB_LIST_APIS] = apis, [FB_LIST_RELEASES] = releases, [FB_LIST_VALIDATORS] = validators,
+		[FB_LIST_OBSERVERS] = observers, [FB_LIST_ACTIONS] = actions, [FB_LIST_MUTANTS] = mutants,
 	};
 	int status = KT_EXIT_OK;
 	struct kt_err err = {0};

@@ -26,7 +26,7 @@ struct fb_api {
 const struct fb_api *fb_api_find(int api_key);
 /* index counts from 0; NULL past the end. */
 const struct fb_api *fb_api_at(size_t index);
-/* The highest version that a cluster serves: that of the table, unless it pretends to be older. */
+/* The newest version that the cluster serves: api->max, or less when its release or kit.registration.version is older. */
 int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api);
 
 struct fb_request {

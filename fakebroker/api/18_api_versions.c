@@ -108,7 +108,7 @@ static enum fb_outcome wrong_version(struct fb_request *req)
 	response->apiKeys.n -= fb_mutant(FB_M_API_VERSIONS_BARE);
 	response->apiKeys.v[0].apiKey = req->api->key;
 	response->apiKeys.v[0].minVersion = req->api->min;
-	response->apiKeys.v[0].maxVersion = req->api->max;
+	response->apiKeys.v[0].maxVersion = fb_api_max(req->cluster, req->api);
 	return FB_REPLY;
 }
 

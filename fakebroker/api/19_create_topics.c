@@ -1,6 +1,7 @@
 /* CreateTopics (19): names, configurations, assignments, in the order of ReplicationControlManager.createTopics. */
 #include <stdlib.h>
 
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/mutants.h"
@@ -89,6 +90,14 @@ static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t 
 	return true;
 }
 
+static bool any_runs(const struct fb_cluster *cluster, const assignment *a)
+{
+	for (int32_t i = 0; i < a->brokerIds.n; i++)
+		if (fb_node_runs(cluster, a->brokerIds.v[i]))
+			return true;
+	return false;
+}
+
 /* Kafka walks the partitions in the order of the request, and only then looks for gaps. */
 static bool judge_assignments(struct fb_request *req, const creatable *topic, result *out)
 {
@@ -110,6 +119,10 @@ static bool judge_assignments(struct fb_request *req, const creatable *topic, re
 					       a->partitionIndex));
 		if (!judge_replicas(req, a, rf, out))
 			return false;
+		if (!any_runs(req->cluster, a))
+			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
+				    kw_sprintf(&req->arena, "All brokers specified in the manual partition assignment for "
+					       "partition %d are fenced or in controlled shutdown.", a->partitionIndex));
 		rf = a->brokerIds.n;
 	}
 	for (int32_t i = 0; i < topic->assignments.n; i++)
@@ -198,7 +211,6 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 		 const struct fb_alter_result *changes, bool keep, result *out)
 {
 	struct fb_cluster *cluster = req->cluster;
-	int64_t offset = cluster->metadata_offset;
 	struct kt_err err = {0};
 	struct fb_topic *made;
 	bool ok;
@@ -213,10 +225,10 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 	out->numPartitions = layout->npartitions;
 	out->replicationFactor = (int16_t)layout->rf;
 	ok = describe(req, topic->name, out);
-	if (!keep || !ok) {
+	if (keep && ok)
+		fb_write_topic(cluster, made, changes->changes, changes->nchanges);
+	else
 		fb_topic_delete(cluster, made);
-		cluster->metadata_offset = offset;
-	}
 	return ok;
 }
 
@@ -336,6 +348,7 @@ enum fb_outcome fb_create_topics(struct fb_request *req)
 	batch.out = response->topics.v;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	answer(&batch);
+	fb_wrote(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->topics.n = batch.n;
 	return FB_REPLY;

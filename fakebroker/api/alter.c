@@ -1,4 +1,5 @@
 #include "fakebroker/api/alter.h"
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
@@ -74,6 +75,8 @@ static void exchange(struct fb_request *req, struct fb_alter_answer *answer, con
 			continue;
 		pthread_rwlock_wrlock(&req->cluster->lock);
 		fb_configs_apply(req->cluster->configs, &back[i], 1);
+		fb_write_configs(req->cluster, &back[i], 1);
+		fb_wrote(req->cluster);
 		pthread_rwlock_unlock(&req->cluster->lock);
 		refuse(req, result, &err);
 	}
@@ -129,6 +132,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 		back[i] = opposite(req, observer_change(&answer->results[i]));
 		apply(req, &answer->results[i], validateOnly);
 	}
+	fb_wrote(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	if (code)
 		return code;

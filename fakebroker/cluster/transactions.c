@@ -1,3 +1,4 @@
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/transactions.h"
 
 #include <stdlib.h>
@@ -84,8 +85,12 @@ int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err)
 
 	if (fb_topic_find(cluster, kw_str(topic_name)))
 		return 0;
-	return fb_topic_create(cluster, kw_str(topic_name), config(cluster, first, "transaction.state.log.num.partitions", 50),
-			       replicas < brokers ? replicas : brokers, NULL, &topic, err);
+	if (fb_topic_create(cluster, kw_str(topic_name), config(cluster, first, "transaction.state.log.num.partitions", 50),
+			    replicas < brokers ? replicas : brokers, NULL, &topic, err) < 0)
+		return err->code;
+	fb_write_topic(cluster, topic, NULL, 0);
+	fb_wrote(cluster);
+	return 0;
 }
 
 /* ---- the ids ---- */

@@ -63,7 +63,7 @@ static int synonyms_of(struct describe *d, const struct fb_configdef *def, struc
 		more = broker_synonyms(d, kw_str(def->synonym), sensitive, out + n, MAX_SYNONYMS - n);
 		return more < 0 ? more : (int)n + more;
 	}
-	if (d->type == FB_GROUP && def->def)
+	if (d->type == FB_GROUP && def->def && (own.n < 0 || !fb_configdefs_before_4_2(d->configs->defs)))
 		out[n++] = (struct fb_synonym){def->name, sensitive ? KW_NULL_STR : kw_str(def->def), FB_SRC_DEFAULT};
 	return (int)n;
 }
@@ -92,7 +92,8 @@ static void add_key(struct describe *d, const struct fb_configdef *def, struct k
 {
 	struct fb_synonym *synonyms = kw_alloc(d->arena, MAX_SYNONYMS * sizeof *synonyms);
 	struct fb_described entry = {.name = name, .isSensitive = !def || def->sensitive,
-				     .configType = def ? (int8_t)def->type : 0, .synonyms = synonyms};
+				     .configType = def ? (int8_t)def->type : 0, .text = def ? def->text : NULL,
+				     .synonyms = synonyms};
 	struct kw_str own = d->type == FB_BROKER ? KW_NULL_STR :
 			    fb_configs_dynamic(d->configs, d->type, d->resourceName, name);
 	char *key = kw_strndup(d->arena, name.s, (size_t)name.n);

@@ -10,7 +10,7 @@
 #include "lib/text/near.h"
 #include "lib/text/number.h"
 
-enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000 };
+enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000, MAX_RECORDS = 100000 };
 /* The year 5138: sums of two stay far from overflowing. */
 static const int64_t MOST_MS = 100000000000000;
 
@@ -346,6 +346,37 @@ static void get_refused(const struct fb_ask *ask, const char *rest, struct fb_an
 	answer->json = fb_refused_json(ask->cluster->refused, &filter);
 }
 
+/* Named as Kafka names the file, by its first offset. */
+static void get_segment(struct fb_cluster *cluster, struct fb_answer *answer)
+{
+	kw_buf_init(&answer->bytes, 0);
+	pthread_rwlock_rdlock(&cluster->lock);
+	fb_metadata_segment(&cluster->metadata, &answer->bytes);
+	snprintf(answer->file, sizeof answer->file, "%020lld.log", (long long)cluster->metadata.start);
+	pthread_rwlock_unlock(&cluster->lock);
+	if (answer->bytes.failed)
+		fb_answer_error(answer, 500, "out of memory");
+}
+
+static void get_metadata_log(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	const char *format = evhttp_find_header(ask->params, "format");
+	int64_t from = 0, limit = MAX_RECORDS;
+
+	(void)rest;
+	if (!number(ask, "from", 0, INT64_MAX, &from, answer) || !number(ask, "limit", 1, MAX_RECORDS, &limit, answer))
+		return;
+	if (format && strcmp(format, "segment") == 0) {
+		get_segment(ask->cluster, answer);
+	} else if (format && strcmp(format, "json") != 0) {
+		fb_answer_error(answer, 400, "format: json or segment is expected");
+	} else {
+		answer->json = fb_metadata_json(ask->cluster, from, limit);
+		if (!answer->json)
+			fb_answer_error(answer, 500, "out of memory");
+	}
+}
+
 static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	(void)rest;
@@ -379,6 +410,7 @@ static const struct endpoint {
 	{"GET",    "/v1/validators",  get_validators, {NULL}},
 	{"PUT",    "/v1/validators",  put_validators, {NULL}},
 	{"GET",    "/v1/validators/refused", get_refused, {"topic", "after", "limit"}},
+	{"GET",    "/v1/metadata-log", get_metadata_log, {"from", "limit", "format"}},
 	{"GET",    "/metrics",        get_metrics,    {NULL}},
 };
 

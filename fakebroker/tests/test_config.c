@@ -65,6 +65,32 @@ static void counts_as_kafka(void **state)
 	}
 }
 
+/* Each text has its configuration, and every one of the kit's has a text. */
+static void texts_are_of_what_is_acted_on(void **state)
+{
+	static const struct {
+		enum fb_scope scope;
+		const char *name;
+	} texts[] = {
+#define FB_TEXT(scope, name, text) {FB_##scope, name},
+#include "fakebroker/config/texts.def"
+#undef FB_TEXT
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const struct fb_configdef *def = find(f, texts[i].scope, texts[i].name);
+
+		if (!def)
+			fail_msg("no configuration %s", texts[i].name);
+		assert_non_null(def->text);
+		assert_false(def->internal && def->origin == FB_FROM_KAFKA);
+	}
+	for (const struct fb_configdef *def = NULL; (def = fb_configdef_next(f->defs, FB_BROKER, def));)
+		assert_true(def->origin != FB_FROM_KIT || def->text);
+	assert_null(find(f, FB_BROKER, "num.io.threads")->text);
+}
+
 static void iterates_by_name(void **state)
 {
 	struct fixture *f = *state;
@@ -394,6 +420,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(counts_as_kafka, setup, teardown),
+		cmocka_unit_test_setup_teardown(texts_are_of_what_is_acted_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(iterates_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(finds, setup, teardown),
 		cmocka_unit_test_setup_teardown(finds_listener_overrides, setup, teardown),
