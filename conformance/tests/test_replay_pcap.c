@@ -18,7 +18,8 @@ static void capture_request(bool acks)
 	char head[200];
 
 	assert_non_null(frame);
-	snprintf(head, sizeof head, "%08x 0000 0003 00000001 00026d65 ffff %s 00000001 00000000", FRAME - 4, acks ? "0001" : "0000");
+	snprintf(head, sizeof head, "%08x 0000 0003 00000001 00026d65 ffff %s 00000001 00000000", FRAME - 4,
+		 acks ? "0001" : "0000");
 	capture_hex(head, frame);
 	capture_begin(&capture);
 	capture_connect(&capture, 40000, true);

@@ -37,7 +37,8 @@ static bool is_what_they_ask_for(const struct fb_observer *present, const char *
 }
 
 /* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
- * they ask for. Strict: a class that cannot be had is told in err instead of the log, and 0 returned. The log outlives every observer; the configuration is asked only while one is made. */
+ * they ask for. Strict: a class that cannot be had is told in err instead of the log, and 0 returned. The log
+ * outlives every observer; the configuration is asked only while one is made. */
 static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode,
 		const struct fb_observer *present, bool strict, struct fb_observer **out, struct kt_err *err)
 {

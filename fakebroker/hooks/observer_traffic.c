@@ -72,7 +72,8 @@ struct traffic {
 };
 
 const struct kassay_option fb_traffic_options[] = {
-	{"limit", FB_OPTION_TEXT(FB_TRAFFIC_LIMIT), "most different names of each kind (and combinations of them) that are counted apart"},
+	{"limit", FB_OPTION_TEXT(FB_TRAFFIC_LIMIT),
+	 "most different names of each kind (and combinations of them) that are counted apart"},
 	{0},
 };
 
