@@ -39,6 +39,8 @@ struct fb_node {
 	bool stopped;
 	char *whyStopped;            /* why the last start failed, else NULL */
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
+	atomic_bool watched;         /* the observer is not idle: fb_observer_idle(). Changes with it */
+	atomic_uint_fast64_t passed; /* exchanges that an idle one was not bothered with */
 	atomic_ullong requests;
 	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
 };
@@ -160,6 +162,10 @@ int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_
 void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node);
+static inline bool fb_node_watched(struct fb_node *node)
+{
+	return atomic_load_explicit(&node->watched, memory_order_acquire);
+}
 
 /* ---- stopping and starting a broker while the others serve; one at a time, under no lock, on no loop ---- */
 

@@ -137,6 +137,15 @@ static bool runs(struct fb_cluster *cluster, const struct fb_node *node)
 	return !stopped;
 }
 
+/* Puts an observer, or none, into force. Under the cluster's lock. */
+static void install(struct fb_node *node, struct fb_observer *observer)
+{
+	node->observer = observer;
+	if (observer)
+		fb_observer_passed_by(observer, &node->passed);
+	atomic_store_explicit(&node->watched, observer && !fb_observer_idle(observer), memory_order_release);
+}
+
 /* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
 int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
 		       struct kt_err *err)
@@ -162,7 +171,7 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 		struct fb_observer *old = cluster->nodes[i].observer;
 
 		if (observers[i] && !cluster->nodes[i].stopped) {
-			cluster->nodes[i].observer = observers[i];
+			install(&cluster->nodes[i], observers[i]);
 			observers[i] = old;
 		}
 	}
@@ -177,7 +186,7 @@ void fb_cluster_close_observers(struct fb_cluster *cluster)
 
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
 		observers[i] = cluster->nodes[i].observer;
-		cluster->nodes[i].observer = NULL;
+		install(&cluster->nodes[i], NULL);
 	}
 	close_all(cluster, observers, cluster->nnodes - 1);
 }
@@ -191,7 +200,7 @@ int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	pthread_rwlock_wrlock(&cluster->lock);
 	if (!node->observer) {   /* else somebody exchanges all of them right now */
-		node->observer = made;
+		install(node, made);
 		made = NULL;
 	}
 	timeout = shutdown_timeout(cluster, node);
@@ -207,7 +216,7 @@ void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node)
 
 	pthread_rwlock_wrlock(&cluster->lock);
 	observer = node->observer;
-	node->observer = NULL;
+	install(node, NULL);
 	timeout = shutdown_timeout(cluster, node);
 	pthread_rwlock_unlock(&cluster->lock);
 	close_observer(observer, timeout);

@@ -61,9 +61,14 @@ struct fb_traffic_table {
 int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t limit);
 void fb_traffic_table_fini(struct fb_traffic_table *table);
 
+/* Are the n bytes the same? For names: n is small, and at most 0 for those that are null or empty. */
+bool fb_traffic_same_bytes(const char *a, const char *b, int32_t n);
 /* A key of names; computes the hash, which needs no lock. The names must live as long as the key is used. */
 struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n);
 /* The row of a key, made if need be. Never NULL; lives as long as the table. */
 struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const struct fb_traffic_key *key);
+/* The row that has the key's very names, which fb_traffic_row() may replace by that of the presentable ones. NULL if there
+ * was no room for it. */
+const struct fb_traffic_row *fb_traffic_row_of(const struct fb_traffic_table *table, const struct fb_traffic_key *key);
 
 #endif
