@@ -69,25 +69,45 @@ static const struct shape *shape_of(const struct fb_api *api)
 	return &shapes[api->key];
 }
 
-/* Counts the error codes of a response at all levels. */
-static void count_errors(const struct place *place, const struct place *end, const char *in, int16_t *first, int32_t *n)
+struct codes {
+	int16_t first;
+	int32_t n;
+};
+
+static inline void count_code(struct codes *codes, const void *at)
 {
-	while (place < end) {
-		const void *at = in + place->offset;
+	int16_t code = *(const int16_t *)at;
 
-		if (place->size) {
-			const struct kw_arr *arr = at;
+	if (code == 0)
+		return;
+	if (codes->n++ == 0)
+		codes->first = code;
+}
 
-			for (int32_t k = 0; k < arr->n; k++)
-				count_errors(place + 1, place + 1 + place->inside,
-					     (const char *)arr->v + (size_t)k * place->size, first, n);
-		} else if (*(const int16_t *)at) {
-			if (!*n)
-				*first = *(const int16_t *)at;
-			++*n;
-		}
-		place += 1 + place->inside;
-	}
+static void count_codes(const struct place *place, const struct place *end, const char *in, struct codes *codes);
+
+/* Most elements have one code and nothing else: they are not worth a call each. */
+static void count_elements(const struct place *array, const char *in, struct codes *codes)
+{
+	const struct kw_arr *arr = (const void *)(in + array->offset);
+	const struct place *first = array + 1;
+	const char *at = arr->v;
+
+	for (int32_t i = 0; i < arr->n; i++, at += array->size)
+		if (array->inside == 1)
+			count_code(codes, at + first->offset);
+		else
+			count_codes(first, first + array->inside, at, codes);
+}
+
+/* The error codes of a response at all levels. */
+static void count_codes(const struct place *place, const struct place *end, const char *in, struct codes *codes)
+{
+	for (; place < end; place += 1 + place->inside)
+		if (place->size)
+			count_elements(place, in, codes);
+		else
+			count_code(codes, in + place->offset);
 }
 
 /* ---- exchanges ---- */
@@ -101,14 +121,19 @@ struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n
 	return req->partitions;
 }
 
+static struct kassay_str str_of(const char *s)
+{
+	return (struct kassay_str){s, (int32_t)strlen(s)};
+}
+
 static void describe(const struct fb_request *req, const struct shape *shape, struct fb_exchange *x)
 {
 	fb_exchange_init(x);
 	x->view.id = req->id;
 	x->view.node = req->node->id;
-	x->view.listener = fb_hook_str(kw_str(req->node->auth.name));
-	x->view.principal = fb_hook_str(kw_str(fb_request_principal(req)));
-	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
+	x->view.listener = str_of(req->node->auth.name);
+	x->view.principal = str_of(fb_request_principal(req));
+	x->view.address = str_of(fb_conn_address(req->conn));
 	x->view.clientId = fb_hook_str(req->header->clientId);
 	x->view.apiKey = req->api->key;
 	x->view.apiVersion = (int16_t)req->version;
@@ -147,7 +172,11 @@ static __attribute__((noinline)) void observe(struct fb_request *req, bool repli
 	x.view.service_ns = fb_now_ns() - req->started_ns;
 	x.view.has_response = replied;
 	if (req->response) {
-		count_errors(shape->first, shape->end, req->response, &x.view.error, &x.view.error_count);
+		struct codes codes = {0};
+
+		count_codes(shape->first, shape->end, req->response, &codes);
+		x.view.error = codes.first;
+		x.view.error_count = codes.n;
 		if (shape->throttle != NO_THROTTLE)
 			x.view.throttleTimeMs = *(const int32_t *)(const void *)((const char *)req->response +
 										 shape->throttle);

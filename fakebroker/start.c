@@ -289,7 +289,7 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	if (settings->scenario && fb_scenario_populate(&process->scenario, cluster, err) < 0)
 		return err->code;
 	if (!settings->check)
-		return fb_cluster_observe(cluster, NULL, NULL, false, err);
+		return fb_cluster_observe(cluster, NULL, NULL, NULL, false, err);
 	if (fb_cluster_observe_check(cluster, NULL, &node, err) < 0)
 		blame_classes(process, node, "observer.class.name", err);
 	return err->code;

@@ -201,7 +201,7 @@ static void measure_subject(struct fb_cluster *cluster, struct fb_conn *conn, co
 {
 	struct kt_err err = {0};
 
-	check(fb_cluster_observe(cluster, subject->name, subject->mode, true, &err), &err);
+	check(fb_cluster_observe(cluster, subject->name, subject->mode, NULL, true, &err), &err);
 	for (int i = 0; i < NSHAPES; i++)
 		measure_shape(cluster, conn, &shapes[i]);
 }
@@ -269,8 +269,8 @@ static int child(const char *dir)
 static const char *const whole[] = {"--toggle-collect=fb_dispatch", NULL};
 static const char *const observing[] = {
 	"--toggle-collect=fb_request_observe", "--toggle-collect=fb_request_observe_produce",
-	"--toggle-collect=fb_request_wants_produce", "--toggle-collect=show_produced", "--toggle-collect=show_consumed",
-	"--toggle-collect=make_room_to_show", NULL,
+	"--toggle-collect=fb_request_wants_produce", "--toggle-collect=show_produced*", "--toggle-collect=show_consumed*",
+	"--toggle-collect=make_room_to_show*", NULL,
 };
 
 /* The dumps are DIR/out.1, DIR/out.2, ... */

@@ -148,11 +148,12 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 			  struct kt_err *err);
 /* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, in the mode that
  * `mode` names ("inline", "queued"), or with NULL in its own observer.mode, and closes those that they had within
- * observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes NoOpObserver
+ * observer.shutdown.timeout; a broker that has it already keeps it, unless there are options: texts by NAME.OPTION, which
+ * go before those that are configured, or NULL. A class that cannot be had becomes NoOpObserver
  * with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
  * exchanged. Under no lock: create() and close() of a plugin may take their time. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
-		       struct kt_err *err);
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, const json_t *options,
+		       bool strict, struct kt_err *err);
 /* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
  * lock. */
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);

@@ -8,6 +8,7 @@ struct lookup {
 	struct fb_cluster *cluster;
 	int32_t node;
 	const char *mode;            /* in place of observer.mode, or NULL */
+	const json_t *options;       /* texts by the rest of their names behind "observer.": before the configuration's; or NULL */
 	struct kw_arena arena;
 };
 
@@ -19,6 +20,12 @@ static const char *config(void *arg, const char *name)
 
 	if (lookup->mode && strcmp(name, "observer.mode") == 0)
 		return lookup->mode;
+	if (strncmp(name, FB_OBSERVER_PREFIX, strlen(FB_OBSERVER_PREFIX)) == 0) {
+		const char *given = json_string_value(json_object_get(lookup->options, name + strlen(FB_OBSERVER_PREFIX)));
+
+		if (given)
+			return given;
+	}
 	pthread_rwlock_rdlock(&lookup->cluster->lock);
 	v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name, &lookup->arena, NULL);
 	if (v.n < 0)   /* an option of a plugin is no known configuration */
@@ -32,16 +39,16 @@ static bool is_what_they_ask_for(const struct fb_observer *present, const char *
 {
 	const char *mode = config(lookup, "observer.mode");
 
-	return present && strcmp(fb_observer_classes(present), classes) == 0 &&
+	return present && !lookup->options && strcmp(fb_observer_classes(present), classes) == 0 &&
 	       fb_observer_queued(present) == (mode && strcmp(mode, "queued") == 0);
 }
 
 /* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
  * they ask for. The log outlives every observer; the configuration is asked only while one is made. */
-static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode,
+static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode, const json_t *options,
 		const struct fb_observer *present, struct fb_observer **out, struct kt_err *err)
 {
-	struct lookup lookup = {.cluster = cluster, .node = node, .mode = mode};
+	struct lookup lookup = {.cluster = cluster, .node = node, .mode = mode, .options = options};
 	struct fb_hook_env env = {config, fb_hook_line, &lookup, cluster->plugins};
 	int code = 0;
 
@@ -68,7 +75,7 @@ int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, in
 		struct fb_observer *made;
 
 		*node = cluster->nodes[i].id;
-		if (make(cluster, *node, classes, NULL, NULL, &made, &why) < 0)
+		if (make(cluster, *node, classes, NULL, NULL, NULL, &made, &why) < 0)
 			return kt_fail(err, KT_ENOMEM, "out of memory");
 		fb_observer_unref(made);
 	}
@@ -147,8 +154,8 @@ static void install(struct fb_node *node, struct fb_observer *observer)
 }
 
 /* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
-		       struct kt_err *err)
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, const json_t *options,
+		       bool strict, struct kt_err *err)
 {
 	struct fb_observer *observers[FB_MAX_NODES] = {NULL};
 	size_t n = cluster->nnodes - 1;
@@ -161,7 +168,8 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 		if (!runs(cluster, &cluster->nodes[i]))
 			continue;
 		present = fb_node_observer(cluster, &cluster->nodes[i]);
-		code = make(cluster, cluster->nodes[i].id, classes, mode, present, &observers[i], strict ? &why : NULL);
+		code = make(cluster, cluster->nodes[i].id, classes, mode, options, present, &observers[i],
+			    strict ? &why : NULL);
 		if (!code)
 			code = why.code;
 		fb_observer_unref(present);
@@ -196,7 +204,7 @@ int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_
 	struct fb_observer *made;
 	int64_t timeout;
 
-	if (make(cluster, node->id, NULL, NULL, NULL, &made, NULL) < 0)
+	if (make(cluster, node->id, NULL, NULL, NULL, NULL, &made, NULL) < 0)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	pthread_rwlock_wrlock(&cluster->lock);
 	if (!node->observer) {   /* else somebody exchanges all of them right now */
