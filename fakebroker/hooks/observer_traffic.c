@@ -160,17 +160,6 @@ static void count_error(struct traffic *self, const struct kassay_exchange *exch
 	totals_of(self, ERROR, names)->errors += n;
 }
 
-static void count_partition(struct fb_traffic_totals *totals, const struct kassay_partition *partition)
-{
-	enum fb_traffic_flow flow = fb_traffic_flow_of(partition);
-
-	totals->errors += partition->error != 0;
-	if (partition->direction == KASSAY_NO_RECORDS)
-		return;
-	totals->records[flow] += partition->records;
-	totals->bytes[flow] += partition->bytes;
-}
-
 static void count_request_once(struct traffic *self, struct fb_traffic_row *row)
 {
 	row->totals.requests += row->exchange != self->exchange;
@@ -193,9 +182,9 @@ static void add(struct fb_traffic_totals *totals, const struct fb_traffic_totals
 
 /* ---- what is remembered ---- */
 
-static bool is_name(const struct fb_traffic_row *row, const struct kassay_str *name)
+static inline bool is_name(const struct fb_traffic_row *row, const struct kassay_str *name)
 {
-	return row->sizes[0] == name->size && fb_traffic_same_bytes(row->names, name->data, name->size);
+	return row->sizes[0] == name->size && fb_name_same(row->names, name->data, name->size);
 }
 
 static void settle(struct who *who)
@@ -245,12 +234,14 @@ static struct who *find_who(struct traffic *self, const struct kassay_exchange *
 static const struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
 				      const struct kassay_str *topic)
 {
-	struct fb_traffic_key key = fb_traffic_key(topic, 1), flow;
-	struct where *where = &self->wheres[(key.hash + ((uintptr_t)who->names[CLIENT_ID] >> 4)) % WHERES];
+	uint32_t place = fb_traffic_hash(topic) + (uint32_t)((uintptr_t)who->names[CLIENT_ID] >> 4);
+	struct where *where = &self->wheres[place % WHERES];
+	struct fb_traffic_key key, flow;
 
 	if (where->name && where->clientId == who->names[CLIENT_ID] && where->principal == who->names[PRINCIPAL] &&
-	    where->clientId && where->principal && is_name(where->name, &key.part[0]))
+	    where->clientId && where->principal && is_name(where->name, topic))
 		return where;
+	key = fb_traffic_key(topic, 1);
 	flow = fb_traffic_key((const struct kassay_str[]){exchange->principal, exchange->clientId, *topic}, 3);
 	where->topic = fb_traffic_row(&self->tables[TOPIC], &key);
 	where->flow = fb_traffic_row(&self->tables[FLOW], &flow);
@@ -262,30 +253,70 @@ static const struct where *find_where(struct traffic *self, const struct kassay_
 
 /* ---- an exchange ---- */
 
-/* Counts the partitions for their topics, and adds them to the sum of the exchange. */
+/* Partitions of one topic whose records went the same way. */
+struct run {
+	const struct where *where;
+	struct kassay_str name;
+	enum fb_traffic_flow flow;
+	int64_t records, bytes, errors;
+};
+
+static inline void add_run(struct fb_traffic_totals *totals, const struct run *run)
+{
+	totals->records[run->flow] += run->records;
+	totals->bytes[run->flow] += run->bytes;
+	totals->errors += run->errors;
+}
+
+static void end_run(struct run *run, struct fb_traffic_totals *sum)
+{
+	if (!run->where)
+		return;
+	add_run(&run->where->topic->totals, run);
+	add_run(&run->where->flow->totals, run);
+	add_run(sum, run);
+	run->records = run->bytes = run->errors = 0;
+}
+
+static void begin_topic(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
+			const struct kassay_str *name, struct run *run)
+{
+	run->name = *name;
+	run->where = find_where(self, exchange, who, name);
+	count_request_once(self, run->where->topic);
+	count_request_once(self, run->where->flow);
+}
+
+/* Counts the partitions for their topics, and adds them to the sum of the exchange. The partitions of a topic follow each
+ * other: its name is the same slice of the request. */
 static void count_partitions(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
 			     struct fb_traffic_totals *sum)
 {
-	struct kassay_str name = {NULL, -2};
-	const struct where *where = NULL;
+	struct run run = {0};
 	int32_t i;
 
 	for (i = 0; i < exchange->partition_count; i++) {
 		const struct kassay_partition *partition = exchange->partition(exchange, i);
+		enum fb_traffic_flow flow = fb_traffic_flow_of(partition);
+		bool other_topic = !run.where || run.name.data != partition->topic.data ||
+				   run.name.size != partition->topic.size;
 
-		/* The partitions of a topic follow each other: its name is the same slice of the request. */
-		if (!where || name.data != partition->topic.data || name.size != partition->topic.size) {
-			name = partition->topic;
-			where = find_where(self, exchange, who, &name);
-			count_request_once(self, where->topic);
-			count_request_once(self, where->flow);
+		if (other_topic || flow != run.flow) {
+			end_run(&run, sum);
+			run.flow = flow;
+			if (other_topic)
+				begin_topic(self, exchange, who, &partition->topic, &run);
 		}
-		count_partition(&where->topic->totals, partition);
-		count_partition(&where->flow->totals, partition);
-		count_partition(sum, partition);
-		if (partition->error != 0)
+		if (partition->direction != KASSAY_NO_RECORDS) {
+			run.records += partition->records;
+			run.bytes += partition->bytes;
+		}
+		if (partition->error != 0) {
+			run.errors++;
 			count_error(self, exchange, partition->error, 1);
+		}
 	}
+	end_run(&run, sum);
 }
 
 int fb_traffic_record(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why)

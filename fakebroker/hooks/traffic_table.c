@@ -9,54 +9,6 @@
 
 static const struct kassay_str other = {"(other)", 7}, none = {"(none)", 6};
 
-static uint64_t word(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-/* The 1 to 7 bytes at p: different ones give different numbers. */
-static uint64_t short_word(const char *p, int32_t n)
-{
-	uint32_t first, last;
-
-	if (n < 4)
-		return (uint64_t)(uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint64_t)(uint8_t)p[n - 1] << 16;
-	memcpy(&first, p, sizeof first);
-	memcpy(&last, p + n - 4, sizeof last);
-	return (uint64_t)last << 32 | first;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t v)
-{
-	hash = (hash ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
-/* Of n bytes; the last words overlap. */
-static uint64_t hash_bytes(uint64_t hash, const char *p, int32_t n)
-{
-	hash = mix(hash, (uint32_t)n);
-	if (n < 8)
-		return n > 0 ? mix(hash, short_word(p, n)) : hash;
-	for (int32_t i = 0; i + 8 < n; i += 8)
-		hash = mix(hash, word(p + i));
-	return mix(hash, word(p + n - 8));
-}
-
-/* Names are short: calling memcmp() would cost more than it does. */
-bool fb_traffic_same_bytes(const char *a, const char *b, int32_t n)
-{
-	if (n < 8)
-		return n <= 0 || short_word(a, n) == short_word(b, n);
-	for (int32_t i = 0; i + 8 < n; i += 8)
-		if (word(a + i) != word(b + i))
-			return false;
-	return word(a + n - 8) == word(b + n - 8);
-}
-
 /* A client that makes up names of one hash makes lookups longer, but by no more than the table's limit. */
 struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n)
 {
@@ -68,7 +20,7 @@ struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n)
 		key.part[i] = parts[i];
 		if (key.part[i].size >= NAME_SIZE)
 			key.part[i].size = NAME_SIZE - 1;
-		hash = hash_bytes(hash, key.part[i].data, key.part[i].size);
+		hash = fb_name_hash(hash, key.part[i].data, key.part[i].size);
 	}
 	key.hash = (uint32_t)(hash ^ hash >> 32);
 	return key;
@@ -83,7 +35,7 @@ static bool same(const struct fb_traffic_row *row, const struct fb_traffic_key *
 	for (int i = 0; i < key->n; i++) {
 		int32_t size = key->part[i].size;
 
-		if (row->sizes[i] != size || !fb_traffic_same_bytes(name, key->part[i].data, size))
+		if (row->sizes[i] != size || !fb_name_same(name, key->part[i].data, size))
 			return false;
 		name += size > 0 ? size + 1 : 1;
 	}
@@ -208,13 +160,4 @@ const struct fb_traffic_row *fb_traffic_row_of(const struct fb_traffic_table *ta
 	uint32_t number = *find_slot(table, key);
 
 	return number == 0 ? NULL : &table->rows[number - 1];
-}
-
-enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partition *partition)
-{
-	if (partition->direction == KASSAY_CONSUMED)
-		return FB_FLOW_CONSUMED;
-	if (partition->error != 0)
-		return FB_FLOW_REFUSED;
-	return partition->flags & KASSAY_DUPLICATE ? FB_FLOW_DUPLICATE : FB_FLOW_ACCEPTED;
 }
