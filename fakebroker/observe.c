@@ -192,15 +192,6 @@ void fb_request_observe(struct fb_request *req, bool replied, size_t response_by
 		atomic_fetch_add_explicit(&req->node->passed, 1, memory_order_relaxed);
 }
 
-bool fb_request_wants_produce(const struct fb_request *req)
-{
-	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
-	bool wanted = observer && fb_observer_wants_produce(observer);
-
-	fb_observer_unref(observer);
-	return wanted;
-}
-
 void fb_request_observe_produce(struct fb_request *req)
 {
 	struct fb_exchange x;

@@ -73,7 +73,10 @@ const char *fb_request_principal(const struct fb_request *req);
  * watched. */
 struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
 /* Does anybody want to be shown the request before the append (LinkedIn's second callback)? */
-FB_OBSERVING bool fb_request_wants_produce(const struct fb_request *req);
+static inline bool fb_request_wants_produce(const struct fb_request *req)
+{
+	return req->watched && atomic_load_explicit(&req->node->wants_produce, memory_order_acquire);
+}
 FB_OBSERVING void fb_request_observe_produce(struct fb_request *req);
 /* Shows the request with its response, or without one if it is not replied to. */
 FB_OBSERVING void fb_request_observe(struct fb_request *req, bool replied, size_t response_bytes);

@@ -45,9 +45,9 @@ static int bring_about(struct meter *meter, const struct lg_variant *variant, st
 }
 
 /* ns per request. */
-static int measure(struct meter *meter, const struct lg_variant *variant, int broker, double *cpu, double *wall,
-		   struct kt_err *err)
+static int measure(struct meter *meter, const struct lg_variant *variant, double *cpu, double *wall, struct kt_err *err)
 {
+	int broker = meter->target->b && variant == &meter->spec->b;
 	struct lg_blocks *blocks = &meter->blocks[broker];
 	int n = meter->spec->requests.block;
 	int64_t cpu_from = 0, from;
@@ -83,13 +83,13 @@ static int try_quad(struct meter *meter, const struct lg_variant *a, const struc
 	for (int i = 0; i < LG_QUAD; i++) {
 		bool is_b = cpu->b[i] && !same;
 
-		if (measure(meter, is_b ? b : a, is_b && meter->target->b, &cpu->ns[i], &wall->ns[i], err))
+		if (measure(meter, is_b ? b : a, &cpu->ns[i], &wall->ns[i], err))
 			return err->code;
 	}
 	return 0;
 }
 
-/* same: all four blocks are of A. Now and then, when a thread of the broker ends, Linux lets its CPU clock stand or go
+/* same: all four blocks are of a. Now and then, when a thread of the broker ends, Linux lets its CPU clock stand or go
  * back for another process that reads it: such a quad is measured again, and counted. */
 static int measure_quad(struct meter *meter, const struct lg_variant *a, const struct lg_variant *b, bool same,
 			struct lg_quad *cpu, struct lg_quad *wall, struct kt_err *err)
@@ -124,7 +124,19 @@ static int judge(const struct quads *quads, size_t n, uint64_t seed, struct lg_c
 	return 0;
 }
 
-/* A quad of the comparison and one of A against A in turn, so that both meet the same weather. */
+/* A quad of the comparison and one of the same against the same in turn, so that both meet the same weather. Of two brokers
+ * either gets its turn at the latter, so that both have the same to do. */
+static int measure_both(struct meter *meter, const struct lg_variant *a, const struct lg_variant *b, size_t i,
+			const struct quads *quads, struct kt_err *err)
+{
+	const struct lg_variant *same = meter->target->b && i % 2 ? b : a;
+
+	if (measure_quad(meter, a, b, false, &quads->cpu[i], &quads->wall[i], err) == 0 &&
+	    measure_quad(meter, same, same, true, &quads->cpu_same[i], &quads->wall_same[i], err) == 0 && i % TRIM_EVERY == 0)
+		trim(meter, err);
+	return err->code;
+}
+
 static int compare(struct meter *meter, const struct lg_variant *a, const struct lg_variant *b,
 		   struct lg_comparison *comparison, struct kt_err *err)
 {
@@ -134,14 +146,13 @@ static int compare(struct meter *meter, const struct lg_variant *a, const struct
 
 	if (!all)
 		return kt_fail(err, KT_ENOMEM, "no memory");
-	for (size_t i = 0; i < n && !err->code; i++) {
+	for (size_t i = 0; i < (size_t)meter->spec->warm_up && !err->code && !lg_stopped(); i++)
+		measure_both(meter, a, b, i % n, &quads, err);
+	for (size_t i = 0; i < n && !err->code; i++)
 		if (lg_stopped())
 			kt_fail(err, KT_ETIMEOUT, "stopped after %zu of %zu quads", i, n);
-		else if (measure_quad(meter, a, b, false, &quads.cpu[i], &quads.wall[i], err) == 0 &&
-			 measure_quad(meter, a, b, true, &quads.cpu_same[i], &quads.wall_same[i], err) == 0 &&
-			 i % TRIM_EVERY == 0)
-			trim(meter, err);
-	}
+		else
+			measure_both(meter, a, b, i, &quads, err);
 	if (!err->code)
 		judge(&quads, n, (uint64_t)meter->spec->seed, comparison, err);
 	free(all);

@@ -26,7 +26,9 @@ struct lg_cost_spec {
 	const char *name;
 	const char *bootstrap;       /* NULL: not given */
 	struct lg_requests requests;
-	int quads, warm;             /* warm: requests before each block that do not count */
+	int quads;
+	int warm_up;                 /* quads before those, which do not count */
+	int warm;                    /* requests before each block that do not count */
 	int64_t seed;
 	double margin;               /* of CPU per request; 0.02: 2 % */
 	struct lg_variant a, b;

@@ -52,24 +52,25 @@ static void look_at(struct machine *machine)
 
 static void print_effect(FILE *out, const char *what, const struct lg_effect *effect)
 {
-	fprintf(out, "  %-22s %9.2f %9.2f  %+8.3f [%+.3f, %+.3f]  %+7.2f %% [%+.2f, %+.2f]\n", what, effect->a / 1e3, effect->b / 1e3,
+	fprintf(out, "  %-23s %9.2f %9.2f  %+8.3f [%+.3f, %+.3f]  %+7.2f %% [%+.2f, %+.2f]\n", what, effect->a / 1e3, effect->b / 1e3,
 		effect->ns.at / 1e3, effect->ns.low / 1e3, effect->ns.high / 1e3, effect->share.at * 100,
 		effect->share.low * 100, effect->share.high * 100);
 }
 
 static void print_head(FILE *out)
 {
-	fprintf(out, "  %-22s %9s %9s  %-26s  %s\n", "us per request", "A", "B", "B - A [95 %]", "B / A - 1 [95 %]");
+	fprintf(out, "  %-23s %9s %9s  %-26s  %s\n", "us per request", "A", "B", "B - A [95 %]", "B / A - 1 [95 %]");
 }
 
-static void print_comparison(FILE *out, bool has_cpu, const struct lg_comparison *comparison)
+/* two: brokers, each of which was held against itself. */
+static void print_comparison(FILE *out, bool has_cpu, bool two, const struct lg_comparison *comparison)
 {
 	if (has_cpu) {
 		print_effect(out, "CPU", &comparison->cpu);
-		print_effect(out, "CPU, A against A", &comparison->cpu_same);
+		print_effect(out, two ? "CPU, against itself" : "CPU, A against A", &comparison->cpu_same);
 	}
 	print_effect(out, "service", &comparison->wall);
-	print_effect(out, "service, A against A", &comparison->wall_same);
+	print_effect(out, two ? "service, against itself" : "service, A against A", &comparison->wall_same);
 }
 
 static void print_variant(FILE *out, char name, const struct lg_variant *variant)
@@ -121,7 +122,7 @@ void lg_cost_print(const struct lg_cost_spec *spec, const struct lg_cost_target 
 		print_doses(spec, cost, out);
 	} else {
 		print_head(out);
-		print_comparison(out, cost->has_cpu, &cost->v[0]);
+		print_comparison(out, cost->has_cpu, target->b != NULL, &cost->v[0]);
 	}
 	fprintf(out, "  %.1f s, %s, %s, %ld x %s, load %.1f\n", cost->seconds, machine.date, machine.system.release,
 		machine.processors, machine.processor, machine.load);

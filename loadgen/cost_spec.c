@@ -13,7 +13,7 @@ void lg_cost_spec_init(struct lg_cost_spec *spec)
 {
 	*spec = (struct lg_cost_spec){
 		.requests = {.topic = "cost", .partitions = 1, .records = 1, .size = 100, .acks = 1, .block = 64},
-		.quads = 400, .warm = 16, .seed = 1, .margin = -1,
+		.quads = 400, .warm_up = 5, .warm = 16, .seed = 1, .margin = -1,
 	};
 }
 
@@ -82,6 +82,7 @@ static int read_spec(struct lg_cost_spec *spec, struct kt_err *err)
 	kt_obj_str(&root, "bootstrapServer", &spec->bootstrap);
 	read_requests(&root, &spec->requests);
 	kt_obj_int(&root, "quads", 20, 1000000, &spec->quads);
+	kt_obj_int(&root, "warmUp", 0, 1000000, &spec->warm_up);
 	kt_obj_int(&root, "warm", 0, LG_BLOCK_MAX, &spec->warm);
 	kt_obj_int64(&root, "seed", 0, INT64_MAX, &spec->seed);
 	kt_obj_real(&root, "margin", 0, 10, &spec->margin);

@@ -397,7 +397,7 @@ static void judge(struct batch_of_items *all)
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			judge_place(all, &all->v[i]);
-	if (req->watched && fb_request_wants_produce(req)) {
+	if (fb_request_wants_produce(req)) {
 		show_produced(all);
 		fb_request_observe_produce(req);
 	}

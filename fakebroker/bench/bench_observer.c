@@ -269,8 +269,7 @@ static int child(const char *dir)
 static const char *const whole[] = {"--toggle-collect=fb_dispatch", NULL};
 static const char *const observing[] = {
 	"--toggle-collect=fb_request_observe", "--toggle-collect=fb_request_observe_produce",
-	"--toggle-collect=fb_request_wants_produce", "--toggle-collect=show_produced*", "--toggle-collect=show_consumed*",
-	"--toggle-collect=make_room_to_show*", NULL,
+	"--toggle-collect=show_produced*", "--toggle-collect=show_consumed*", "--toggle-collect=make_room_to_show*", NULL,
 };
 
 static const char *const own[] = {

@@ -40,6 +40,7 @@ struct fb_node {
 	char *whyStopped;            /* why the last start failed, else NULL */
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
 	atomic_bool watched;         /* the observer is not idle: fb_observer_idle(). Changes with it */
+	atomic_bool wants_produce;   /* fb_observer_wants_produce(). Changes with it */
 	atomic_uint_fast64_t passed; /* exchanges that an idle one was not bothered with */
 	atomic_ullong requests;
 	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */

@@ -150,6 +150,7 @@ static void install(struct fb_node *node, struct fb_observer *observer)
 	node->observer = observer;
 	if (observer)
 		fb_observer_passed_by(observer, &node->passed);
+	atomic_store_explicit(&node->wants_produce, observer && fb_observer_wants_produce(observer), memory_order_release);
 	atomic_store_explicit(&node->watched, observer && !fb_observer_idle(observer), memory_order_release);
 }
 

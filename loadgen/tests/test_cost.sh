@@ -59,7 +59,7 @@ holds '.line.slope > 0.9 and .line.slope < 1.1 and .comparisons[1].doseUs == 200
 echo '{"topic": "two", "block": 20}' >"$dir/two.json"
 expect '0 1 4' 'two brokers' --scenario "$dir/two.json" --a "$at" --b "$at" --pid-a "$broker" --pid-b "$broker" --quads 20 \
 	--margin 50%
-says '^  CPU '
+says '^  CPU, against itself '
 expect '0 1 4' 'two brokers, elsewhere' --scenario "$dir/two.json" --a "$at" --b "$at" --quads 20 --margin 50%
 says '^(pass|fail|inconclusive): service time per request'
 
