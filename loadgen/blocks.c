@@ -287,7 +287,7 @@ int lg_blocks_open(struct lg_blocks *blocks, const struct lg_requests *requests,
 	if (rc == 0)
 		rc = make_topic(blocks, err);
 	if (rc == 0)
-		rc = kc_cluster_leader(blocks->cluster, requests->topic, 0, soon(), &blocks->conn, err);
+		rc = kc_cluster_leader(blocks->cluster, requests->topic, 0, soon(), soon(), &blocks->conn, err);
 	if (rc == 0)
 		rc = put_batch(requests, &batch, err);
 	if (rc == 0)

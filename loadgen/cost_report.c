@@ -52,7 +52,8 @@ static void look_at(struct machine *machine)
 
 static void print_effect(FILE *out, const char *what, const struct lg_effect *effect)
 {
-	fprintf(out, "  %-23s %9.2f %9.2f  %+8.3f [%+.3f, %+.3f]  %+7.2f %% [%+.2f, %+.2f]\n", what, effect->a / 1e3, effect->b / 1e3,
+	fprintf(out, "  %-23s %9.2f %9.2f  %+8.3f [%+.3f, %+.3f]  %+7.2f %% [%+.2f, %+.2f]\n", what, effect->a / 1e3,
+		effect->b / 1e3,
 		effect->ns.at / 1e3, effect->ns.low / 1e3, effect->ns.high / 1e3, effect->share.at * 100,
 		effect->share.low * 100, effect->share.high * 100);
 }

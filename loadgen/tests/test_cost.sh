@@ -36,7 +36,8 @@ for api in produce fetch; do
 		 "b": {"classes": "TrafficObserver", "mode": "queued"}}
 	X
 	expect '0 1 4' "an observer, $api" --scenario "$dir/$api.json" "${one[@]}" --switch observer --json
-	holds ".requests.api == \"$api\" and .quads == 20 and .margin == 0.5 and (.verdict | IN(\"pass\", \"fail\", \"inconclusive\"))"
+	holds ".requests.api == \"$api\" and .quads == 20 and .margin == 0.5 and
+		(.verdict | IN(\"pass\", \"fail\", \"inconclusive\"))"
 	holds '.comparisons | length == 1 and ([.[0][] | .quads == 20 and .aNs > 0 and .bNs > 0 and
 		.share.low <= .share.at and .share.at <= .share.high] == [true, true, true, true])'
 	holds '(.machine | .processors > 0 and .kernel != "")'
