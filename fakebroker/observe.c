@@ -1,6 +1,7 @@
 /* What observers are shown of a request: after its response is built, and before an append. */
 #include <assert.h>
 
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 
 /* ---- where responses have their error codes ---- */
@@ -132,17 +133,26 @@ static void describe(const struct fb_request *req, const struct shape *shape, st
 	x->view.id = req->id;
 	x->view.node = req->node->id;
 	x->view.listener = str_of(req->node->auth.name);
-	x->view.principal = str_of(fb_request_principal(req));
+	x->view.principal = fb_mutant(FB_M_PRINCIPAL_HIDDEN) ? (struct kassay_str){NULL, -1} : str_of(fb_request_principal(req));
 	x->view.address = str_of(fb_conn_address(req->conn));
-	x->view.clientId = fb_hook_str(req->header->clientId);
+	x->view.clientId = fb_hook_str(fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? KW_NULL_STR : req->header->clientId);
 	x->view.apiKey = req->api->key;
 	x->view.apiVersion = (int16_t)req->version;
 	x->view.correlationId = req->header->correlationId;
 	x->view.api = shape->api;
 	x->view.request_bytes = (int64_t)req->frame->n + 4;
 	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
-	x->view.partition_count = req->npartitions;
+	x->view.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1 ? 1 : req->npartitions;
 	x->partitions = req->partitions;
+}
+
+/* Does a mutant keep the request from observers? */
+static bool is_unobserved(const struct fb_request *req, bool replied, const struct fb_exchange *x)
+{
+	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) || (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
+	       (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && x->view.error_count > 0) ||
+	       (fb_mutant(FB_M_ONLY_RECORDS_OBSERVED) && req->npartitions == 0) ||
+	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
 }
 
 /* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
@@ -168,7 +178,7 @@ static __attribute__((noinline)) void observe(struct fb_request *req, bool repli
 	struct fb_exchange x;
 
 	describe(req, shape, &x);
-	x.view.response_bytes = (int64_t)response_bytes;
+	x.view.response_bytes = fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD) ? 0 : (int64_t)response_bytes;
 	x.view.service_ns = fb_now_ns() - req->started_ns;
 	x.view.has_response = replied;
 	if (req->response) {
@@ -181,7 +191,10 @@ static __attribute__((noinline)) void observe(struct fb_request *req, bool repli
 			x.view.throttleTimeMs = *(const int32_t *)(const void *)((const char *)req->response +
 										 shape->throttle);
 	}
-	show(req, &x, false);
+	if (!is_unobserved(req, replied, &x))
+		show(req, &x, false);
+	if (fb_mutant(FB_M_OBSERVED_TWICE))
+		show(req, &x, false);
 }
 
 void fb_request_observe(struct fb_request *req, bool replied, size_t response_bytes)
@@ -196,6 +209,8 @@ void fb_request_observe_produce(struct fb_request *req)
 {
 	struct fb_exchange x;
 
+	if (fb_mutant(FB_M_PRODUCE_UNOBSERVED))
+		return;
 	describe(req, shape_of(req->api), &x);
 	show(req, &x, true);
 }
