@@ -76,6 +76,7 @@ help:
 	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
 	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
 	@echo 'make bench-validators  CPU time of record validators, and instructions where there are none (needs valgrind)'
+	@echo 'make bench-observer instructions per request of every observer, with limits (needs valgrind)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
@@ -251,6 +252,13 @@ bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
 $(IDLE): $(IDLE).o $(OBJ)/lib/text/bench/pairs.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm
+OBSERVER := $(OBJ)/fakebroker/bench/bench_observer
+.PHONY: bench-observer
+bench-observer: $(OBSERVER)
+	@$(OBSERVER)
+$(OBSERVER): $(OBSERVER).o $(OBJ)/lib/text/bench/pairs.o $(BUILD)/libfakebroker.a $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)
 $(EMPTY): $(EMPTY).o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -Wl,--no-as-needed -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)

@@ -1,4 +1,4 @@
-/* From a frame to its answer: header, version, body, rule, handler, observers, response. */
+/* From a frame to its answer: header, version, body, rule, handler, response. */
 #include <stdlib.h>
 
 #include "fakebroker/cluster/log_line.h"
@@ -86,15 +86,6 @@ int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_
 		memcpy(req->frames + req->nframes, frames, n * sizeof *frames);
 	req->nframes += n;
 	return 0;
-}
-
-struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n)
-{
-	req->partitions = kw_alloc(&req->arena, (size_t)n * sizeof *req->partitions);
-	req->npartitions = req->partitions ? n : 0;
-	for (int32_t i = 0; i < req->npartitions; i++)
-		fb_partition_init(&req->partitions[i]);
-	return req->partitions;
 }
 
 /* ---- parsing ---- */
@@ -189,114 +180,6 @@ static enum fb_outcome parse(struct fb_request *req)
 	return outcome;
 }
 
-/* ---- observers ---- */
-
-/* Counts the error codes of a response at all levels. */
-static void count_errors(const struct kw_struct *st, const void *in, int16_t *first, int32_t *n)
-{
-	for (uint32_t i = 0; i < st->nfields; i++) {
-		const struct kw_field *field = &st->fields[i];
-		const char *at = (const char *)in + field->offset;
-
-		if (field->type == KW_INT16 && strcmp(field->name, "errorCode") == 0 && *(const int16_t *)(const void *)at) {
-			if (!*n)
-				*first = *(const int16_t *)(const void *)at;
-			++*n;
-		} else if (field->type == KW_STRUCT && field->flags & KW_F_ARRAY) {
-			const struct kw_arr *arr = (const struct kw_arr *)(const void *)at;
-
-			for (int32_t k = 0; k < arr->n; k++)
-				count_errors(field->sub, (const char *)arr->v + (size_t)k * field->sub->size, first, n);
-		}
-	}
-}
-
-static int32_t throttle(const struct kw_struct *st, const void *response)
-{
-	for (uint32_t i = 0; i < st->nfields; i++)
-		if (strcmp(st->fields[i].name, "throttleTimeMs") == 0)
-			return *(const int32_t *)(const void *)((const char *)response + st->fields[i].offset);
-	return 0;
-}
-
-static void describe(const struct fb_request *req, struct fb_exchange *x)
-{
-	fb_exchange_init(x);
-	x->view.id = req->id;
-	x->view.node = req->node->id;
-	x->view.listener = fb_hook_str(kw_str(req->node->controller ? "CONTROLLER" : req->node->auth.name));
-	x->view.principal = fb_hook_str(fb_mutant(FB_M_PRINCIPAL_HIDDEN) ? KW_NULL_STR : kw_str(fb_request_principal(req)));
-	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
-	x->view.clientId = fb_hook_str(fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? KW_NULL_STR : req->header->clientId);
-	x->view.apiKey = req->api->key;
-	x->view.apiVersion = (int16_t)req->version;
-	x->view.correlationId = req->header->correlationId;
-	x->view.api = kw_api_name(req->api->key);
-	x->view.request_bytes = (int64_t)req->frame->n + 4;
-	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
-	x->view.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1 ? 1 : req->npartitions;
-	x->partitions = req->partitions;
-}
-
-/* Does a mutant keep the request from observers? */
-static bool is_unobserved(const struct fb_request *req, bool replied, const struct fb_exchange *x)
-{
-	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) || (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
-	       (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && x->view.error_count > 0) ||
-	       (fb_mutant(FB_M_ONLY_RECORDS_OBSERVED) && req->npartitions == 0) ||
-	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
-}
-
-/* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
-static void show(struct fb_request *req, const struct fb_exchange *x, bool produce)
-{
-	struct fb_observer *observer = NULL, *closed;
-	bool done;
-
-	do {
-		closed = observer;
-		observer = fb_node_observer(req->cluster, req->node);
-		done = !observer || observer == closed ||
-		       (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
-		fb_observer_unref(closed);
-	} while (!done);
-	fb_observer_unref(observer);
-}
-
-static void observe(struct fb_request *req, bool replied, size_t response_bytes)
-{
-	const struct kw_struct *root = kw_response(req->api->key)->root;
-	struct fb_exchange x;
-
-	if (req->node->controller)
-		return;
-	describe(req, &x);
-	x.view.response_bytes = fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD) ? 0 : (int64_t)response_bytes;
-	x.view.service_ns = fb_now_ns() - req->started_ns;
-	x.view.has_response = replied;
-	if (req->response) {
-		count_errors(root, req->response, &x.view.error, &x.view.error_count);
-		x.view.throttleTimeMs = throttle(root, req->response);
-	}
-	if (!is_unobserved(req, replied, &x))
-		show(req, &x, false);
-	if (fb_mutant(FB_M_OBSERVED_TWICE))
-		show(req, &x, false);
-}
-
-void fb_request_observe_produce(struct fb_request *req)
-{
-	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
-	bool wanted = observer && fb_observer_wants_produce(observer);
-	struct fb_exchange x;
-
-	fb_observer_unref(observer);
-	if (!wanted || fb_mutant(FB_M_PRODUCE_UNOBSERVED))
-		return;
-	describe(req, &x);
-	show(req, &x, true);
-}
-
 /* ---- answering ---- */
 
 static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err)
@@ -331,8 +214,8 @@ static enum fb_outcome reply(struct fb_request *req)
 		kw_buf_fini(&buf);
 		return FB_CLOSE;
 	}
-	started = fb_now_ns();
-	observe(req, true, kw_buf_len(&buf));
+	started = fb_mutant(FB_M_SLOW_CLOSES) ? fb_now_ns() : 0;
+	fb_request_observe(req, true, kw_buf_len(&buf));
 	if (fb_mutant(FB_M_SLOW_CLOSES) && fb_now_ns() - started > SLOW_NS) {
 		kw_buf_fini(&buf);
 		return FB_CLOSE;
@@ -357,7 +240,7 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 		break;
 	case FB_SILENT:
 	case FB_CLOSE:
-		observe(req, false, 0);
+		fb_request_observe(req, false, 0);
 		if (req->cluster->recorder)
 			fb_recorder_add(req->cluster->recorder, req, NULL, outcome == FB_SILENT ? "silent" : "closed");
 		break;
@@ -419,9 +302,10 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 		request_free(req);
 		return outcome;
 	}
+	req->watched = fb_node_watched(req->node);
 	outcome = parse(req);
 	if (outcome != FB_REPLY && req->header && fb_mutant(FB_M_UNREADABLE_OBSERVED))
-		observe(req, false, 0);
+		fb_request_observe(req, false, 0);
 	if (outcome != FB_REPLY) {
 		request_free(req);
 		return outcome;
@@ -441,6 +325,7 @@ enum fb_outcome fb_dispatch_again(void *arg, struct fb_conn *conn, void *state, 
 	(void)arg;
 	(void)conn;
 	req->delayed = true;
+	req->watched = fb_node_watched(req->node);
 	req->expired = expired && !first;
 	return finish(req, call(req));
 }

@@ -271,7 +271,8 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	if (settings->scenario &&
 	    fb_scenario_populate(&process->scenario, cluster, cluster->levels.v[FB_METADATA_VERSION], err) < 0)
 		return err->code;
-	return settings->check ? fb_check_classes(process, err) : fb_cluster_observe(cluster, NULL, NULL, false, err);
+	return settings->check ? fb_check_classes(process, err) :
+				 fb_cluster_observe(cluster, NULL, NULL, NULL, false, err);
 }
 
 /* Nobody shall have a mutant without knowing. */

@@ -320,7 +320,7 @@ static void take_its_word(const struct kw_records *records, struct kassay_partit
 		p->records = batch.count;
 }
 
-static void show(struct batch_of_items *all)
+static FB_OBSERVING void show_produced(struct batch_of_items *all)
 {
 	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
 	int32_t n = 0;
@@ -435,8 +435,10 @@ static void judge(struct batch_of_items *all)
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			judge_place(all, &all->v[i]);
-	show(all);
-	fb_request_observe_produce(req);
+	if (fb_request_wants_produce(req)) {
+		show_produced(all);
+		fb_request_observe_produce(req);
+	}
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			append(req, &all->v[i]);
@@ -525,7 +527,8 @@ enum fb_outcome fb_produce(struct fb_request *req)
 		fb_mutant_sets(req->body, &req->arena);
 	if (collect(&all)) {
 		judge(&all);
-		show(&all);
+		if (req->watched)
+			show_produced(&all);
 		tell_reasons(&all);
 		if (answer(&all))
 			outcome = all.body->acks == 0 && !fb_mutant(FB_M_ACKS_ZERO_ANSWERED) ? silent(&all) : FB_REPLY;

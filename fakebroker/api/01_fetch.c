@@ -185,8 +185,14 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 	return fb_request_keep_take(f->req, read->frames, read->nframes) == 0;
 }
 
-static void show(const struct fetch *f, const struct fb_fetch_want *want, const struct fb_partition *partition,
-		 const struct fb_read *read, int16_t error, struct kassay_partition *shown)
+static FB_OBSERVING bool make_room_to_show(struct fetch *f, size_t n)
+{
+	return fb_request_partitions(f->req, (int32_t)n) != NULL;
+}
+
+static FB_OBSERVING void show_consumed(const struct fetch *f, const struct fb_fetch_want *want,
+				       const struct fb_partition *partition, const struct fb_read *read, int16_t error,
+				       struct kassay_partition *shown)
 {
 	struct kw_str name = want->topic;
 
@@ -224,7 +230,8 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 	}
 	if (!out->errorCode)
 		ok = read_log(f, partition, want, out, &read);
-	show(f, want, partition, &read, out->errorCode, shown);
+	if (shown)
+		show_consumed(f, want, partition, &read, out->errorCode, shown);
 	return ok;
 }
 
@@ -261,12 +268,13 @@ static int32_t answer_topic(struct fetch *f, size_t from, struct kw_FetchRespons
 		return -1;
 	for (int32_t i = 0; i < n; i++) {
 		struct kw_FetchResponse_PartitionData *data = &out->partitions.v[told];
+		struct kassay_partition *shown = f->req->watched ? &f->req->partitions[f->req->npartitions] : NULL;
 
-		if (!answer_partition(f, &wants[i], data, &f->req->partitions[f->req->npartitions]))
+		if (!answer_partition(f, &wants[i], data, shown))
 			return -1;
 		if (is_news(f, &wants[i], data)) {
 			told++;
-			f->req->npartitions++;
+			f->req->npartitions += f->req->watched;
 		} else {
 			kw_set_defaults(&kw_FetchResponse_PartitionData_struct, data);
 		}
@@ -281,7 +289,7 @@ static bool answer(struct fetch *f)
 	size_t n = f->context->n;
 	int32_t topics = 0, wants;
 
-	if (!fb_request_partitions(f->req, (int32_t)n) ||
+	if ((f->req->watched && !make_room_to_show(f, n)) ||
 	    !FB_RESPONSE_ARRAY(f->req, response->responses, kw_FetchResponse_FetchableTopicResponse_struct, (int32_t)n))
 		return false;
 	f->req->npartitions = 0;

@@ -40,6 +40,9 @@ struct fb_node {
 	bool stopped;
 	char *whyStopped;            /* why the last start failed, else NULL */
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
+	atomic_bool watched;         /* the observer is not idle: fb_observer_idle(). Changes with it */
+	atomic_bool wants_produce;   /* fb_observer_wants_produce(). Changes with it */
+	atomic_uint_fast64_t passed; /* exchanges that an idle one was not bothered with */
 	atomic_ullong requests;
 	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
 };
@@ -158,11 +161,12 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 			  struct kt_err *err);
 /* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, in the mode that
  * `mode` names ("inline", "queued"), or with NULL in its own observer.mode, and closes those that they had within
- * observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes NoOpObserver
+ * observer.shutdown.timeout; a broker that has it already keeps it, unless there are options: texts by NAME.OPTION, which
+ * go before those that are configured, or NULL. A class that cannot be had becomes NoOpObserver
  * with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
  * exchanged. Under no lock: create() and close() of a plugin may take their time. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
-		       struct kt_err *err);
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, const json_t *options,
+		       bool strict, struct kt_err *err);
 /* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
  * lock. */
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);
@@ -172,6 +176,10 @@ int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_
 void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node);
+static inline bool fb_node_watched(struct fb_node *node)
+{
+	return atomic_load_explicit(&node->watched, memory_order_acquire);
+}
 
 /* ---- stopping and starting a broker while the others serve; one at a time, under no lock, on no loop ---- */
 

@@ -1,4 +1,6 @@
 /* The cluster as JSON. */
+#include <unistd.h>
+
 #include "fakebroker/control/endpoints.h"
 #include "fakebroker/control/rules.h"
 
@@ -90,7 +92,8 @@ json_t *fb_status_json(struct fb_cluster *cluster)
 		json_array_append_new(brokers, broker_json(cluster->brokers[i]));
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		json_array_append_new(topics, topic_json(cluster->topics[i]));
-	json = json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "program", "fakebroker " KASSAY_VERSION,
+	json = json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "program",
+			 "fakebroker " KASSAY_VERSION, "pid", (int)getpid(),
 			 "release", cluster->release->name, "clusterId", cluster->id, "metadataVersion", level,
 			 "metadataVersionName", fb_level_name(level), "features", features_json(cluster), "nodes", nodes,
 			 "registrations", brokers, "topics", topics, "meters", meters_json(cluster), "connections",
