@@ -296,6 +296,7 @@ install: $(BINS) $(LIB_A)
 		-e 's|@LIBS@|$(LIB_LIBS)|' fixtures/packages/$$pc.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$pc.pc || exit; done
 	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \
 		$(DESTDIR)$(PREFIX)/share/kassay/
+	install -D -m 644 conformance/diff/produce.json $(DESTDIR)$(PREFIX)/share/kassay/diff/produce.json
 
 .PHONY: clean
 clean:
