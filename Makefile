@@ -64,7 +64,7 @@ help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
-	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs a JDK of Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
