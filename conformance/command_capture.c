@@ -12,7 +12,8 @@
 #define PROGRAM "conformance capture"
 
 /* The last version that names topics. */
-enum { FETCH = 1, FETCH_BY_NAME = 12, TIMEOUT_MS = 10000, APPEARS_MS = 3000, WAIT_MS = 500, ANSWER_MAX = 64 << 20, TOPIC_MAX = 249 };
+enum { FETCH = 1, FETCH_BY_NAME = 12 };
+enum { TIMEOUT_MS = 10000, APPEARS_MS = 3000, WAIT_MS = 500, ANSWER_MAX = 64 << 20, TOPIC_MAX = 249 };
 
 static struct {
 	const char *bootstrap, *topic, *out;

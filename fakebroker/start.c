@@ -110,7 +110,7 @@ static int tick_ms(const struct fb_cluster *cluster)
 
 static void on_tick(void *arg)
 {
-	fb_cluster_tick(arg);
+	fb_cluster_tick(arg, false);
 }
 
 static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)

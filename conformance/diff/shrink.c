@@ -68,7 +68,8 @@ static void thin_out(struct shrinker *s, const struct path *path, size_t least)
 static void strip(struct shrinker *s, const struct path *path, const char *keep)
 {
 	static const char *const members[] = {
-		"codec", "edits", "crc", "headers", "timestampDelta", "attributes", "offsetDelta", "lastOffsetDelta", "maxTimestamp",
+		"codec", "edits", "crc", "headers", "timestampDelta", "attributes", "offsetDelta", "lastOffsetDelta",
+		"maxTimestamp",
 		"producerId", "producerEpoch", "baseSequence", "count", "length", "baseOffset", "partitionLeaderEpoch",
 		"snappyFraming", "lz4Checksum", "magic", "key", "value",
 	};

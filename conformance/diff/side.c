@@ -203,9 +203,9 @@ static json_t *partition_data(json_t *partitions)
 
 	json_array_foreach(partitions, i, partition) {
 		json_t *batches = json_object_get(partition, "batches");
+		json_t *records = json_is_null(batches) ? json_null() : json_pack("{s:O}", "batches", batches);
 
-		json_array_append_new(rows, json_pack("{s:O, s:o}", "index", json_object_get(partition, "index"), "records",
-						      json_is_null(batches) ? json_null() : json_pack("{s:O}", "batches", batches)));
+		json_array_append_new(rows, json_pack("{s:O, s:o}", "index", json_object_get(partition, "index"), "records", records));
 	}
 	return rows;
 }
@@ -223,7 +223,8 @@ static json_t *produce_body(json_t *topic, json_t *mutation, int version)
 }
 
 /* The answer, or NULL; *fate says what became of the connection meanwhile. */
-static int produce(struct cf_side *side, json_t *topic, json_t *mutation, json_t **answer, const char **fate, struct kt_err *err)
+static int produce(struct cf_side *side, json_t *topic, json_t *mutation, json_t **answer, const char **fate,
+		   struct kt_err *err)
 {
 	int version = (int)json_integer_value(json_object_get(mutation, "version"));
 	bool wait = json_integer_value(json_object_get(mutation, "acks")) != 0;

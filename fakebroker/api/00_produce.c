@@ -18,6 +18,8 @@ struct item {
 	struct kw_topic_conf conf;
 	struct fb_chain *chain;
 	struct kw_verdict verdict;
+	bool verified;                      /* it is of an ongoing transaction, */
+	uint32_t markers;                   /* with so many markers of its producer before it */
 	bool superseded;                    /* a later entry names the same partition: Kafka keeps the last */
 };
 
@@ -185,7 +187,9 @@ static void check_transaction(struct batch_of_items *all, struct item *item)
 	producer.producerEpoch = batch.producerEpoch;
 	pthread_mutex_lock(&partition->lock);
 	open = fb_producers_in_txn(&partition->producers, batch.producerId, batch.producerEpoch);
+	item->markers = fb_producers_markers(&partition->producers, batch.producerId);
 	pthread_mutex_unlock(&partition->lock);
+	item->verified = true;
 	if (open)
 		return;
 	if (!fb_txn_coordinator(req->cluster, producer.transactionalId))
@@ -198,9 +202,9 @@ static void check_transaction(struct batch_of_items *all, struct item *item)
 		refuse_transaction(all, item, error);
 }
 
-static bool verifies(struct fb_cluster *cluster)
+static bool verifies(const struct fb_request *req)
 {
-	return fb_configs_bool(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id,
+	return fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
 			       "transaction.partition.verification.enable", true);
 }
 
@@ -209,7 +213,7 @@ static void check_transactions(struct batch_of_items *all)
 	struct fb_cluster *cluster = all->req->cluster;
 
 	pthread_rwlock_rdlock(&cluster->lock);
-	for (int32_t i = 0; verifies(cluster) && i < all->n; i++)
+	for (int32_t i = 0; verifies(all->req) && i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			check_transaction(all, &all->v[i]);
 	pthread_rwlock_unlock(&cluster->lock);
@@ -223,6 +227,7 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
 		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .meters = meters, .now = fb_cluster_now(req->cluster),
+		.verified = item->verified, .markers = item->markers,
 	};
 }
 

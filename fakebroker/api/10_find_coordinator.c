@@ -61,7 +61,13 @@ static void find(struct fb_request *req, struct kw_str key, int8_t type,
 static void make_topic(struct fb_cluster *cluster)
 {
 	struct kt_err err = {0};
+	bool there;
 
+	pthread_rwlock_rdlock(&cluster->lock);
+	there = fb_txn_coordinator(cluster, kw_str("")) != NULL;
+	pthread_rwlock_unlock(&cluster->lock);
+	if (there)
+		return;
 	pthread_rwlock_wrlock(&cluster->lock);
 	if (fb_txn_topic(cluster, &err) < 0)
 		fb_log_line(KASSAY_ERROR, "__transaction_state: %s", err.text);

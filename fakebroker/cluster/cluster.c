@@ -48,6 +48,7 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	init_lock(&cluster->lock);
 	pthread_mutex_init(&cluster->meters_lock, NULL);
+	pthread_mutex_init(&cluster->tick_lock, NULL);
 	kw_uuid_random(&id);
 	kw_uuid_text(id, cluster->id);
 	cluster->release = release;
@@ -98,6 +99,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	free(cluster->control_url);
 	pthread_rwlock_destroy(&cluster->lock);
 	pthread_mutex_destroy(&cluster->meters_lock);
+	pthread_mutex_destroy(&cluster->tick_lock);
 	fb_clock_free(cluster->clock);
 	free(cluster);
 }

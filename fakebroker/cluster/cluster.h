@@ -97,7 +97,8 @@ struct fb_cluster {
 	pthread_rwlock_t lock;
 	char id[23];
 	struct fb_clock *clock;      /* has a lock of its own */
-	int64_t txns_due, retention_due; /* fb_cluster_tick()'s */
+	pthread_mutex_t tick_lock;   /* alone; guards what follows */
+	int64_t txns_due, retention_due; /* ms by the clock */
 	const struct fb_release *release;
 	struct fb_node *nodes;       /* brokers by id, then the controller */
 	size_t nnodes;
@@ -180,8 +181,8 @@ int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
 /* Does what is due by the broker's clock: aborts transactions that take too long, removes old segments. From any thread,
- * now and then, and when the clock was moved. */
-void fb_cluster_tick(struct fb_cluster *cluster);
+ * now and then; at_once, whatever the configured intervals, when the clock was moved. */
+void fb_cluster_tick(struct fb_cluster *cluster, bool at_once);
 
 /* ---- under the lock ---- */
 

@@ -92,7 +92,7 @@ static void post_clock(const struct fb_ask *ask, const char *rest, struct fb_ans
 		return;
 	}
 	fb_clock_set(clock, now + by, frozen);
-	fb_cluster_tick(ask->cluster);
+	fb_cluster_tick(ask->cluster, true);
 	get_clock(ask, rest, answer);
 }
 

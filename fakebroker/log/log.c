@@ -78,9 +78,11 @@ static void obey_limit(struct fb_log *log)
 /* LogSegment.shouldRoll. */
 static bool must_roll(const struct fb_log *log, const struct fb_entry *entry)
 {
-	if (log->activeBytes == 0 || (log->segmentBytes && entry->size > log->segmentBytes - log->activeBytes))
+	if (log->activeBytes == 0 || (log->segmentBytes && log->activeBytes + entry->size > log->segmentBytes))
 		return true;
-	return log->segmentMs && log->activeTimestamp >= 0 && entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
+	/* Timestamps are whatever a client sent: their difference may not fit. */
+	return log->segmentMs && log->activeTimestamp >= 0 && entry->maxTimestamp > log->activeTimestamp &&
+	       entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
 }
 
 static void add_to_segment(struct fb_log *log, struct fb_entry *entry)

@@ -18,6 +18,9 @@ struct fb_append {
 	struct fb_chain *chain;          /* NULL = stock Kafka, byte for byte */
 	struct kw_meters *meters;        /* added to without a lock: let it be the caller's own */
 	int64_t now;                     /* ms since the epoch, by the broker's clock */
+	/* A transactional batch was found to be of an ongoing transaction when its producer had so many markers here. */
+	bool verified;
+	uint32_t markers;
 	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
 };
 

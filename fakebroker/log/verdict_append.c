@@ -60,6 +60,15 @@ static enum kw_rule rule_of(int16_t code)
 	}
 }
 
+/* Kafka's VerificationGuard: the transaction ended while the records were read, and the batch would open one that nobody
+ * ends. */
+static bool is_late(const struct fb_append *a, const struct kw_batch *batch)
+{
+	return a->verified && batch->attributes & KW_A_TRANSACTIONAL &&
+	       !fb_producers_in_txn(a->producers, batch->producerId, batch->producerEpoch) &&
+	       fb_producers_markers(a->producers, batch->producerId) != a->markers;
+}
+
 void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, struct fb_frame *frame,
 		       struct kw_arena *arena, struct kw_verdict *v)
 {
@@ -77,6 +86,10 @@ void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, s
 	}
 	if (duplicate) {
 		accept_duplicate(a, duplicate, v);
+		return;
+	}
+	if (is_late(a, &plan->batch)) {
+		kw_verdict_refuse(&leader, KW_R_TXN_STATE, 0, "Record was not part of an ongoing transaction", v);
 		return;
 	}
 	/* Neither field is under the CRC. */

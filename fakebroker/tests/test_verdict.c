@@ -1,5 +1,7 @@
 /* What the table of measured answers does not show: meters, offsets, memory, validators. */
+#include "fakebroker/log/txns.h"
 #include "fakebroker/tests/bench.h"
+#include "lib/wire/errors.h"
 
 /* ---- one batch at a time ---- */
 
@@ -348,6 +350,40 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Changes some bytes; most of the time the CRC then fits. */
+/* The transaction ended while the records were read: the batch must not open one that nobody ends. */
+static void test_a_late_batch_opens_no_transaction(void **state)
+{
+	struct bench *bench = *state;
+	struct fb_marker marker = {.producerId = 7, .commit = true};
+	struct fb_txns txns = {0};
+	json_t *json = json_of("[{'attributes': 16, 'baseTimestamp': 1000000, 'producerId': 7, 'producerEpoch': 0, "
+			       "'baseSequence': 0, 'records': [{}]}]");
+
+	for (int late = 0; late < 2; late++) {
+		struct fb_frame *frame = frame_of(json);
+		struct kw_records records = {.p = frame->p + 20, .n = (int32_t)frame->n - 20};
+		struct fb_append a = {
+			.log = &bench->log, .producers = &bench->producers, .topic = "t", .conf = &bench->conf,
+			.meters = &bench->meters, .now = bench->now, .verified = true,
+		};
+		struct kw_append_plan *plan;
+		struct kw_verdict v;
+
+		kw_verdict_init(&v);
+		assert_true(fb_verdict_check(&a, &records, &arena, &plan, &v));
+		if (late)
+			assert_int_equal(fb_txns_mark(&txns, &bench->log, &bench->producers, &marker, 0), 0);
+		fb_verdict_append(&a, plan, frame, &arena, &v);
+		assert_int_equal(v.errorCode, late ? KW_ERR_INVALID_TXN_STATE : 0);
+		assert_int_equal(bench->producers.firstUnstable, late ? FB_NO_TXN : 0);
+		fb_producers_fini(&bench->producers);
+		fb_producers_init(&bench->producers);
+		fb_frame_unref(frame);
+	}
+	json_decref(json);
+	fb_txns_fini(&txns);
+}
+
 static void mutate(struct fb_frame *frame, uint32_t *seed)
 {
 	uint8_t *p = frame->p + 20;
@@ -417,6 +453,7 @@ int main(void)
 		T(test_validator_may_blame_the_timestamp),
 		T(test_validators_want_compressed_batches_whole),
 		T(test_validators_come_before_duplicates),
+		T(test_a_late_batch_opens_no_transaction),
 		T(test_mutated_batches),
 	};
 
