@@ -7,6 +7,7 @@
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/hooks/workers.h"
 #include "fakebroker/sasl.h"
 #include "lib/text/number.h"
 #include "lib/text/props.h"
@@ -334,6 +335,7 @@ void fb_stop(struct fb_broker_process *process)
 		fb_rules_free(process->cluster->rules);
 		fb_recorder_free(process->cluster->recorder);
 	}
+	fb_workers_stop();
 	fb_cluster_free(process->cluster);
 	fb_scenario_fini(&process->scenario);
 	free(process->plugins);

@@ -12,7 +12,8 @@ static struct kw_leader leader_of(const struct fb_append *a)
 
 /* A chain, and its last refusal. */
 struct validation {
-	const struct fb_append *a;
+	struct fb_chain *chain;
+	struct fb_batch_place place;
 	struct fb_rejection rejection;
 };
 
@@ -20,10 +21,10 @@ static bool validate(void *arg, const struct kw_batch *batch, int32_t index, con
 		     const char **text)
 {
 	struct validation *validation = arg;
-	const struct fb_append *a = validation->a;
-	struct fb_batch_place place = {a->topic, a->partition, batch->attributes & KW_A_CODEC, batch->baseTimestamp};
 
-	if (!fb_chain_validate(a->chain, &place, index, record, &validation->rejection))
+	validation->place.codec = batch->attributes & KW_A_CODEC;
+	validation->place.baseTimestamp = batch->baseTimestamp;
+	if (!fb_chain_validate(validation->chain, &validation->place, index, record, &validation->rejection))
 		return true;
 	*code = validation->rejection.error;
 	*text = validation->rejection.text;
@@ -34,7 +35,7 @@ bool fb_verdict_check(const struct fb_append *a, const struct kw_records *record
 		      struct kw_append_plan **plan, struct kw_verdict *v)
 {
 	struct kw_leader leader = leader_of(a);
-	struct validation validation = {.a = a};
+	struct validation validation = {.chain = a->chain, .place = {.topic = a->topic, .partition = a->partition}};
 
 	if (a->chain) {
 		leader.validate = validate;
