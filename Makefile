@@ -65,7 +65,7 @@ help:
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-mutants  the conformance suite against a sample of MUTANTS=120 mutants of the fakebroker; MUTANTS=0: all'
-	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs a JDK of Java 17 and Maven)'
 	@echo 'make check-clients clients in Python, Java, Go and JavaScript against fakebroker (fetches what they need)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
