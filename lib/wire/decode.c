@@ -170,18 +170,6 @@ static inline const uint8_t *read_number(const struct kw_op *op, char *at, const
 	return p + op->elem_min;
 }
 
-/* The run of numbers that begins with op; their bytes are there; so one look at what is left does for all. */
-static inline const uint8_t *read_run(const struct kw_op *op, char *out, const uint8_t *p)
-{
-	for (const struct kw_move *move = op->moves, *end = move + op->step; move < end; move++) {
-		uint64_t v = kw_rd64(p) >> move->shift;
-
-		memcpy(out + move->offset, &v, sizeof v);
-		p += move->size;
-	}
-	return p;
-}
-
 /* ---- values ---- */
 
 /* A length prefix into *n: -1 = null, else no more than what is left. `wide` is its size where not compact. */
@@ -209,8 +197,8 @@ static inline const uint8_t *length(struct dec *d, const uint8_t *p, const struc
 	return has(d, p, (size_t)*n) ? p : truncated(d, p, frame, (size_t)*n);
 }
 
-static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t i,
-				   int32_t n, struct kw_frame *up);
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
+				   struct kw_frame *up);
 
 static inline const uint8_t *read_text(struct dec *d, const uint8_t *p, const struct kw_op *op,
 				       const struct kw_frame *frame, bool nullable, ptrdiff_t span, char *at)
@@ -248,7 +236,7 @@ static inline const uint8_t *read_value(struct dec *d, const uint8_t *p, const s
 	ptrdiff_t span = open_span(d, p, op, frame);
 
 	if (op->type == KW_STRUCT)
-		p = read_structs(d, p, op->sub, at, frame->index, frame->index + 1, frame);
+		p = read_structs(d, p, op->sub, at, frame->index + 1, frame);
 	else if (op->type == KW_STRING)
 		p = read_text(d, p, op, frame, nullable, span, at);
 	else if (op->type > KW_STRING)
@@ -299,8 +287,10 @@ static const uint8_t *read_elements(struct dec *d, const uint8_t *p, const struc
 			((uint32_t *)(void *)v)[i] = kw_rd32(p);
 		return p;
 	}
-	if (op->type == KW_STRUCT && !d->map)
-		return read_structs(d, p, op->sub, v, 0, n, frame);
+	if (op->type == KW_STRUCT && !d->map) {
+		frame->index = 0;
+		return read_structs(d, p, op->sub, v, n, frame);
+	}
 	for (int32_t i = 0; i < n && p; i++, v += op->elem_size) {
 		frame->index = i;
 		p = read_value(d, p, op, false, frame, v);
@@ -361,7 +351,7 @@ static const uint8_t *read_pointer(struct dec *d, const uint8_t *p, const struct
 	*out = NULL;
 	if (p && present) {
 		*out = kw_alloc(d->arena, op->elem_size);
-		p = *out ? read_structs(d, p, op->sub, *out, -1, 0, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
+		p = *out ? read_structs(d, p, op->sub, *out, 0, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
 	}
 	close_span(d, p, span);
 	return p;
@@ -470,108 +460,157 @@ static inline const uint8_t *read_ints(const struct dec *d, const uint8_t *p, ui
 	return p;
 }
 
-static inline const uint8_t *read_elements_of(struct dec *d, const uint8_t *p, const struct kw_op *op, uint32_t n,
+/* A run of numbers; run_get bytes are there, so one look at what is left does for all. */
+static inline const uint8_t *read_run(const struct kw_step *step, char *out, const uint8_t *p)
+{
+	for (const struct kw_move *move = step->moves, *end = move + step->nmoves; move < end; move++)
+		kw_shuffle((uint8_t *)out + move->offset, p + move->from, move->get, move->fill);
+	return p + step->run_bytes;
+}
+
+/* The same of a short run near the end of the input. NULL when it is too near. */
+static __attribute__((noinline)) const uint8_t *read_short_run(const struct dec *d, const uint8_t *p,
+							       const struct kw_step *step, char *out)
+{
+	uint8_t copy[KW_LANES] = {0};
+
+	if (!has(d, p, step->run_bytes))
+		return NULL;
+	memcpy(copy, p, step->run_bytes);
+	read_run(step, out, copy);
+	return p + step->run_bytes;
+}
+
+static inline const uint8_t *read_elements_of(struct dec *d, const uint8_t *p, const struct kw_step *step, uint32_t n,
 					      struct kw_arr *out, struct kw_frame *frame)
 {
+	const struct kw_op *op = step->op;
 	char *v;
 
 	if (n * (uint64_t)op->elem_min > (size_t)(d->end - p) || !(v = kw_alloc(d->arena, (size_t)n * op->elem_size)))
 		return NULL;
 	*out = (struct kw_arr){v, (int32_t)n};
 	frame->field = op->field;
-	return read_structs(d, p, op->sub, v, 0, (int32_t)n, frame);
+	frame->index = 0;
+	return read_structs(d, p, step->sub, v, (int32_t)n, frame);
 }
 
-/* The common cases of op, with as little ado as can be. NULL for all others and for what is broken: that is left to
- * read_op(), which says what is wrong. */
-static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const struct kw_op *op, char *out,
+/* The common cases of a step, with as little ado as can be. NULL for all others and for what is broken: that is left to
+ * read_slowly(), which says what is wrong. */
+static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const struct kw_step *step, char *out,
 					  struct kw_frame *frame)
 {
-	void *at = out + op->offset;
+	void *at = out + step->offset;
 	uint32_t n;
 
-	if (op->quick == KW_QUICK_RUN)
-		return has(d, p, op->run_bytes) ? read_run(op, out, p) : NULL;
+	switch ((enum kw_step_kind)step->kind) {
+	case KW_STEP_RUN:
+		return has(d, p, step->run_get) ? read_run(step, out, p) : read_short_run(d, p, step, out);
+	case KW_STEP_16:
+		if (!has(d, p, 2))
+			return NULL;
+		*(uint16_t *)at = kw_rd16(p);
+		return p + 2;
+	case KW_STEP_32:
+		if (!has(d, p, 4))
+			return NULL;
+		*(uint32_t *)at = kw_rd32(p);
+		return p + 4;
+	case KW_STEP_64:
+		if (!has(d, p, 8))
+			return NULL;
+		*(uint64_t *)at = kw_rd64(p);
+		return p + 8;
+	case KW_STEP_SLOW:
+	case KW_STEP_END:
+		return NULL;
+	default:
+		break;
+	}
 	if (p == d->end)
 		return NULL;
 	n = *p - 1u;             /* of what is less than 127 */
-	switch ((enum kw_quick)op->quick) {
-	case KW_QUICK_BOOL:
+	switch ((enum kw_step_kind)step->kind) {
+	case KW_STEP_BOOL:
 		*(bool *)at = *p != 0;
 		return p + 1;
-	case KW_QUICK_UUID:
-		if (!has(d, p, sizeof(struct kw_uuid)))
-			return NULL;
-		memcpy(at, p, sizeof(struct kw_uuid));
-		return p + sizeof(struct kw_uuid);
-	case KW_QUICK_TEXT:
+	case KW_STEP_TEXT:
 		p++;
 		*(struct kw_str *)at = (struct kw_str){(const char *)p, (int32_t)n};
 		if (n == UINT32_MAX)
-			return op->nullable ? p : NULL;
+			return step->nullable ? p : NULL;
 		return n < 0x7f && has(d, p, n) ? p + n : NULL;
-	case KW_QUICK_RECORDS:   /* less than 16383 */
+	case KW_STEP_RECORDS:    /* less than 16383 */
 		if (*p >= 0x80 && has(d, p, 2))
 			n = n - 0x80 + 128u * *++p;
 		if (*p++ >= 0x80 || n >= 0x3fff || !has(d, p, n))
 			return NULL;
 		*(struct kw_records *)at = (struct kw_records){.p = p, .n = (int32_t)n};
 		return p + n;
-	case KW_QUICK_INTS:
+	case KW_STEP_INTS:
 		if (n > 0 && n < 0x7f)
 			return read_ints(d, p + 1, n, at);
 		return n == 0 ? p + 1 : NULL;
-	case KW_QUICK_STRUCTS:
+	case KW_STEP_STRUCTS:
 		if (n > 0 && n < 0x7f)
-			return read_elements_of(d, p + 1, op, n, at, frame);
+			return read_elements_of(d, p + 1, step, n, at, frame);
 		/* fall through */
-	case KW_QUICK_ARRAY:     /* an empty one, or null */
-		if (n != 0 && !(n == UINT32_MAX && op->nullable))
+	default:                 /* an array that is empty or null */
+		if (n != 0 && !(n == UINT32_MAX && step->nullable))
 			return NULL;
 		((struct kw_arr *)at)->n = (int32_t)n;
 		return p + 1;
-	default:
-		return NULL;
 	}
 }
 
-static const uint8_t *read_mapped_fields(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
-					 struct kw_frame *frame)
+static __attribute__((noinline)) const uint8_t *read_slowly(struct dec *d, const uint8_t *p, const struct kw_step *step,
+							    char *out, struct kw_frame *frame)
 {
-	for (uint32_t i = 0; i < plan->nops && p; i++)
-		p = read_op(d, p, &plan->ops[i], frame, out);
-	return p && plan->flexible ? read_tags(d, p, plan, out, frame) : p;
+	for (uint32_t i = 0; i < step->nops && p && !d->code; i++)
+		p = read_op(d, p, &step->op[i], frame, out);
+	return d->code ? NULL : p;
 }
 
-/* Elements i to n of an array, or one struct that is no element: then they are -1 and 0. The memory is zeroed. */
-static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t i,
-				   int32_t n, struct kw_frame *up)
+static const uint8_t *read_mapped(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
+				  struct kw_frame *up)
 {
-	const struct kw_fill *fill, *last_fill = plan->fills + plan->nfills;
-	const struct kw_op *op, *last = plan->ops + plan->nops;
 	struct kw_frame frame = {up, NULL, -1};
 
-	for (; i < n; i++, out += plan->size) {
-		up->index = i;
-		for (op = d->map ? last : plan->ops; op < last;) {
-			const uint8_t *next = read_quickly(d, p, op, out, &frame);
+	for (; p && up->index < n; up->index++, out += plan->size) {
+		memcpy(out, plan->image, plan->size);
+		for (uint32_t i = 0; i < plan->nops && p; i++)
+			p = read_op(d, p, &plan->ops[i], &frame, out);
+		if (p && plan->flexible)
+			p = read_tags(d, p, plan, out, &frame);
+	}
+	up->index = -1;
+	return p;
+}
 
-			if (next) {
-				op += op->step;
-			} else if (d->code || !(next = read_op(d, p, op++, &frame, out))) {
+/* Elements of an array from up->index to n, or one struct that is no element: then they are -1 and 0. The memory is
+ * zeroed. */
+static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
+				   struct kw_frame *up)
+{
+	struct kw_frame frame = {up, NULL, -1};
+
+	if (d->map)
+		return read_mapped(d, p, plan, out, n, up);
+	for (; up->index < n; up->index++, out += plan->size) {
+		for (const struct kw_fill *fill = plan->fills, *end = fill + plan->nfills; fill < end; fill++)
+			memcpy(out + fill->offset, fill->bytes, sizeof fill->bytes);
+		for (const struct kw_step *step = plan->steps; step->kind != KW_STEP_END; step++) {
+			const uint8_t *next = read_quickly(d, p, step, out, &frame);
+
+			if (!next && !(next = read_slowly(d, p, step, out, &frame)))
 				return NULL;
-			}
 			p = next;
 		}
-		for (fill = plan->fills; fill < last_fill; fill++)
-			*(uint64_t *)(void *)(out + fill->offset) |= fill->word;
-		if (d->map)
-			p = read_mapped_fields(d, p, plan, out, &frame);
-		else if (plan->flexible && p < d->end && *p == 0)   /* no tagged fields, as nearly always */
+		if (!plan->flexible)
+			continue;
+		if (p < d->end && *p == 0)   /* no tagged fields, as nearly always */
 			p++;
-		else if (plan->flexible)
-			p = read_tags(d, p, plan, out, &frame);
-		if (!p)
+		else if (!(p = read_tags(d, p, plan, out, &frame)))
 			return NULL;
 	}
 	up->index = -1;
@@ -599,7 +638,7 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 	*out = kw_alloc(arena, msg->root->size);
 	if (!*out)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	end = read_structs(&d, p, plan, *out, -1, 0, &root);
+	end = read_structs(&d, p, plan, *out, 0, &root);
 	if (used)
 		*used = (size_t)((end ? end : d.stop) - p);
 	return d.code;
