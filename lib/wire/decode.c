@@ -448,18 +448,6 @@ static const uint8_t *read_tags(struct dec *d, const uint8_t *p, const struct kw
 
 /* ---- structs ---- */
 
-static inline const uint8_t *read_ints(const struct dec *d, const uint8_t *p, uint32_t n, struct kw_arr *out)
-{
-	uint32_t *v = has(d, p, 4 * (size_t)n) ? kw_alloc(d->arena, 4 * (size_t)n) : NULL;
-
-	if (!v)
-		return NULL;
-	*out = (struct kw_arr){v, (int32_t)n};
-	for (uint32_t i = 0; i < n; i++, p += 4)
-		v[i] = kw_rd32(p);
-	return p;
-}
-
 /* A run of numbers; run_get bytes are there, so one look at what is left does for all. */
 static inline const uint8_t *read_run(const struct kw_step *step, char *out, const uint8_t *p)
 {
@@ -481,13 +469,88 @@ static __attribute__((noinline)) const uint8_t *read_short_run(const struct dec 
 	return p + step->run_bytes;
 }
 
-static inline const uint8_t *read_elements_of(struct dec *d, const uint8_t *p, const struct kw_step *step, uint32_t n,
+/* The following take the common cases of a step, with as little ado as can be. NULL for all others and for what is broken:
+ * that is left to read_slowly(), which says what is wrong. */
+
+/* What has a length of one byte: less than 127, wraps where null. */
+static inline bool short_length(const struct dec *d, const uint8_t *p, uint32_t *n)
+{
+	if (p == d->end)
+		return false;
+	*n = *p - 1u;
+	return true;
+}
+
+static inline const uint8_t *read_short_text(const struct dec *d, const uint8_t *p, bool nullable, struct kw_str *out)
+{
+	uint32_t n;
+
+	if (!short_length(d, p++, &n))
+		return NULL;
+	*out = (struct kw_str){(const char *)p, (int32_t)n};
+	if (n == UINT32_MAX)
+		return nullable ? p : NULL;
+	return n < 0x7f && has(d, p, n) ? p + n : NULL;
+}
+
+/* Of less than 2 MiB, which a length of three bytes can say; not null. */
+static inline const uint8_t *read_records(const struct dec *d, const uint8_t *p, struct kw_records *out)
+{
+	uint32_t v;
+
+	if (p == d->end)
+		return NULL;
+	v = *p++;
+	if (v >= 0x80) {
+		if (!has(d, p, 2))
+			return NULL;
+		v += (uint32_t)*p++ * 0x80 - 0x80;
+		if (v >= 0x4000)
+			v += (uint32_t)*p++ * 0x4000 - 0x4000;
+	}
+	if (v == 0 || v >= 0x200000 || !has(d, p, v - 1))
+		return NULL;
+	*out = (struct kw_records){.p = p, .n = (int32_t)(v - 1)};
+	return p + v - 1;
+}
+
+/* An array of which only the count is there. */
+static inline const uint8_t *read_no_array(const uint8_t *p, uint32_t n, bool nullable, struct kw_arr *out)
+{
+	if (n != 0 && !(n == UINT32_MAX && nullable))
+		return NULL;
+	out->n = (int32_t)n;
+	return p + 1;
+}
+
+static inline const uint8_t *read_ints(const struct dec *d, const uint8_t *p, bool nullable, struct kw_arr *out)
+{
+	uint32_t n, *v;
+
+	if (!short_length(d, p, &n))
+		return NULL;
+	if (n - 1 >= 0x7e)
+		return read_no_array(p, n, nullable, out);
+	if (!has(d, ++p, 4 * (size_t)n) || !(v = kw_alloc(d->arena, 4 * (size_t)n)))
+		return NULL;
+	*out = (struct kw_arr){v, (int32_t)n};
+	for (uint32_t i = 0; i < n; i++, p += 4)
+		v[i] = kw_rd32(p);
+	return p;
+}
+
+static inline const uint8_t *read_short_array(struct dec *d, const uint8_t *p, const struct kw_step *step,
 					      struct kw_arr *out, struct kw_frame *frame)
 {
 	const struct kw_op *op = step->op;
+	uint32_t n;
 	char *v;
 
-	if (n * (uint64_t)op->elem_min > (size_t)(d->end - p) || !(v = kw_alloc(d->arena, (size_t)n * op->elem_size)))
+	if (!short_length(d, p, &n))
+		return NULL;
+	if (n - 1 >= 0x7e)
+		return read_no_array(p, n, step->nullable, out);
+	if (n * (uint64_t)op->elem_min > (size_t)(d->end - ++p) || !(v = kw_alloc(d->arena, (size_t)n * op->elem_size)))
 		return NULL;
 	*out = (struct kw_arr){v, (int32_t)n};
 	frame->field = op->field;
@@ -495,8 +558,6 @@ static inline const uint8_t *read_elements_of(struct dec *d, const uint8_t *p, c
 	return read_structs(d, p, step->sub, v, (int32_t)n, frame);
 }
 
-/* The common cases of a step, with as little ado as can be. NULL for all others and for what is broken: that is left to
- * read_slowly(), which says what is wrong. */
 static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const struct kw_step *step, char *out,
 					  struct kw_frame *frame)
 {
@@ -521,46 +582,26 @@ static inline const uint8_t *read_quickly(struct dec *d, const uint8_t *p, const
 			return NULL;
 		*(uint64_t *)at = kw_rd64(p);
 		return p + 8;
-	case KW_STEP_SLOW:
-	case KW_STEP_END:
-		return NULL;
-	default:
-		break;
-	}
-	if (p == d->end)
-		return NULL;
-	n = *p - 1u;             /* of what is less than 127 */
-	switch ((enum kw_step_kind)step->kind) {
 	case KW_STEP_BOOL:
+		if (p == d->end)
+			return NULL;
 		*(bool *)at = *p != 0;
 		return p + 1;
 	case KW_STEP_TEXT:
-		p++;
-		*(struct kw_str *)at = (struct kw_str){(const char *)p, (int32_t)n};
-		if (n == UINT32_MAX)
-			return step->nullable ? p : NULL;
-		return n < 0x7f && has(d, p, n) ? p + n : NULL;
-	case KW_STEP_RECORDS:    /* less than 16383 */
-		if (*p >= 0x80 && has(d, p, 2))
-			n = n - 0x80 + 128u * *++p;
-		if (*p++ >= 0x80 || n >= 0x3fff || !has(d, p, n))
-			return NULL;
-		*(struct kw_records *)at = (struct kw_records){.p = p, .n = (int32_t)n};
-		return p + n;
+		return read_short_text(d, p, step->nullable, at);
+	case KW_STEP_RECORDS:
+		return read_records(d, p, at);
 	case KW_STEP_INTS:
-		if (n > 0 && n < 0x7f)
-			return read_ints(d, p + 1, n, at);
-		return n == 0 ? p + 1 : NULL;
+		return read_ints(d, p, step->nullable, at);
 	case KW_STEP_STRUCTS:
-		if (n > 0 && n < 0x7f)
-			return read_elements_of(d, p + 1, step, n, at, frame);
-		/* fall through */
-	default:                 /* an array that is empty or null */
-		if (n != 0 && !(n == UINT32_MAX && step->nullable))
-			return NULL;
-		((struct kw_arr *)at)->n = (int32_t)n;
-		return p + 1;
+		return read_short_array(d, p, step, at, frame);
+	case KW_STEP_ARRAY:
+		return short_length(d, p, &n) ? read_no_array(p, n, step->nullable, at) : NULL;
+	case KW_STEP_SLOW:
+	case KW_STEP_END:
+		break;
 	}
+	return NULL;
 }
 
 static __attribute__((noinline)) const uint8_t *read_slowly(struct dec *d, const uint8_t *p, const struct kw_step *step,
@@ -596,7 +637,7 @@ static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct
 
 	if (d->map)
 		return read_mapped(d, p, plan, out, n, up);
-	for (; up->index < n; up->index++, out += plan->size) {
+	for (int32_t i = up->index; i < n; up->index = ++i, out += plan->size) {
 		for (const struct kw_fill *fill = plan->fills, *end = fill + plan->nfills; fill < end; fill++)
 			memcpy(out + fill->offset, fill->bytes, sizeof fill->bytes);
 		for (const struct kw_step *step = plan->steps; step->kind != KW_STEP_END; step++) {
@@ -617,25 +658,18 @@ static const uint8_t *read_structs(struct dec *d, const uint8_t *p, const struct
 	return p;
 }
 
-int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
-		  size_t *used, struct kw_map *map, struct kt_err *err)
+static inline int decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena,
+			 void **out, size_t *used, struct kw_map *map, struct kt_err *err)
 {
 	const struct kw_plan *plan = kw_plan_get(msg, version, err);
-	struct dec d = {.arena = arena, .err = err, .map = map};
+	struct dec d = {.base = p, .end = p + n, .arena = arena, .err = err, .map = map};
 	struct kw_frame root = {NULL, NULL, -1};
 	const uint8_t *end;
 
-	if (!p) {   /* which must not be counted from */
-		p = (const uint8_t *)"";
-		if (map)
-			map->base = p;
-	}
-	d.base = p;
-	d.end = p + n;
 	*out = NULL;
 	if (!plan)
 		return err ? err->code : KT_EVERSION;
-	*out = kw_alloc(arena, msg->root->size);
+	*out = kw_alloc(arena, plan->size);
 	if (!*out)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	end = read_structs(&d, p, plan, *out, 0, &root);
@@ -644,8 +678,18 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 	return d.code;
 }
 
+static const uint8_t nothing[1];   /* stands for a NULL, which must not be counted from */
+
+int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
+		  size_t *used, struct kw_map *map, struct kt_err *err)
+{
+	if (!p)
+		map->base = nothing;
+	return decode(msg, version, p ? p : nothing, n, arena, out, used, map, err);
+}
+
 int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
 	      size_t *used, struct kt_err *err)
 {
-	return kw_decode_map(msg, version, p, n, arena, out, used, NULL, err);
+	return decode(msg, version, p ? p : nothing, n, arena, out, used, NULL, err);
 }

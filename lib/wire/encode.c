@@ -427,7 +427,7 @@ static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *p
 	bool may_lack = plan->nabsent || !plan->flexible;
 	struct kw_frame frame = {up, NULL, -1};
 
-	for (; up->index < n; up->index++, in += plan->size) {
+	for (int32_t i = up->index; i < n; up->index = ++i, in += plan->size) {
 		if (may_lack && !(plan->flexible && has_defaults(plan, plan->absent_at, in)) &&
 		    !check_absent(e, plan, in, &frame))
 			return NULL;

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,8 +136,6 @@ void *kw_new(const struct kw_msg *msg, struct kw_arena *arena)
 }
 
 /* ---- plans ---- */
-
-typedef const struct kw_plan *_Atomic slot;
 
 struct maker {
 	struct kw_arena *arena;
@@ -422,16 +419,16 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 	return plan;
 }
 
-/* Plans by message id and version - versions.min. The arena is never freed: plans live as long as the process. */
+/* The arena is never freed: plans live as long as the process. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kw_arena plan_arena;
-static slot **_Atomic plans;
+kw_plan_slot **_Atomic kw_plan_slots;
 static atomic_size_t made;
 
 static void init(void)
 {
-	slot **of;
+	kw_plan_slot **of;
 
 	kw_arena_init(&plan_arena, 0);
 	of = kw_alloc(&plan_arena, kw_all_messages_n * sizeof *of);
@@ -439,12 +436,12 @@ static void init(void)
 		struct kw_range r = kw_all_messages[i]->versions;
 
 		if (r.min <= r.max)
-			of[i] = kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof(slot));
+			of[i] = kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof(kw_plan_slot));
 	}
-	atomic_store(&plans, of);
+	atomic_store(&kw_plan_slots, of);
 }
 
-static const struct kw_plan *make(const struct kw_msg *msg, int version, slot *at, struct kt_err *err)
+static const struct kw_plan *make(const struct kw_msg *msg, int version, kw_plan_slot *at, struct kt_err *err)
 {
 	struct maker mk = {&plan_arena, msg, version, false};
 	const struct kw_plan *plan;
@@ -465,29 +462,22 @@ static const struct kw_plan *make(const struct kw_msg *msg, int version, slot *a
 	return plan;
 }
 
-const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err)
+const struct kw_plan *kw_plan_make(const struct kw_msg *msg, int version, struct kt_err *err)
 {
-	const struct kw_plan *plan;
-	slot **of, *at;
+	kw_plan_slot **of, *at;
 
 	if (!kw_in(msg->versions, version)) {
 		kt_fail(err, KT_EVERSION, "%s has no version %d (known: %d-%d)", msg->name, version, msg->versions.min,
 			msg->versions.max);
 		return NULL;
 	}
-	of = atomic_load_explicit(&plans, memory_order_acquire);
-	if (!of) {
-		pthread_once(&once, init);
-		of = atomic_load(&plans);
-	}
+	pthread_once(&once, init);
+	of = atomic_load(&kw_plan_slots);
 	at = of ? of[msg->id] : NULL;
-	if (!at) {
-		kt_fail(err, KT_ENOMEM, "no memory for the plans");
-		return NULL;
-	}
-	at += version - msg->versions.min;
-	plan = atomic_load_explicit(at, memory_order_acquire);
-	return plan ? plan : make(msg, version, at, err);
+	if (at)
+		return make(msg, version, at + (version - msg->versions.min), err);
+	kt_fail(err, KT_ENOMEM, "no memory for the plans");
+	return NULL;
 }
 
 size_t kw_plan_count(void)

@@ -7,6 +7,8 @@
 #ifndef KASSAY_WIRE_PLAN_H
 #define KASSAY_WIRE_PLAN_H
 
+#include <stdatomic.h>
+
 #include "lib/wire/message.h"
 #include "lib/wire/shuffle.h"
 
@@ -101,9 +103,13 @@ struct kw_frame {
 extern const struct kw_msg *const kw_all_messages[];
 extern const size_t kw_all_messages_n;
 
-/* The plan of the root struct; NULL with err if the version is not the message's. Plans are made once and kept; safe
- * from several threads. */
-const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err);
+/* Plans by message id and version - versions.min, NULL where none was made yet. */
+typedef const struct kw_plan *_Atomic kw_plan_slot;
+extern kw_plan_slot **_Atomic kw_plan_slots;
+
+/* Makes the plan if there is none yet. */
+const struct kw_plan *kw_plan_make(const struct kw_msg *msg, int version, struct kt_err *err);
+
 /* How many (message, version) have a plan by now. */
 size_t kw_plan_count(void);
 /* "topicData[0].partitionData[1].index" */
@@ -119,6 +125,18 @@ uint32_t kw_type_size(const struct kw_field *field);
 static inline bool kw_in(struct kw_range range, int version)
 {
 	return version >= range.min && version <= range.max;
+}
+
+/* The plan of the root struct; NULL with err if the version is not the message's. Plans are made once and kept; safe
+ * from several threads. */
+static inline const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err)
+{
+	kw_plan_slot **slots = atomic_load_explicit(&kw_plan_slots, memory_order_acquire);
+	const struct kw_plan *plan = NULL;
+
+	if (slots && kw_in(msg->versions, version) && slots[msg->id])
+		plan = atomic_load_explicit(slots[msg->id] + (version - msg->versions.min), memory_order_acquire);
+	return plan ? plan : kw_plan_make(msg, version, err);
 }
 
 /* A struct field that can be null in some version is a pointer in the C struct. */
