@@ -73,24 +73,23 @@ struct kw_extent {
 	uint32_t from, to;
 };
 
+/* What the short ways need comes first, and is one cache line. */
 struct kw_plan {
-	const struct kw_struct *st;
-	const struct kw_op *ops;      /* in wire order */
-	uint32_t nops;
-	const struct kw_step *steps;  /* the same ops; the last is KW_STEP_END */
-	uint32_t nsteps;
-	const struct kw_op *tagged;   /* in tag order */
-	uint32_t ntagged;
-	const struct kw_field **absent; /* fields that this version lacks and that must not be set */
-	uint32_t nabsent;
+	const struct kw_step *steps;  /* the ops once more; the last is KW_STEP_END */
+	const struct kw_fill *fills;
+	uint32_t nsteps, nfills;
 	uint32_t min_size;            /* least bytes on the wire */
 	uint32_t size, tags_offset;   /* of st */
 	bool flexible;
+	uint32_t ntagged, nabsent;
+	struct kw_extent tagged_at, absent_at; /* where those lie */
+	uint32_t nops;
+	const struct kw_op *ops;      /* in wire order */
+	const struct kw_op *tagged;   /* in tag order */
+	const struct kw_field **absent; /* fields that this version lacks and that must not be set */
 	const void *defaults;         /* image of the struct with all defaults */
 	const void *image;            /* with those of absent and tagged fields: what a decode begins with */
-	const struct kw_fill *fills;
-	uint32_t nfills;
-	struct kw_extent tagged_at, absent_at; /* where those lie */
+	const struct kw_struct *st;
 };
 
 /* One step of the way to a field, for the path in an error; frames live on the C stack. */

@@ -18,6 +18,14 @@
 
 enum { KW_LANES = 16, KW_NO_LANE = 0x80 /* in an order: this byte becomes 0 */ };
 
+/* The order of four big-endian numbers of four bytes. */
+static const uint8_t kw_turn_32[KW_LANES] =
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	{3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
+#else
+	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#endif
+
 /* to[i] = from[order[i]] | fill[i]; fill may be NULL. All are of KW_LANES bytes at any alignment. */
 static inline void kw_shuffle(uint8_t *to, const uint8_t *from, const uint8_t *order, const uint8_t *fill)
 {
