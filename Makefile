@@ -229,13 +229,26 @@ bench: $(BENCHES)
 	@fixtures/launchers/bench.sh $(BENCHES)
 
 IDLE  := $(OBJ)/fakebroker/bench/bench_idle
+LOAD  := $(OBJ)/fakebroker/bench/bench_load
 EMPTY := $(OBJ)/fakebroker/bench/empty
+SINK  := $(OBJ)/fakebroker/bench/sink
+KFAKE := $(OBJ)/fakebroker/bench/kfake
+PROGRAM := $(OBJ)/fakebroker/bench/program.o
+GO    ?= go
 .PHONY: bench-broker
-bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
-	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)
-$(IDLE): $(IDLE).o $(OBJ)/lib/text/bench/pairs.o
+bench-broker: $(BUILD)/fakebroker $(IDLE) $(LOAD) $(EMPTY) $(SINK)
+	@cd fakebroker/bench/kfake && $(GO) build -o $(abspath $(KFAKE)) . || rm -f $(abspath $(KFAKE))
+	@$(IDLE) $(BUILD)/fakebroker $(EMPTY); idle=$$?; \
+		$(LOAD) $(BUILD)/fakebroker $(SINK) $$(ls $(KFAKE) 2>/dev/null) && exit $$idle
+$(IDLE): $(IDLE).o $(PROGRAM) $(OBJ)/lib/text/bench/pairs.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm
+$(LOAD): $(LOAD).o $(OBJ)/fakebroker/bench/client.o $(PROGRAM) $(OBJ)/lib/text/bench/pairs.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm -lrdkafka
+$(SINK): $(SINK).o $(PROGRAM) $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 $(EMPTY): $(EMPTY).o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -Wl,--no-as-needed -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)

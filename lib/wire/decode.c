@@ -19,7 +19,7 @@ static inline const uint8_t *read_run(const struct kw_step *step, char *out, con
 static __attribute__((noinline)) const uint8_t *read_short_run(const struct kw_dec *d, const uint8_t *p,
 							       const struct kw_step *step, char *out)
 {
-	uint8_t copy[KW_LANES] = {0};
+	uint8_t copy[2 * KW_LANES] = {0};   /* run_get is less */
 
 	if (!kw_has(d, p, step->run_bytes))
 		return NULL;

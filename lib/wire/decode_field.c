@@ -410,7 +410,8 @@ static const uint8_t *read_tagged(struct kw_dec *d, const uint8_t *p, const stru
 		p = op ? read_known_tag(d, p, op, frame, out, tag < next) :
 			 read_unknown_tag(d, p, plan, tag, size, n - i,
 					  (struct kw_tags *)(void *)(out + plan->tags_offset), frame);
-		next = tag + 1;
+		if (tag >= next)   /* tags need not ascend: 1, 0, 1 has 1 again */
+			next = tag + 1;
 	}
 	return p;
 }

@@ -244,7 +244,7 @@ static void make_moves(struct maker *mk, struct kw_step *step)
 	}
 	for (uint32_t i = 0; i < step->nmoves; i++)
 		pull_back(&step->moves[i], step->run_bytes);
-	step->run_get = step->run_bytes < KW_LANES ? KW_LANES : step->run_bytes;
+	step->run_get = step->run_bytes < KW_LANES ? step->run_put : step->run_bytes;
 }
 
 static enum kw_step_kind step_kind(const struct kw_op *op)
