@@ -54,6 +54,7 @@ rd_kafka_t *client_producer(const char *bootstrap, const struct load *load)
 		set(conf, "bootstrap.servers", bootstrap);
 	else
 		set_number(conf, "test.mock.num.brokers", 1);
+	set(conf, "log_level", "4");       /* the mock says that it is one */
 	set(conf, "acks", "all");
 	set(conf, "compression.codec", load->codec);
 	set(conf, "linger.ms", "200");     /* batches are full, whatever the broker's speed */
