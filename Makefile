@@ -29,7 +29,7 @@ PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
 fakebroker_LIBS  := -levent_core -levent_extra -levent_pthreads -ldl
 loadgen_LIBS     := -lrdkafka
-conformance_LIBS :=
+conformance_LIBS := -lpcap
 TEST_LIBS := -lcmocka
 
 PROGRAMS := fakebroker loadgen conformance
@@ -44,7 +44,7 @@ obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
 HOOKS    := $(wildcard fakebroker/hooks/kassay_*.h)
 # What a program that links libkassay.a may include; the other headers of lib/wire are its own.
-LIB_HEADERS := lib/text/err.h lib/text/json.h lib/wire/errors.def \
+LIB_HEADERS := lib/text/err.h lib/text/json.h lib/wire/errors.def lib/wire/rules.def \
 	$(filter-out $(addprefix lib/wire/,batch_json.h codec.h edit_steps.h plan.h),$(wildcard lib/wire/*.h))
 PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fixtures/plugins/*.c))
 
@@ -68,6 +68,7 @@ help:
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
 	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
+	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
 	@echo 'make check-san    the tests under AddressSanitizer + UBSan, then ThreadSanitizer'
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
@@ -268,6 +269,14 @@ $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
+# Asks a running Kafka what it answers to a table of Produce requests; the program says how.
+MEASURE := $(OBJ)/lib/client/tests/measure_produce
+.PHONY: measure-produce
+measure-produce: $(MEASURE)
+$(MEASURE): $(MEASURE).o $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 .PHONY: check-schema
 check-schema: $(COMPARE)
 	@COMPARE=$(COMPARE) fixtures/launchers/check-schema.sh
@@ -302,6 +311,7 @@ install: $(BINS) $(LIB_A)
 		-e 's|@LIBS@|$(LIB_LIBS)|' fixtures/packages/$$pc.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$pc.pc || exit; done
 	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \
 		$(DESTDIR)$(PREFIX)/share/kassay/
+	install -D -m 644 conformance/diff/produce.json $(DESTDIR)$(PREFIX)/share/kassay/diff/produce.json
 
 .PHONY: clean
 clean:

@@ -16,8 +16,10 @@
 	X(VALIDATORS, "validators", "record.validator.classes is a topic config (KIP-729)")                      \
 	X(MV_CONFIG, "mv-config", "a broker config with metadata version rules (KIP-1294)")                      \
 	X(MV_TOPIC_CONFIG, "mv-topic-config", "a topic config with metadata version rules (KIP-1294)")           \
+	X(BROKERS, "brokers", "more than one broker")                                                            \
 	X(OBSERVER, "observer", "observer.class.name is a broker config (KIP-388)")                              \
-	X(CONTROL, "control", "the kit's control API, through which observers can be read")
+	X(CONTROL, "control", "the kit's control API, through which observers can be read")                      \
+	X(OBSERVATIONS, "observations", "a file to which the target's observer writes what it is called with")
 
 enum cf_capability {
 #define CF_X(sym, name, meaning) CF_CAN_##sym,

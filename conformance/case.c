@@ -179,6 +179,7 @@ static int read_case(struct cf_case *cas, struct kt_obj *obj, const struct cf_re
 	kt_obj_str(obj, "title", &cas->title);
 	kt_obj_str(obj, "note", &cas->note);
 	kt_obj_bool(obj, "exclusive", &cas->exclusive);
+	kt_obj_bool(obj, "destructive", &cas->destructive);
 	kt_obj_array(obj, "steps", &steps);
 	kt_obj_array(obj, "cleanup", &cleanup);
 	if (cf_steps_read(&cas->steps, &steps) || cf_steps_read(&cas->cleanup, &cleanup))

@@ -25,6 +25,7 @@ struct cf_case {
 	json_t *topics;          /* variable -> {partitions, configs}, or NULL */
 	int min_level, max_level;   /* of metadata.version, or -1 */
 	bool exclusive;          /* changes what other cases see, so it runs alone */
+	bool destructive;        /* leaves the target changed, or can harm it: runs alone, last, and only with --destructive */
 	struct cf_steps steps, cleanup;
 };
 

@@ -12,7 +12,8 @@
 #define PROGRAM "conformance capture"
 
 /* The last version that names topics. */
-enum { FETCH = 1, FETCH_BY_NAME = 12, TIMEOUT_MS = 10000, LEADER_MS = 3000, WAIT_MS = 500, ANSWER_MAX = 64 << 20, TOPIC_MAX = 249 };
+enum { FETCH = 1, FETCH_BY_NAME = 12 };
+enum { TIMEOUT_MS = 10000, APPEARS_MS = 3000, WAIT_MS = 500, ANSWER_MAX = 64 << 20, TOPIC_MAX = 249 };
 
 static struct {
 	const char *bootstrap, *topic, *out;
@@ -79,7 +80,7 @@ static int fetch(struct kc_cluster *cluster, int64_t offset, struct kw_arena *ar
 	void *answer;
 	int version;
 
-	if (kc_cluster_leader(cluster, given.topic, given.partition, now + LEADER_MS, &conn, err))
+	if (kc_cluster_leader(cluster, given.topic, given.partition, now + APPEARS_MS, deadline, &conn, err))
 		return err->code;
 	version = kc_version(conn, FETCH, FETCH_BY_NAME);
 	if (version < 0)

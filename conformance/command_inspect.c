@@ -1,6 +1,4 @@
 /* inspect: what lies in a file, and the first byte that is wrong. */
-#include <dirent.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,8 @@
 #include <unistd.h>
 
 #include "conformance/command.h"
+#include "conformance/inspect/exchanges.h"
+#include "conformance/inspect/indexes.h"
 #include "conformance/inspect/input.h"
 #include "conformance/inspect/inspect.h"
 #include "lib/wire/message.h"
@@ -16,8 +16,13 @@
 
 static struct {
 	bool json, full, brief, request, stored, produced;
-	const char *response;
-} given;
+	const char *response, *release, *api;
+	struct kt_list configs;
+	int64_t now;
+	struct cf_asked asked;
+	struct cf_pcap_filter pcap;
+	int api_key, version;            /* of the response */
+} given = {.now = -1};
 
 static const struct kt_opt options[] = {
 	KT_GROUP("What it is"),
@@ -25,8 +30,20 @@ static const struct kt_opt options[] = {
 	KT_STR(0, "response", "API:VERSION", &given.response, "the response to that request: Produce:9"),
 	KT_FLAG(0, "stored", &given.stored, "batches as a broker keeps them; unless given, files named *.log or N-N.checkpoint"),
 	KT_FLAG(0, "produced", &given.produced, "batches as a client sends them; unless given, all others"),
+	KT_GROUP("What Kafka would answer to the producer of it"),
+	KT_STR(0, "release", "R", &given.release, "a release from 3.9 to 4.4: all of its answer, of stored batches too; "
+	       "unless given, the error code of the newest, for batches of a client"),
+	KT_LIST(0, "topic-config", "NAME=VALUE", &given.configs, "of the topic, such as cleanup.policy=compact; may be "
+		"repeated"),
+	KT_INT64(0, "now", "MS", &given.now, 0, INT64_MAX, "the broker's clock, ms since 1970, by which timestamps are judged "
+		 "(the present)"),
+	KT_GROUP("Of a capture of a network"),
+	KT_INT(0, "port", "N", &given.pcap.port, 1, 65535, "the broker's; unless given, it is found by what clients send"),
+	KT_INT(0, "connection", "N", &given.pcap.connection, 1, INT32_MAX, "only this connection"),
+	KT_INT(0, "exchange", "N", &given.pcap.exchange, 1, INT32_MAX, "only this request with its answer"),
+	KT_STR(0, "api", "API", &given.api, "only requests of this API, such as Produce"),
 	KT_GROUP("Output"),
-	KT_FLAG(0, "brief", &given.brief, "a line for each batch; all of it where something is wrong"),
+	KT_FLAG(0, "brief", &given.brief, "a line for each batch or exchange; all of it where something is wrong"),
 	KT_FLAG(0, "full", &given.full, "long keys and values whole"),
 	KT_FLAG(0, "json", &given.json, "the tree as JSON, one document for each file"),
 	KT_END
@@ -34,18 +51,22 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "FILE...", .min_args = 1, .max_args = -1, .options = options,
-	.about = "Shows the batches and records of a log segment, of a file of batches, of an incident, a case or a failure's "
-		 "folder, and the fields of a request or response, each with its place; says which byte is wrong first, "
-		 "and what Kafka 4.4 would answer to a producer. Files are binary, hex text (also of xxd and hexdump -C), or "
+	.about = "Shows the batches and records of a log segment, and holds its indexes against them; those of a file of batches, "
+		 "of an incident, a case or a failure's folder; the fields of a request or response; and the requests in a "
+		 "capture of a network (pcap, pcapng) with their answers, each with its place; says which byte is wrong first, "
+		 "and what Kafka would answer to a producer. Other files are binary, hex text (also of xxd and hexdump -C), or "
 		 "JSON of the kit's; - is standard input. Of compressed batches, places with ~ count in the inflated records.",
 	.examples = "  conformance inspect /var/lib/kafka/orders-0/00000000000000000000.log --brief\n"
 		    "  conformance inspect fixtures/incidents/S03.json\n"
 		    "  conformance inspect out/failures/records.crc.mismatch@v9\n"
+		    "  conformance inspect orders.pcap --brief\n"
+		    "  conformance inspect orders.pcap --exchange 17\n"
 		    "  xxd -p answer.bin | conformance inspect - --response Fetch:12",
 	.exits = {
 		[KT_EXIT_OK] = "nothing is wrong",
 		[KT_EXIT_VERDICT] = "something is wrong in a file",
 		[KT_EXIT_USAGE] = "wrong usage, or a file that cannot be read",
+		[KT_EXIT_INCOMPLETE] = "nothing is wrong in what a capture has, but bytes are missing",
 	},
 };
 
@@ -62,73 +83,65 @@ static void end_progress(const struct cf_inspector *inspector)
 		fprintf(stderr, "\r\033[K");
 }
 
-/* ---- files beside a segment ---- */
-
-/* The names of the other files of the segment: indexes, and the producer snapshot. */
-static void show_beside(struct cf_inspector *inspector, const char *file)
-{
-	char copy[PATH_MAX], text[400] = "";
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-	struct dirent *e;
-	DIR *dir;
-
-	snprintf(copy, sizeof copy, "%s", file);
-	dir = opendir(dirname(copy));
-	while (dir && (e = readdir(dir)))
-		if (strcmp(e->d_name, name) != 0 && strncmp(e->d_name, name, strcspn(name, ".")) == 0 &&
-		    e->d_name[strcspn(name, ".")] == '.' && strlen(text) + strlen(e->d_name) + 3 < sizeof text)
-			snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? ", " : "", e->d_name);
-	if (dir)
-		closedir(dir);
-	if (*text)
-		cf_tree_leaf(&inspector->tree, &(struct cf_place){.none = true}, "beside it", json_string(text), text, false);
-}
-
 /* ---- one file ---- */
 
 /* "Produce:9" */
-static int read_response(int *api, int *version, struct kt_err *err)
+static int read_response(struct kt_err *err)
 {
 	const char *colon = strchr(given.response, ':');
+	const struct kw_range *versions;
 	char name[64], *end;
 
 	snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - given.response : 0), given.response);
-	*api = kw_api_key(name);
-	*version = colon ? (int)strtol(colon + 1, &end, 10) : -1;
+	given.api_key = kw_api_key(name);
+	given.version = colon ? (int)strtol(colon + 1, &end, 10) : -1;
 	if (!colon || end == colon + 1 || *end)
 		return kt_fail(err, KT_EUSAGE, "--response: must be API:VERSION, such as Produce:9");
-	if (*api < 0)
+	if (given.api_key < 0)
 		return kt_fail(err, KT_EUNKNOWN, "--response: there is no API \"%s\"", name);
-	if (*version < kw_response(*api)->versions.min || *version > kw_response(*api)->versions.max)
-		return kt_fail(err, KT_EVERSION, "--response: %s has versions %d to %d", name, kw_response(*api)->versions.min,
-			       kw_response(*api)->versions.max);
+	versions = &kw_response(given.api_key)->versions;
+	if (given.version < versions->min || given.version > versions->max)
+		return kt_fail(err, KT_EVERSION, "--response: %s has versions %d to %d", name, versions->min, versions->max);
 	return 0;
+}
+
+/* Options that only a capture gives a meaning. */
+static bool asks_for_exchanges(void)
+{
+	return given.pcap.port || given.pcap.connection || given.pcap.exchange || given.api;
 }
 
 static int show_content(struct cf_inspector *inspector, struct cf_input *input, const char *file, struct kt_err *err)
 {
-	int api = -1, version = -1;
-
+	if (asks_for_exchanges() && input->kind != CF_IN_PCAP)
+		return kt_fail(err, KT_EUSAGE,
+			       "is no capture of a network: --port, --connection, --exchange and --api are for those");
 	switch (input->kind) {
 	case CF_IN_DOCUMENT:
 		if (cf_inspect_document(inspector, input->document.root, err) == 0)
 			kt_fail(err, KT_ETYPE, "holds neither batches nor frames");
 		break;
 	case CF_IN_RESPONSE:
-		if (read_response(&api, &version, err) == 0)
-			cf_inspect_frame(inspector, &input->bytes, api, version);
+		cf_inspect_frame(inspector, &input->bytes, given.api_key, given.version);
 		break;
 	case CF_IN_REQUEST:
 		cf_inspect_frame(inspector, &input->bytes, -1, -1);
 		break;
+	case CF_IN_PCAP:
+		given.pcap.brief = given.brief;
+		cf_inspect_pcap(inspector, &input->bytes, &given.pcap, err);
+		break;
 	case CF_IN_SEGMENT:
-		show_beside(inspector, file);
 		cf_inspect_set(inspector, &input->bytes, 0, input->bytes.n, input->first_offset);
+		if (inspector->faults > 0 || given.asked.detailed)
+			cf_inspect_recovery(inspector, &input->bytes, input->first_offset);
+		cf_inspect_beside(inspector, file, &input->bytes, input->first_offset, err);
 		break;
 	case CF_IN_SET:
 		cf_inspect_set(inspector, &input->bytes, 0, input->bytes.n, -1);
 		break;
 	case CF_IN_BESIDE:
+		cf_inspect_alone(inspector, file, &input->bytes, input->first_offset);
 		break;
 	case CF_IN_UNKNOWN:
 		kt_fail(err, KT_ETYPE, "holds neither batches nor a request; --request, --response, --stored or --produced "
@@ -139,7 +152,7 @@ static int show_content(struct cf_inspector *inspector, struct cf_input *input, 
 
 static void choose_kind(struct cf_input *input)
 {
-	if (input->kind == CF_IN_DOCUMENT || input->kind == CF_IN_BESIDE)
+	if (input->kind == CF_IN_DOCUMENT || input->kind == CF_IN_BESIDE || input->kind == CF_IN_PCAP)
 		return;
 	if (given.request)
 		input->kind = CF_IN_REQUEST;
@@ -158,7 +171,7 @@ static void show_summary(const struct cf_inspector *inspector, const char *file)
 		printf("%zu %s, %zu %s, ", inspector->batches, inspector->batches == 1 ? "batch" : "batches", inspector->nrecords,
 		       inspector->nrecords == 1 ? "record" : "records");
 	if (inspector->faults == 0)
-		printf("nothing wrong\n");
+		printf(inspector->incomplete ? "nothing wrong in what is there; bytes are missing\n" : "nothing wrong\n");
 	else
 		printf("%zu wrong; first %s\n", inspector->faults, inspector->first);
 }
@@ -168,19 +181,23 @@ static int inspect(const char *file)
 	struct cf_inspector inspector = {
 		.tree = {.out = stdout, .json = given.json, .full = given.full}, .records = !given.brief,
 		.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) ? show_progress : NULL,
-		.progress_arg = (void *)(uintptr_t)file,
+		.progress_arg = (void *)(uintptr_t)file, .asked = &given.asked,
 	};
 	int status = KT_EXIT_OK;
 	struct kt_err err = {0};
 	struct cf_input input;
 	char text[120];
 
+	cf_asked_of_file(&given.asked, file);
 	if (cf_input_open(&input, file, &err) == 0) {
 		choose_kind(&input);
 		inspector.role = given.stored || (input.kind == CF_IN_SEGMENT && !given.produced) ? KW_STORED : KW_PRODUCED;
 		snprintf(text, sizeof text, "%s%s", cf_input_word(input.kind), input.hex ? ", as hex" : "");
 		cf_tree_open(&inspector.tree, &(struct cf_place){0, input.bytes.n, false, input.bytes.n == 0}, file, text);
-		show_content(&inspector, &input, file, &err);
+		/* Nobody shall take half a document for a whole one. */
+		if (show_content(&inspector, &input, file, &err))
+			cf_tree_leaf(&inspector.tree, &(struct cf_place){.none = true}, "error", json_string(err.text), err.text,
+				     true);
 		cf_tree_close(&inspector.tree);
 		if (given.json)
 			putchar('\n');
@@ -191,17 +208,24 @@ static int inspect(const char *file)
 			snprintf(err.file, sizeof err.file, "%s", file);
 		kt_complain(PROGRAM, &err);
 		status = KT_EXIT_USAGE;
-	} else if (input.kind != CF_IN_BESIDE) {
+	} else {
 		show_summary(&inspector, file);
-		status = inspector.faults ? KT_EXIT_VERDICT : KT_EXIT_OK;
+		status = inspector.faults ? KT_EXIT_VERDICT : inspector.incomplete ? KT_EXIT_INCOMPLETE : KT_EXIT_OK;
 	}
 	cf_input_fini(&input);
 	return status;
 }
 
+/* Of several files: what is wrong tells more than what is missing, and a file that cannot be read most. */
+static int badness(int status)
+{
+	return status == KT_EXIT_INCOMPLETE ? 1 : 2 * status;
+}
+
 int cf_command_inspect(int argc, char **argv)
 {
 	int status, worst = KT_EXIT_OK;
+	struct kt_err err = {0};
 
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
 		return status;
@@ -209,9 +233,19 @@ int cf_command_inspect(int argc, char **argv)
 		fprintf(stderr, "%s: only one of --request, --response, --stored and --produced can be given\n", PROGRAM);
 		return KT_EXIT_USAGE;
 	}
+	given.pcap.api = given.api ? kw_api_key(given.api) : -1;
+	if (given.api && given.pcap.api < 0) {
+		fprintf(stderr, "%s: --api: there is no API \"%s\"\n", PROGRAM, given.api);
+		return KT_EXIT_USAGE;
+	}
+	if ((given.response && read_response(&err)) ||
+	    cf_asked_init(&given.asked, given.release, &given.configs, given.now, &err)) {
+		kt_complain(PROGRAM, &err);
+		return KT_EXIT_USAGE;
+	}
 	for (int i = 1; i < argc; i++) {
 		status = inspect(argv[i]);
-		if (status > worst)
+		if (badness(status) > badness(worst))
 			worst = status;
 	}
 	return worst;

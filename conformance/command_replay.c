@@ -7,6 +7,8 @@
 
 #include "conformance/command.h"
 #include "conformance/incident.h"
+#include "conformance/inspect/input.h"
+#include "conformance/replay_pcap.h"
 #include "conformance/report/report.h"
 #include "conformance/run.h"
 #include "conformance/setup.h"
@@ -17,29 +19,34 @@
 static struct {
 	const char *bootstrap, *profile, *data;
 	int64_t seed;
+	int port;
 } given = {.seed = 1};
 
 static const struct kt_opt options[] = {
 	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
 	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up (1)"),
+	KT_INT(0, "port", "N", &given.port, 1, 65535, "of a capture: the recorded broker's; unless given, it is found by content"),
 	CF_DATA_OPTION(&given.data),
 	KT_END
 };
 
 static const struct kt_cli cli = {
-	.program = PROGRAM, .args = "INCIDENT | FAILURE", .min_args = 1, .max_args = 1, .options = options,
+	.program = PROGRAM, .args = "INCIDENT | FAILURE | CAPTURE", .min_args = 1, .max_args = 1, .options = options,
 	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
 		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
-		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again.",
+		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again. "
+		 "CAPTURE is a pcap file, as of `fakebroker --record`: its requests are sent as they are, in their order, on a "
+		 "connection for each recorded one, and their answers compared with the recorded ones.",
 	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
-		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092",
+		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092\n"
+		    "  conformance replay session.pcap --bootstrap-server localhost:9092",
 	.exits = {
 		[KT_EXIT_OK] = "as expected",
 		[KT_EXIT_VERDICT] = "not as expected",
 		[KT_EXIT_USAGE] = "wrong usage or file",
 		[KT_EXIT_ENGINE] = "the target cannot be reached",
-		[KT_EXIT_INCOMPLETE] = "inconclusive",
+		[KT_EXIT_INCOMPLETE] = "inconclusive, or not all of a capture could be sent",
 	},
 };
 
@@ -273,6 +280,40 @@ out:
 	return status;
 }
 
+/* ---- captures ---- */
+
+static int replay_capture(const struct cf_setup *setup, const struct cf_input *input, const char *file)
+{
+	const char *bootstrap = given.bootstrap ? given.bootstrap : setup->profile.bootstrap;
+	struct kt_err err = {0};
+	int status = cf_replay_pcap(&input->bytes, bootstrap, given.port, &err);
+
+	if (err.code && !err.file[0] && status == KT_EXIT_USAGE)
+		snprintf(err.file, sizeof err.file, "%s", file);
+	if (err.code)
+		kt_complain(PROGRAM, &err);
+	return status;
+}
+
+static int replay_file(struct cf_setup *setup, const char *file)
+{
+	struct kt_err err = {0}, no_capture = {.code = KT_EUSAGE, .text = "is no capture: --port is for those"};
+	struct cf_input input;
+	int status = KT_EXIT_USAGE;
+
+	snprintf(no_capture.file, sizeof no_capture.file, "%s", file);
+	if (cf_input_open(&input, file, &err) == 0 && input.kind == CF_IN_PCAP)
+		status = replay_capture(setup, &input, file);
+	else if (given.port)
+		kt_complain(PROGRAM, &no_capture);
+	else
+		status = replay_incident(setup, file);
+	cf_input_fini(&input);
+	return status;
+}
+
+/* ---- names ---- */
+
 static int unknown_incident(const char *name, const char *dir)
 {
 	struct kt_err err = {0};
@@ -299,7 +340,7 @@ static int replay_named(struct cf_setup *setup, const char *name)
 	cf_path(dir, sizeof dir, "%s/incidents", setup->suite.data.fixtures);
 	cf_path(file, sizeof file, "%s/%s.json", dir, name);
 	if (stat(name, &st) == 0)
-		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_incident(setup, name);
+		return S_ISDIR(st.st_mode) ? replay_failure(setup, name) : replay_file(setup, name);
 	if (strchr(name, '/') || stat(file, &st) != 0)
 		return unknown_incident(name, dir);
 	return replay_incident(setup, file);

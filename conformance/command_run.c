@@ -19,7 +19,7 @@ enum { KEPT_BYTES = 2048, JOBS_MAX = 64 };
 static struct {
 	const char *bootstrap, *profile, *name, *data, *out, *rerun;
 	struct kt_list only, skip, formats;
-	bool strict;
+	bool strict, destructive;
 	int jobs;
 	int64_t seed;
 } given = {.jobs = 4, .seed = -1};
@@ -40,6 +40,8 @@ static const struct kt_opt options[] = {
 	KT_LIST(0, "only", "GLOB", &given.only, "cases whose id fits (records.codec.*, *@v9); may be given again"),
 	KT_LIST(0, "skip", "GLOB", &given.skip, "cases to leave out; they are counted as disabled"),
 	KT_STR(0, "rerun", "result.json", &given.rerun, "only what was not as expected in that result"),
+	KT_FLAG(0, "destructive", &given.destructive,
+		"run also the cases that leave the target changed or can topple it (else they are counted as disabled)"),
 	KT_FLAG(0, "strict", &given.strict, "fail also what is merely allowed, and what should but need not be so"),
 	KT_INT('j', "jobs", "N", &given.jobs, 1, JOBS_MAX, "cases at a time (4); those that change the cluster run alone"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up, such as uuids (random)"),
@@ -282,7 +284,7 @@ static int tell(struct session *session)
 
 static int prepare(struct session *session)
 {
-	struct cf_selection selection = {.only = &given.only, .skip = &given.skip};
+	struct cf_selection selection = {.only = &given.only, .skip = &given.skip, .destructive = given.destructive};
 	struct kt_err err = {0};
 	int status = cf_setup_load(&session->setup, given.data, given.profile, PROGRAM);
 

@@ -189,6 +189,8 @@ static void set_variables(struct cf_run *run, const char *run_name, size_t index
 	cf_run_set(run, "level", json_integer(target->level));
 	cf_run_set(run, "minLevel", json_integer(target->min_level));
 	cf_run_set(run, "maxLevel", json_integer(target->max_level));
+	cf_run_set(run, "principal",
+		   json_sprintf("User:%s", target->profile->user ? target->profile->user : "ANONYMOUS"));
 	if (run->instance->version >= 0)
 		cf_run_set(run, "version", json_integer(run->instance->version));
 	names = json_deep_copy(target->profile->names);
@@ -256,6 +258,7 @@ static struct cf_judgement run_all(struct cf_run *run, const char *run_name, siz
 	run->topic_ids = json_object();
 	run->brokers = json_array();
 	run->configs = json_array();
+	run->observed_from = -1;
 	set_variables(run, run_name, index);
 	j = cf_topics_create(run, &err) ? not_put(&err) : run_steps(run, rows);
 	run_cleanup(run, result);

@@ -10,8 +10,8 @@
 #include "lib/wire/batch.h"
 
 /* What every instance has; see set_variables() in instance.c. */
-static const char *const own_variables[] = {"run", "broker", "brokerId", "newBroker", "clusterId", "controllerId", "level",
-					    "minLevel", "maxLevel", "version"};
+static const char *const own_variables[] = {"run", "broker", "brokerId", "newBroker", "clusterId", "controllerId",
+					    "principal", "level", "minLevel", "maxLevel", "version"};
 
 struct lint {
 	const struct cf_suite *suite;

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conformance/target.h"
 #include "conformance/vars.h"
@@ -225,9 +226,35 @@ static void lists_config(struct cf_target *target, enum cf_capability capability
 		found(target, capability, true, "DescribeConfigs of broker %d lists %s", target->broker_id, name);
 }
 
+/* The profile names the file of the observation channel, or a fakebroker on this machine does. */
+static void find_observations(struct cf_target *target, json_t *described)
+{
+	static const char config[] = "observer.JournalObserver.file";
+	const char *given = target->profile->observations;
+	const char *own = json_string_value(json_object_get(broker_config(described, config), "value"));
+	const char *slash = own ? strrchr(own, '/') : NULL;
+	char dir[sizeof target->observations];
+
+	snprintf(target->observations, sizeof target->observations, "%s", given ? given : own ? own : "");
+	snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - own) : 1, slash ? own : ".");
+	if (given) {
+		found(target, CF_CAN_OBSERVATIONS, true, "the profile names %s", given);
+	} else if (!own) {
+		found(target, CF_CAN_OBSERVATIONS, false,
+		      "the profile names no file, and DescribeConfigs of broker %d does not list %s", target->broker_id,
+		      config);
+	} else if (access(dir, R_OK | X_OK) != 0) {
+		found(target, CF_CAN_OBSERVATIONS, false, "%s is %s, which is not here", config, own);
+	} else {
+		found(target, CF_CAN_OBSERVATIONS, true, "DescribeConfigs of broker %d lists %s: %s", target->broker_id,
+		      config, own);
+	}
+}
+
 static void probe_broker_configs(struct cf_target *target, struct cf_link *link)
 {
-	static const enum cf_capability asked[] = {CF_CAN_MV_CONFIG, CF_CAN_OBSERVER, CF_CAN_CONTROL};
+	static const enum cf_capability asked[] = {CF_CAN_MV_CONFIG, CF_CAN_OBSERVER, CF_CAN_CONTROL,
+						   CF_CAN_OBSERVATIONS};
 	char broker[16];
 	json_t *described = NULL;
 	struct kt_err err = {0};
@@ -245,6 +272,7 @@ static void probe_broker_configs(struct cf_target *target, struct cf_link *link)
 		     json_string_value(json_object_get(target->profile->names, "mv.broker-config")));
 	lists_config(target, CF_CAN_OBSERVER, described, "observer.class.name");
 	lists_config(target, CF_CAN_CONTROL, described, "kit.control.url");
+	find_observations(target, described);
 	url = json_string_value(json_object_get(broker_config(described, "kit.control.url"), "value"));
 	snprintf(target->control_url, sizeof target->control_url, "%s", url ? url : "");
 	if (!target->control_url[0] && target->can[CF_CAN_CONTROL].present)
@@ -277,6 +305,8 @@ int cf_target_probe(struct cf_target *target, const char *bootstrap, const struc
 	link = cf_target_broker(target);
 	if (cf_link_open(&link, err))
 		return err->code;
+	found(target, CF_CAN_BROKERS, target->brokers > 1, "Metadata lists %d broker%s", target->brokers,
+	      target->brokers == 1 ? "" : "s");
 	probe_controller(target);
 	probe_features(target);
 	probe_topic_configs(target, &link);

@@ -76,6 +76,18 @@ static int read_failures(struct cf_profile *profile, struct kt_obj *obj)
 	return obj->err->code;
 }
 
+static int read_login(struct cf_profile *profile, struct kt_obj *obj)
+{
+	struct kt_obj login;
+
+	if (!kt_obj_object(obj, "login", &login))
+		return obj->err->code;
+	kt_obj_need(&login, "username", "password", NULL);
+	kt_obj_str(&login, "username", &profile->user);
+	kt_obj_str(&login, "password", &profile->password);
+	return kt_obj_done(&login);
+}
+
 static int read_profile(struct cf_profile *profile, struct kt_json *doc, bool user, struct kt_err *err)
 {
 	struct kt_obj obj;
@@ -84,10 +96,11 @@ static int read_profile(struct cf_profile *profile, struct kt_json *doc, bool us
 	kt_obj_str(&obj, "name", &profile->name);
 	kt_obj_str(&obj, "bootstrap", &profile->bootstrap);
 	kt_obj_str(&obj, "controller", &profile->controller);
+	kt_obj_str(&obj, "observations", &profile->observations);
 	kt_obj_str(&obj, "topicPrefix", &profile->topicPrefix);
 	kt_obj_int(&obj, "timeoutMs", 100, 600000, &profile->timeout);
-	if (read_claims(profile, &obj) || read_names(profile, &obj, user) || read_disabled(profile, &obj) ||
-	    read_failures(profile, &obj))
+	if (read_login(profile, &obj) || read_claims(profile, &obj) || read_names(profile, &obj, user) ||
+	    read_disabled(profile, &obj) || read_failures(profile, &obj))
 		return err->code;
 	return kt_obj_done(&obj);
 }

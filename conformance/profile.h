@@ -1,8 +1,9 @@
 /* A profile describes a target: where it is, what it claims, how its hooks are named, and what is known to fail.
  *
  *	{"name": "my broker", "bootstrap": "127.0.0.1:9092", "controller": "127.0.0.1:9093", "topicPrefix": "kassay-",
- *	 "timeoutMs": 5000, "capabilities": {"validators": true}, "names": {"validator.even": "com.example.Even"},
- *	 "disabled": ["frames.size.*"],
+ *	 "timeoutMs": 5000, "login": {"username": "alice", "password": "wonder"},
+ *	 "observations": "/tmp/observed.jsonl", "capabilities": {"validators": true},
+ *	 "names": {"validator.even": "com.example.Even"}, "disabled": ["frames.size.*"],
  *	 "expectedFailures": [{"case": "records.crc.*", "message": "step 1", "why": "https://issues.example/7"}]}
  *
  * Every member is optional. The names of profiles/default.json hold where a profile gives none; null says that the target
@@ -25,6 +26,8 @@ struct cf_expected_failure {
 struct cf_profile {
 	struct kt_json doc, defaults;
 	const char *name, *bootstrap, *controller, *topicPrefix;
+	const char *user, *password;             /* of SASL/PLAIN, or NULL */
+	const char *observations;                /* file of the observation channel, or NULL */
 	int timeout;                             /* ms for one answer */
 	int claims[CF_NCAPABILITIES];            /* enum cf_claim */
 	json_t *names;                           /* merged; name -> string or null; owned */

@@ -19,6 +19,7 @@ struct cf_run {
 	json_t *topic_ids;               /* name -> id as text */
 	json_t *brokers;                 /* ids that were registered */
 	json_t *configs;                 /* [resource name, config] of brokers that were set */
+	int64_t observed_from;           /* where in the observation channel the case begins, -1 = it does not look */
 	int level;                       /* of metadata.version before the case, -1 = it did not move it */
 };
 
@@ -50,6 +51,10 @@ int cf_topics_create(struct cf_run *run, struct kt_err *err);
 void cf_run_undo(struct cf_run *run, char *note, size_t size);
 /* Moves metadata.version to level, and waits until broker and controller say so. */
 int cf_level_move(struct cf_run *run, int level, struct kt_err *err);
+/* Only waits. */
+int cf_level_await(struct cf_run *run, int level, struct kt_err *err);
+/* The finalized level as one node shows it; -1 if it shows none. */
+int cf_level_at(struct cf_link *link);
 
 /* Runs an instance on a target and gives its row of result.json: id, verdict, reason, steps. evidence of the steps has all
  * bytes. index makes names unique in a run. */

@@ -30,7 +30,10 @@ static json_t *disabled_row(const struct cf_item *item)
 {
 	char reason[200];
 
-	snprintf(reason, sizeof reason, "left out by \"%.160s\"", item->disabled_by);
+	if (strcmp(item->disabled_by, CF_NOT_DESTRUCTIVE) == 0)
+		snprintf(reason, sizeof reason, "%s", item->disabled_by);
+	else
+		snprintf(reason, sizeof reason, "left out by \"%.160s\"", item->disabled_by);
 	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "id", item->instance.id, "verdict", "disabled", "reason", reason,
 			 "alternative", "", "ms", 0, "steps");
 }

@@ -8,8 +8,12 @@
 #include "conformance/run.h"
 #include "lib/text/opt.h"
 
+/* The reason of a row that only --destructive runs. */
+#define CF_NOT_DESTRUCTIVE "destructive: runs only with --destructive"
+
 struct cf_selection {
 	const struct kt_list *only, *skip;   /* globs of ids; an empty `only` means all */
+	bool destructive;                    /* run the destructive cases, too */
 	json_t *rerun;                       /* a result: what was not as expected in it, or NULL */
 };
 
@@ -17,7 +21,7 @@ struct cf_item {
 	struct cf_instance instance;
 	bool disabled;
 	bool alone;                          /* not beside others: sanity, and what changes the cluster */
-	const char *disabled_by;             /* the glob */
+	const char *disabled_by;             /* why */
 };
 
 struct cf_items {
@@ -25,8 +29,8 @@ struct cf_items {
 	size_t n;
 };
 
-/* What is to run: the sanity case, then the others in the order of the suite, those that run alone behind the rest, then
- * the sanity case again. KT_EUSAGE when no case is selected. */
+/* What is to run: the sanity case, then the others in the order of the suite, those that run alone behind the rest, those
+ * that are destructive last, then the sanity case again. KT_EUSAGE when no case is selected. */
 int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
 	      struct cf_items *items, struct kt_err *err);
 

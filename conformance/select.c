@@ -44,17 +44,25 @@ static const char *disabled_by(const struct cf_selection *selection, const struc
 	for (size_t i = 0; i < profile->ndisabled; i++)
 		if (glob_fits(profile->disabled[i], instance))
 			return profile->disabled[i];
-	return NULL;
+	return instance->cas->destructive && !selection->destructive ? CF_NOT_DESTRUCTIVE : NULL;
 }
 
-static void add(struct cf_items *items, const struct cf_instance *instance, const char *glob)
+/* Cases run at three times: many at once, alone, and when nothing is to come. */
+enum turn { TOGETHER, ALONE, LAST };
+
+static enum turn turn_of(const struct cf_case *cas)
+{
+	return cas->destructive ? LAST : cas->exclusive ? ALONE : TOGETHER;
+}
+
+static void add(struct cf_items *items, const struct cf_instance *instance, const char *why_not)
 {
 	struct cf_item *item = &items->v[items->n++];
 
 	item->instance = *instance;
-	item->disabled_by = glob;
-	item->disabled = glob != NULL;
-	item->alone = instance->cas->exclusive || strcmp(instance->cas->family, SANITY) == 0;
+	item->disabled_by = why_not;
+	item->disabled = why_not != NULL;
+	item->alone = turn_of(instance->cas) != TOGETHER || strcmp(instance->cas->family, SANITY) == 0;
 }
 
 /* "records.crc" of "records.crc.mismatch" */
@@ -99,16 +107,16 @@ static void add_sanity(const struct cf_suite *suite, const struct cf_profile *pr
 	}
 }
 
-/* Adds the cases that run alone, or the others; returns how many fit the selection, the sanity case included. */
+/* Adds the cases of one turn; returns how many fit the selection, the sanity case included. */
 static size_t add_cases(const struct cf_suite *suite, const struct cf_profile *profile,
-			const struct cf_selection *selection, struct cf_items *items, bool alone)
+			const struct cf_selection *selection, struct cf_items *items, enum turn turn)
 {
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < suite->ninstances; i++) {
 		const struct cf_instance *instance = &suite->instances[i];
 
-		if (instance->cas->exclusive != alone || !selected(selection, instance))
+		if (turn_of(instance->cas) != turn || !selected(selection, instance))
 			continue;
 		chosen++;
 		if (strcmp(instance->cas->family, SANITY) != 0)
@@ -127,8 +135,9 @@ int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, co
 	if (!items->v)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	add_sanity(suite, profile, selection, items, "");
-	chosen = add_cases(suite, profile, selection, items, false);
-	chosen += add_cases(suite, profile, selection, items, true);
+	chosen = add_cases(suite, profile, selection, items, TOGETHER);
+	chosen += add_cases(suite, profile, selection, items, ALONE);
+	chosen += add_cases(suite, profile, selection, items, LAST);
 	if (chosen == 0)
 		return none_selected(suite, selection, err);
 	add_sanity(suite, profile, selection, items, "@end");

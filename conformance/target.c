@@ -88,12 +88,13 @@ bool cf_target_has(const struct cf_target *target, const char *need, char *why, 
 
 const char *cf_target_hint(const struct cf_target *target)
 {
-	static const enum cf_capability ours[] = {CF_CAN_VALIDATORS, CF_CAN_MV_CONFIG, CF_CAN_MV_TOPIC_CONFIG, CF_CAN_OBSERVER};
+	static const enum cf_capability ours[] = {CF_CAN_VALIDATORS, CF_CAN_MV_CONFIG, CF_CAN_MV_TOPIC_CONFIG, CF_CAN_OBSERVER,
+						  CF_CAN_OBSERVATIONS};
 
 	for (size_t i = 0; i < sizeof ours / sizeof *ours && target->can[CF_CAN_CONTROL].present; i++)
 		if (!target->can[ours[i]].present)
 			return "The target is a fakebroker without all that the suite asks for; one that has it starts with the "
-			       "scenario fixtures/scenarios/demo.json.";
+			       "scenario fixtures/scenarios/demo.json and --set observer.JournalObserver.file=FILE.";
 	return "";
 }
 

@@ -17,6 +17,7 @@ struct cf_target {
 	json_t *apis, *controller_apis;  /* answers to ApiVersions, owned; the latter may be NULL */
 	int level, min_level, max_level; /* of metadata.version; -1 = not known */
 	char control_url[256];           /* of the kit's control API, or "" */
+	char observations[512];          /* file of the observation channel, or "" */
 	struct cf_ability can[CF_NCAPABILITIES];
 };
 

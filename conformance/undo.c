@@ -24,7 +24,7 @@ static void note_first(char *note, size_t size, const char *fmt, ...)
 
 /* ---- the level of metadata.version ---- */
 
-static int level_at(struct cf_link *link)
+int cf_level_at(struct cf_link *link)
 {
 	struct kt_err err = {0};
 	json_t *answer = NULL;
@@ -44,7 +44,7 @@ static int await_level(struct cf_link *link, int level, struct kt_err *err)
 {
 	int64_t deadline = kc_now_ms() + SETTLE_WAIT;
 
-	while (level_at(link) != level) {
+	while (cf_level_at(link) != level) {
 		struct timespec ts = {.tv_nsec = POLL * 1000000L};
 
 		if (kc_now_ms() > deadline)
@@ -54,16 +54,34 @@ static int await_level(struct cf_link *link, int level, struct kt_err *err)
 	return 0;
 }
 
+/* Until broker and controller show it. */
+static int await_level_everywhere(struct cf_run *run, struct cf_link *link, int level, struct kt_err *err)
+{
+	struct cf_link controller = cf_target_controller(run->target);
+
+	if (await_level(link, level, err) == 0 && controller.host[0])
+		await_level(&controller, level, err);
+	cf_link_close(&controller);
+	return err->code;
+}
+
+int cf_level_await(struct cf_run *run, int level, struct kt_err *err)
+{
+	struct cf_link *link = cf_run_link(run, "broker", NULL, err);
+
+	return link ? await_level_everywhere(run, link, level, err) : err->code;
+}
+
 int cf_level_move(struct cf_run *run, int level, struct kt_err *err)
 {
-	struct cf_link *link = cf_run_link(run, "broker", NULL, err), controller = cf_target_controller(run->target);
+	struct cf_link *link = cf_run_link(run, "broker", NULL, err);
 	json_t *answer = NULL, *code;
 	const char *message;
 	int now;
 
 	if (!link)
 		return err->code;
-	now = level_at(link);
+	now = cf_level_at(link);
 	if (now == level)
 		return 0;
 	if (cf_link_ask(link, "UpdateFeatures", CF_LATEST,
@@ -79,9 +97,8 @@ int cf_level_move(struct cf_run *run, int level, struct kt_err *err)
 	if (json_integer_value(code) != 0)
 		kt_fail(err, KT_ENET, "metadata.version cannot be moved from %d to %d: %s %s", now, level,
 			kw_error_name((int)json_integer_value(code)), message ? message : "");
-	else if (await_level(link, level, err) == 0 && controller.host[0])
-		await_level(&controller, level, err);
-	cf_link_close(&controller);
+	else
+		await_level_everywhere(run, link, level, err);
 	json_decref(answer);
 	return err->code;
 }
@@ -163,7 +180,7 @@ void cf_run_undo(struct cf_run *run, char *note, size_t size)
 		unregister(run, item, note, size);
 	json_array_foreach(run->configs, i, item)
 		delete_config(run, item, note, size);
-	restore_level(run, note, size);
 	json_array_foreach(run->topics, i, item)
 		delete_topic(run, json_string_value(item), note, size);
+	restore_level(run, note, size);   /* last: what the others had may be illegal there */
 }

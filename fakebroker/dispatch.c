@@ -5,8 +5,9 @@
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/request.h"
+#include "fakebroker/sasl.h"
 
-enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18 };
+enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62 };
 
 static const struct fb_api apis[] = {
 #define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
@@ -27,6 +28,13 @@ const struct fb_api *fb_api_find(int api_key)
 		if (apis[i].key == api_key)
 			return &apis[i];
 	return NULL;
+}
+
+int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api)
+{
+	return api->key == BROKER_REGISTRATION && cluster->registrationVersion < api->max
+		       ? (int16_t)cluster->registrationVersion
+		       : api->max;
 }
 
 /* ---- the request's life ---- */
@@ -123,7 +131,7 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 	char line[600];
 	void *body;
 
-	if (req->version < api->min || req->version > api->max) {
+	if (req->version < api->min || req->version > fb_api_max(req->cluster, api)) {
 		if (api->key != API_VERSIONS)
 			return unparsed(req, "%s has no version %d here", kw_api_name(api->key), req->version);
 		req->header_version_override = 0;
@@ -135,6 +143,19 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 				kt_err_line(&err, line, sizeof line));
 	req->body = body;
 	return FB_REPLY;
+}
+
+static enum fb_outcome parse(struct fb_request *req)
+{
+	const char *why = "";
+	size_t at = 0;
+	enum fb_outcome outcome = parse_header(req, &at);
+
+	if (outcome == FB_REPLY)
+		outcome = parse_body(req, at);
+	if (outcome == FB_REPLY && fb_sasl_gate(req, &why) != FB_REPLY)
+		outcome = unparsed(req, "%s v%d: %s", kw_api_name(req->api->key), req->version, why);
+	return outcome;
 }
 
 /* ---- observers ---- */
@@ -172,8 +193,8 @@ static void describe(const struct fb_request *req, struct fb_exchange *x)
 	fb_exchange_init(x);
 	x->view.id = req->id;
 	x->view.node = req->node->id;
-	x->view.listener = fb_hook_str(kw_str("PLAINTEXT"));
-	x->view.principal = fb_hook_str(kw_str("User:ANONYMOUS"));
+	x->view.listener = fb_hook_str(kw_str(req->node->controller ? "CONTROLLER" : req->node->auth.name));
+	x->view.principal = fb_hook_str(kw_str(fb_request_principal(req)));
 	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
 	x->view.clientId = fb_hook_str(req->header->clientId);
 	x->view.apiKey = req->api->key;
@@ -186,13 +207,28 @@ static void describe(const struct fb_request *req, struct fb_exchange *x)
 	x->partitions = req->partitions;
 }
 
+/* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
+static void show(struct fb_request *req, const struct fb_exchange *x, bool produce)
+{
+	struct fb_observer *observer = NULL, *closed;
+	bool done;
+
+	do {
+		closed = observer;
+		observer = fb_node_observer(req->cluster, req->node);
+		done = !observer || observer == closed ||
+		       (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
+		fb_observer_unref(closed);
+	} while (!done);
+	fb_observer_unref(observer);
+}
+
 static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 {
-	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
 	const struct kw_struct *root = kw_response(req->api->key)->root;
 	struct fb_exchange x;
 
-	if (!observer)
+	if (req->node->controller)
 		return;
 	describe(req, &x);
 	x.view.response_bytes = (int64_t)response_bytes;
@@ -202,22 +238,20 @@ static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 		count_errors(root, req->response, &x.view.error, &x.view.error_count);
 		x.view.throttleTimeMs = throttle(root, req->response);
 	}
-	fb_observer_record(observer, &x);
-	fb_observer_unref(observer);
+	show(req, &x, false);
 }
 
 void fb_request_observe_produce(struct fb_request *req)
 {
 	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
+	bool wanted = observer && fb_observer_wants_produce(observer);
 	struct fb_exchange x;
 
-	if (!observer)
-		return;
-	if (fb_observer_wants_produce(observer)) {
-		describe(req, &x);
-		fb_observer_produce(observer, &x);
-	}
 	fb_observer_unref(observer);
+	if (!wanted)
+		return;
+	describe(req, &x);
+	show(req, &x, true);
 }
 
 /* ---- answering ---- */
@@ -267,6 +301,8 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 		return FB_WAIT;
 	case FB_REPLY:
 		outcome = reply(req);
+		if (req->last)
+			outcome = FB_CLOSE;   /* when what is queued is written */
 		break;
 	case FB_SILENT:
 	case FB_CLOSE:
@@ -315,7 +351,6 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 {
 	struct fb_request *req = calloc(1, sizeof *req);
 	enum fb_outcome outcome;
-	size_t at = 0;
 
 	if (!req) {
 		fb_frame_unref(frame);
@@ -328,15 +363,19 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 	req->frame = frame;
 	req->header_version_override = -1;
 	req->started_ns = fb_now_ns();
-	outcome = parse_header(req, &at);
-	if (outcome == FB_REPLY)
-		outcome = parse_body(req, at);
+	if (fb_sasl_wants_token(conn)) {
+		outcome = fb_sasl_token(req);
+		request_free(req);
+		return outcome;
+	}
+	outcome = parse(req);
 	if (outcome != FB_REPLY) {
 		request_free(req);
 		return outcome;
 	}
 	req->id = atomic_fetch_add(&req->node->requests, 1) + 1;
-	outcome = apply_rule(req);
+	if (!req->response)
+		outcome = apply_rule(req);
 	*state = req;
 	return finish(req, outcome);
 }

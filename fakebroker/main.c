@@ -74,6 +74,7 @@ static void keep_freed_memory(void)
 static void block_signals(sigset_t *set)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGALRM, give_up);
 	sigemptyset(set);
 	sigaddset(set, SIGTERM);

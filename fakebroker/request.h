@@ -26,6 +26,8 @@ struct fb_api {
 const struct fb_api *fb_api_find(int api_key);
 /* index counts from 0; NULL past the end. */
 const struct fb_api *fb_api_at(size_t index);
+/* The highest version that a cluster serves: that of the table, unless it pretends to be older. */
+int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api);
 
 struct fb_request {
 	struct fb_cluster *cluster;
@@ -52,10 +54,13 @@ struct fb_request {
 	int16_t header_version_override; /* -1, or the version to answer in (ApiVersions for a version it does not know) */
 	bool waited;                 /* the handler has asked to wait */
 	bool delayed;                /* a rule's delay is over */
+	bool last;                   /* the connection ends once it is answered */
 };
 
 /* Remembers frames until the response is sent; takes the references. 0 or KT_ENOMEM (references dropped). */
 int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_t n);
+/* Who asks, as Kafka prints it: "User:alice". Valid as long as the connection is not logged in anew. */
+const char *fb_request_principal(const struct fb_request *req);
 /* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. */
 struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
 /* Shows the request to observers that want it before the append (LinkedIn's second callback). */

@@ -31,6 +31,7 @@ static const struct kt_opt options[] = {
 	       "written when ready: {\"bootstrap\", \"controller\", \"control\", \"pid\"}"),
 	KT_GROUP("Running"),
 	KT_INT(0, "threads", "N", &given.threads, 1, 64, "event loops; with 1 everything happens in one order (1)"),
+	KT_STR(0, "record", "FILE", &given.record, "every byte received and sent, as a pcap file: for Wireshark, inspect, replay"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for rules with a probability (1)"),
 	KT_CHOICE(0, "log-level", "L", &given.log_level, levels, "debug, info, warn or error, to stderr (warn)"),
 	KT_FLAG(0, "check", &given.check, "load scenario and configuration, say what is wrong, do not start"),
@@ -51,7 +52,8 @@ static const struct kt_cli cli = {
 	.examples = "  fakebroker --nodes 3\n"
 		    "  fakebroker fixtures/scenarios/demo.json --port 0 --port-file /tmp/ports.json\n"
 		    "  fakebroker --set record.validator.classes=NonEmptyValue --set observer.class.name=TrafficObserver\n"
-		    "  fakebroker scenario.json --check\n",
+		    "  fakebroker scenario.json --check\n"
+		    "  fakebroker --record session.pcap\n",
 	.exits = {
 		[KT_EXIT_OK] = "ended by a signal, every expectation of the scenario met; or --check found nothing",
 		[KT_EXIT_VERDICT] = "an expectation of a rule was not met",

@@ -15,6 +15,7 @@ struct fb_settings {
 	const char *metadata_version;
 	const char *properties;
 	struct kt_list set, node_set, plugins;
+	const char *record;            /* file, or NULL */
 	int threads;
 	int64_t seed;
 	int log_level;                 /* enum kassay_level */

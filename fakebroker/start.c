@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/sasl.h"
 #include "lib/text/number.h"
 #include "lib/text/props.h"
 
@@ -78,10 +80,17 @@ static int configure(struct fb_broker_process *process, const struct fb_settings
 		code = set_option(cluster, "--set", settings->set.v[i], FB_ALL_NODES, settings->set.v[i], err);
 	for (size_t i = 0; !code && i < settings->node_set.n; i++)
 		code = set_node_option(cluster, settings->node_set.v[i], err);
+	for (size_t i = 0; !code && i + 1 < cluster->nnodes; i++)
+		code = fb_auth_init(&cluster->nodes[i].auth, cluster->configs, cluster->nodes[i].id, err);
 	return code;
 }
 
 /* ---- ports ---- */
+
+static void recording_failed(const char *text)
+{
+	fb_log_line(KASSAY_ERROR, "--record %s", text);
+}
 
 /* As often as what happens by itself may be due, but no less than once a second and no more than every 10 ms. */
 static int tick_ms(const struct fb_cluster *cluster)
@@ -101,14 +110,15 @@ static int tick_ms(const struct fb_cluster *cluster)
 
 static void on_tick(void *arg)
 {
-	fb_cluster_tick(arg);
+	fb_cluster_tick(arg, false);
 }
 
 static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	struct fb_cluster *cluster = process->cluster;
 	const struct fb_server_ops ops = {
-		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .tick = on_tick, .arg = cluster,
+		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .began = fb_sasl_began,
+		.ended = fb_sasl_ended, .tick = on_tick, .arg = cluster,
 	};
 	struct fb_server_opts opts = {
 		.threads = settings->threads,
@@ -118,6 +128,9 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	};
 	int code;
 
+	if (settings->record && fb_capture_new(settings->record, recording_failed, &process->capture, err))
+		return err->code;
+	opts.capture = process->capture;
 	code = fb_server_new(&opts, &ops, &process->server, err);
 	cluster->server = process->server;
 	for (size_t i = 0; !code && i < cluster->nnodes; i++) {
@@ -276,7 +289,7 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	if (settings->scenario && fb_scenario_populate(&process->scenario, cluster, err) < 0)
 		return err->code;
 	if (!settings->check)
-		return fb_cluster_observe(cluster, NULL, false, err);
+		return fb_cluster_observe(cluster, NULL, NULL, false, err);
 	if (fb_cluster_observe_check(cluster, NULL, &node, err) < 0)
 		blame_classes(process, node, "observer.class.name", err);
 	return err->code;
@@ -315,6 +328,7 @@ void fb_stop(struct fb_broker_process *process)
 {
 	fb_control_stop(process->control);
 	fb_server_free(process->server);
+	fb_capture_free(process->capture);
 	if (process->cluster) {
 		fb_cluster_close_observers(process->cluster);
 		fb_rules_free(process->cluster->rules);

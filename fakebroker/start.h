@@ -10,6 +10,7 @@ struct fb_broker_process {
 	struct fb_scenario scenario;
 	struct fb_cluster *cluster;
 	struct fb_server *server;
+	struct fb_capture *capture;    /* or NULL */
 	struct fb_control *control;
 	const char **plugins;          /* NULL-terminated */
 	int control_port;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/client/login.h"
 #include "loadgen/clock.h"
 #include "loadgen/dial.h"
 #include "loadgen/outcome.h"
@@ -10,10 +11,23 @@
 
 #define CALL_MS 10000
 
+/* The kit's own connections log in as librdkafka is told to. */
+static int log_in(const struct lg_properties *properties, struct kt_err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; i < properties->n && rc >= 0; i++)
+		rc = kc_login_set(properties->v[i].name, properties->v[i].value, err);
+	return rc < 0 ? rc : kc_login_check(err);
+}
+
 int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err)
 {
 	rd_kafka_conf_t *conf;
-	int rc = lg_reach(plan->bootstrap, kc_now_ms() + CALL_MS, err);
+	int rc = log_in(&plan->properties, err);
+
+	if (rc == 0)
+		rc = lg_reach(plan->bootstrap, kc_now_ms() + CALL_MS, err);
 
 	*rk = NULL;
 	if (rc)

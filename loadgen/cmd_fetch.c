@@ -37,7 +37,9 @@ static const struct kt_opt options[] = {
 	KT_INT64('n', "records", "N", &given.count, 1, INT64_C(1) << 40,
 		 "rdkafka: stop after so many records; wire: after so many requests"),
 	KT_INT(0, "in-flight", "N", &given.in_flight, 1, 10000, "wire: requests without an answer per connection (32)"),
-	KT_LIST('X', "property", "NAME=VALUE", &given.properties, "property of librdkafka; may be repeated"),
+	KT_LIST('X', "property", "NAME=VALUE", &given.properties,
+		"property of librdkafka; may be repeated. security.protocol and sasl.* hold for the kit's own "
+		"requests, too"),
 	KT_GROUP("Output"),
 	KT_STR('o', "out", "DIR", &given.out, "write result.json to this directory"),
 	KT_END

@@ -135,7 +135,9 @@ static const struct kt_opt options[] = {
 	KT_CALL('H', "header", "NAME=VALUE", read_header, NULL, "header of every record; may be repeated"),
 	KT_CHOICE('c', "codec", "NAME", &given.codec, codecs, "compression (none)"),
 	KT_CHOICE('a', "acks", "all|-1|0|1", &given.acks, acks_names, "acknowledgements to wait for (all)"),
-	KT_LIST('X', "property", "NAME=VALUE", &given.properties, "property of librdkafka; may be repeated"),
+	KT_LIST('X', "property", "NAME=VALUE", &given.properties,
+		"property of librdkafka; may be repeated. security.protocol and sasl.* hold for the kit's own "
+		"requests, too"),
 	KT_GROUP("Illegal records"),
 	KT_CALL('i', "illegal", "NAME=SHARE", read_illegal, NULL,
 		"share of records (rdkafka) or batches (wire) that are illegal in this way; may be repeated"),

@@ -8,6 +8,7 @@ int main(int argc, char **argv)
 		{"produce", "send records at a set rate, verify them", lg_cmd_produce},
 		{"fetch", "read a topic and check what the load generator wrote there", lg_cmd_fetch},
 		{"run", "run a scenario: phases of load, and changes of the cluster beside them", lg_cmd_run},
+		{"report", "compare what two clusters' audits say", lg_cmd_report},
 		{0},
 	};
 	static const struct kt_cli cli = {

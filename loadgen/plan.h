@@ -54,7 +54,7 @@ enum { LG_STEP_MESSAGES = 8 };
 struct lg_step {
 	double at;                   /* seconds after the first phase began */
 	const char *name;            /* NULL: made from the action */
-	enum { LG_STEP_FEATURE, LG_STEP_CONFIG } action;
+	enum { LG_STEP_FEATURE, LG_STEP_CONFIG, LG_STEP_STOP, LG_STEP_START } action;
 	/* feature */
 	const char *feature;
 	int level;
@@ -62,8 +62,10 @@ struct lg_step {
 	/* config */
 	int resource_type;
 	const char *resource;        /* "" for a broker: the cluster's default */
-	struct lg_properties changes;
+	struct lg_properties changes;        /* start: of static values; value NULL: none of its own any more */
 	bool validate_only;
+	/* stop, start */
+	int node;
 	/* expectation */
 	int error;                   /* 0: it must succeed */
 	int nmessages;

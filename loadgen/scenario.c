@@ -322,6 +322,33 @@ static void read_config_change(struct lg_plan *plan, struct kt_obj *parent, stru
 		kt_obj_fail(&obj, NULL, KT_EUSAGE, "neither \"set\" nor \"delete\" names a config");
 }
 
+/* {"node": 2}, and to start {"config": {NAME: text or null}} */
+static void read_node(struct lg_plan *plan, struct kt_obj *parent, const char *member, struct lg_step *step)
+{
+	struct kt_obj obj, config;
+	const char *name;
+
+	step->action = strcmp(member, "stopNode") == 0 ? LG_STEP_STOP : LG_STEP_START;
+	kt_obj_object(parent, member, &obj);
+	kt_obj_need(&obj, "node", NULL);
+	kt_obj_int(&obj, "node", 1, INT32_MAX, &step->node);
+	if (step->action == LG_STEP_START && kt_obj_object(&obj, "config", &config)) {
+		step->changes.v = kw_alloc(&plan->arena, json_object_size(config.json) * sizeof *step->changes.v);
+		if (!step->changes.v) {
+			no_memory(parent);
+			return;
+		}
+		while (kt_obj_each(&config, &name)) {
+			struct lg_property *change = &step->changes.v[step->changes.n++];
+
+			*change = (struct lg_property){name, NULL};
+			if (!json_is_null(json_object_get(config.json, name)))
+				kt_obj_str(&config, name, &change->value);
+		}
+	}
+	kt_obj_done(&obj);
+}
+
 static void read_error(struct kt_obj *obj, int *error)
 {
 	struct kt_near near;
@@ -358,7 +385,7 @@ static void read_expectation(struct kt_obj *parent, struct lg_step *step)
 
 static int read_step(struct lg_plan *plan, struct kt_obj *obj, struct lg_step *step)
 {
-	static const char *const actions[] = {"upgrade", "downgrade", "alterConfigs"};
+	static const char *const actions[] = {"upgrade", "downgrade", "alterConfigs", "stopNode", "startNode"};
 	int n = 0;
 
 	memset(step, 0, sizeof *step);
@@ -369,9 +396,12 @@ static int read_step(struct lg_plan *plan, struct kt_obj *obj, struct lg_step *s
 		n += kt_obj_any(obj, actions[i]) != NULL;
 	if (obj->err->code == 0 && n != 1)
 		return kt_obj_fail(obj, NULL, KT_EUSAGE,
-				   "a step is exactly one of \"upgrade\", \"downgrade\" and \"alterConfigs\"");
+				   "a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", \"stopNode\" and "
+				   "\"startNode\"");
 	if (kt_obj_any(obj, "alterConfigs")) {
 		read_config_change(plan, obj, step);
+	} else if (kt_obj_any(obj, "stopNode") || kt_obj_any(obj, "startNode")) {
+		read_node(plan, obj, kt_obj_any(obj, "stopNode") ? "stopNode" : "startNode", step);
 	} else {
 		bool up = kt_obj_any(obj, "upgrade");
 

@@ -8,6 +8,7 @@
 #include "lib/text/number.h"
 #include "loadgen/clock.h"
 #include "loadgen/dial.h"
+#include "loadgen/step_node.h"
 
 enum { API_INCREMENTAL_ALTER_CONFIGS = 44, API_UPDATE_FEATURES = 57 };
 enum { OP_SET = 0, OP_DELETE = 1 };
@@ -25,6 +26,21 @@ struct lg_steps {
 
 /* ---- words ---- */
 
+/* From buf + n on; returns where it ends. */
+static size_t put_changes(const struct lg_step *step, char *buf, size_t n, size_t size)
+{
+	if (n < size)
+		buf[n] = '\0';
+	for (int i = 0; i < step->changes.n && n < size; i++) {
+		const struct lg_property *change = &step->changes.v[i];
+
+		n += (size_t)snprintf(buf + n, size - n, "%s%s %s%s%s", i > 0 ? ", " : "",
+				      change->value ? "set" : "delete", change->name, change->value ? "=" : "",
+				      change->value ? change->value : "");
+	}
+	return n;
+}
+
 const char *lg_step_text(const struct lg_step *step, char *buf, size_t size)
 {
 	size_t n;
@@ -35,15 +51,13 @@ const char *lg_step_text(const struct lg_step *step, char *buf, size_t size)
 			 step->level, step->validate_only ? " (validate only)" : "");
 		return buf;
 	}
-	n = 0;
-	buf[0] = '\0';
-	for (int i = 0; i < step->changes.n && n < size; i++) {
-		const struct lg_property *change = &step->changes.v[i];
-
-		n += (size_t)snprintf(buf + n, size - n, "%s%s %s%s%s", i > 0 ? ", " : "",
-				      change->value ? "set" : "delete", change->name, change->value ? "=" : "",
-				      change->value ? change->value : "");
+	if (step->action == LG_STEP_STOP || step->action == LG_STEP_START) {
+		n = (size_t)snprintf(buf, size, "%s broker %d%s", step->action == LG_STEP_STOP ? "stop" : "start", step->node,
+				     step->changes.n ? " with " : "");
+		put_changes(step, buf, n, size);
+		return buf;
 	}
+	n = put_changes(step, buf, 0, size);
 	if (n < size)
 		snprintf(buf + n, size - n, " on %s %s%s",
 			 step->resource_type == LG_RESOURCE_TOPIC ? "topic" : "broker",
@@ -198,6 +212,25 @@ static int connect_for(const struct lg_plan *plan, const struct lg_step *step, i
 	return lg_dial(plan->bootstrap, deadline, conn, err);
 }
 
+/* The control API of the fakebroker that any of its brokers, which need not be the one in question, names. */
+static int change_node(const struct lg_plan *plan, const struct lg_step *step, struct kc_conn *conn, int64_t deadline,
+		       struct kw_arena *arena, struct lg_step_result *result, struct kt_err *err)
+{
+	struct kw_MetadataResponse *metadata;
+	struct kc_conn *broker = NULL;
+	const char *url;
+
+	if (lg_metadata(conn, NULL, deadline, arena, &metadata, err))
+		return err->code;
+	if (metadata->brokers.n < 1)
+		return kt_fail(err, KT_ENET, "Metadata lists no broker");
+	if (lg_dial_node(plan->bootstrap, metadata->brokers.v[0].nodeId, deadline, &broker, err) == 0 &&
+	    lg_control_url(broker, metadata->brokers.v[0].nodeId, deadline, arena, &url, err) == 0)
+		lg_step_node(step, url, STEP_MS, result, err);
+	kc_free(broker);
+	return err->code;
+}
+
 static void execute(const struct lg_steps *steps, const struct lg_step *step, struct lg_step_result *result)
 {
 	int64_t deadline = kc_now_ms() + STEP_MS, begin;
@@ -211,6 +244,8 @@ static void execute(const struct lg_steps *steps, const struct lg_step *step, st
 	result->at = (double)(begin - steps->start) / 1e9;
 	if (conn && step->action == LG_STEP_FEATURE)
 		update_features(step, conn, deadline, &arena, result, &err);
+	else if (conn && step->action != LG_STEP_CONFIG)
+		change_node(steps->plan, step, conn, deadline, &arena, result, &err);
 	else if (conn)
 		alter_configs(step, conn, deadline, &arena, result, &err);
 	result->took = (double)(lg_now() - begin) / 1e9;

@@ -5,29 +5,30 @@
 #include "lib/wire/map.h"
 #include "lib/wire/varint.h"
 
-enum { SIZE_FIELD = 4, API_VERSIONS = 18 };
+enum { SIZE_FIELD = 4, PRODUCE = 0, API_VERSIONS = 18 };
 
 struct frame {
 	struct cf_inspector *inspector;
 	const struct kw_slice *bytes;    /* as given */
 	struct kw_map map;               /* counts in bytes */
 	size_t wrong_at;                 /* byte that broke the reading, SIZE_MAX = none */
-	int api;
+	int api, version;
 	bool request;
 };
 
-/* A request whose header stands at `skip`, and which can be read to its end? Eight zeros are a header as well as the
- * offset of a batch. */
+/* A request whose header stands at `skip`, and which takes all bytes behind it? Zeros are the header of a Produce request as
+ * well as the offset of a batch, or nothing. */
 static bool is_request_at(const struct kw_slice *bytes, size_t skip)
 {
 	struct kw_arena arena;
 	struct kw_map map = {.arena = &arena, .base = bytes->p};
+	size_t used = 0;
 	bool ok;
 
 	if (bytes->n < skip + 8)
 		return false;
 	kw_arena_init(&arena, KW_INFLATE_MAX);
-	ok = kw_map_request(&map, bytes->p + skip, bytes->n - skip, NULL, NULL) == 0;
+	ok = kw_map_request(&map, bytes->p + skip, bytes->n - skip, &used, NULL) == 0 && used == bytes->n - skip;
 	kw_arena_fini(&arena);
 	return ok;
 }
@@ -189,11 +190,15 @@ static void show_records_field(struct frame *frame, const struct kw_span *span, 
 	cf_tree_open(&inspector->tree, &place, name, text);
 	inspector->role = frame->request ? KW_PRODUCED : KW_STORED;
 	inspector->cut_is_fine = !frame->request;
+	inspector->in_produce = frame->request && frame->api == PRODUCE;
+	inspector->version = frame->version;
 	cf_inspect_set(inspector, frame->bytes, span->len_end, n, -1);
 	if (frame->request && inspector->batches == batches && n == 0)
-		cf_inspect_fault(inspector, &place, frame->bytes, span->path, "no batch, where Produce wants one", 87);
+		cf_inspect_fault(inspector, &place, frame->bytes, span->path,
+				 kw_rule_words(KW_R_NOTHING, true, NULL, text, sizeof text), kw_rule_code(KW_R_NOTHING));
 	inspector->role = role;
 	inspector->cut_is_fine = cut;
+	inspector->in_produce = false;
 	cf_tree_close(&inspector->tree);
 }
 
@@ -344,6 +349,7 @@ void cf_inspect_frame(struct cf_inspector *inspector, const struct kw_slice *byt
 		frame.api = (int16_t)kw_rd16(bytes->p + skip);
 		version = (int16_t)kw_rd16(bytes->p + skip + 2);
 	}
+	frame.version = version;
 	if (code)
 		frame.wrong_at = skip + err.offset;
 	snprintf(text, sizeof text, "%s %d %s", kw_api_name(frame.api) ? kw_api_name(frame.api) : "unknown", version,

@@ -1,20 +1,18 @@
 #include "conformance/inspect/input.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "conformance/data.h"
 #include "conformance/inspect/inspect.h"
+#include "conformance/pcap/pcap.h"
 #include "lib/text/file.h"
 
-enum { PIPE_MAX = 1 << 30, TEXT_MAX = 64 << 20, OFFSET_DIGITS = 20 };
+/* A segment has at most FILE_MAX bytes. */
+enum { FILE_MAX = INT32_MAX, TEXT_MAX = 64 << 20, OFFSET_DIGITS = 20 };
 
 static const char *const words[] = {
 #define CF_X(sym, word) [sym] = (word),
@@ -103,6 +101,7 @@ static bool read_hex(struct cf_input *input)
 			return false;
 		}
 	}
+	free(input->own);
 	input->own = out;
 	input->bytes = (struct kw_slice){out, size};
 	input->hex = true;
@@ -181,6 +180,8 @@ static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes
 {
 	if (is_kept(file))
 		return CF_IN_SEGMENT;
+	if (cf_is_pcap(bytes))
+		return CF_IN_PCAP;
 	if (is_set(bytes, true))
 		return CF_IN_SET;
 	if (cf_is_request(bytes))
@@ -190,45 +191,17 @@ static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes
 
 /* ---- opening ---- */
 
-static int open_pipe(struct cf_input *input, const char *file, struct kt_err *err)
+/* Whole, since a file that is mapped can be cut off meanwhile. */
+static int read_file(struct cf_input *input, const char *file, struct kt_err *err)
 {
 	char *text;
 	size_t n;
 
-	if (kt_file_read(strcmp(file, "-") == 0 ? "/dev/stdin" : file, PIPE_MAX, &text, &n, err))
+	if (kt_file_read(strcmp(file, "-") == 0 ? "/dev/stdin" : file, FILE_MAX, &text, &n, err))
 		return err->code;
-	input->map = text;
+	input->own = text;
 	input->bytes = (struct kw_slice){(const uint8_t *)text, n};
 	return 0;
-}
-
-static int open_file(struct cf_input *input, const char *file, struct kt_err *err)
-{
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *p;
-
-	if (fd < 0 || fstat(fd, &st)) {
-		kt_fail(err, KT_EFILE, "%s", strerror(errno));
-		goto out;
-	}
-	if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-		open_pipe(input, file, err);
-		goto out;
-	}
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED) {
-		kt_fail(err, KT_EFILE, "%s", strerror(errno));
-		goto out;
-	}
-	madvise(p, (size_t)st.st_size, MADV_SEQUENTIAL);
-	input->map = p;
-	input->map_size = (size_t)st.st_size;
-	input->bytes = (struct kw_slice){p, input->map_size};
-out:
-	if (fd >= 0)
-		close(fd);
-	return err->code;
 }
 
 int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
@@ -241,16 +214,16 @@ int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
 		cf_path(path, sizeof path, "%s/result.json", file);
 		file = path;
 	}
-	if (is_beside(file)) {
-		input->kind = CF_IN_BESIDE;
-		return 0;
-	}
 	if (has_suffix(file, ".json")) {
 		input->kind = CF_IN_DOCUMENT;
 		return kt_json_load(&input->document, file, err);
 	}
-	if (strcmp(file, "-") == 0 ? open_pipe(input, file, err) : open_file(input, file, err))
+	if (read_file(input, file, err))
 		return err->code;
+	if (is_beside(file)) {
+		input->kind = CF_IN_BESIDE;
+		return 0;
+	}
 	if (!is_kept(file) && looks_like_hex(&input->bytes))
 		read_hex(input);
 	input->kind = kind_of(file, &input->bytes);
@@ -261,9 +234,5 @@ void cf_input_fini(struct cf_input *input)
 {
 	kt_json_fini(&input->document);
 	free(input->own);
-	if (input->map_size)
-		munmap(input->map, input->map_size);
-	else
-		free(input->map);
 	*input = (struct cf_input){0};
 }

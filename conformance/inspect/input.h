@@ -1,4 +1,4 @@
-/* Files to look into: mapped, and recognized. */
+/* Files to look into: read, and recognized. */
 #ifndef KASSAY_CONFORMANCE_INSPECT_INPUT_H
 #define KASSAY_CONFORMANCE_INSPECT_INPUT_H
 
@@ -11,8 +11,9 @@
 	X(CF_IN_SET, "record batches")                      \
 	X(CF_IN_REQUEST, "request")                         \
 	X(CF_IN_RESPONSE, "response")                       \
+	X(CF_IN_PCAP, "capture of a network")               \
 	X(CF_IN_DOCUMENT, "document of the kit")            \
-	X(CF_IN_BESIDE, "belongs to a log segment; not looked into") \
+	X(CF_IN_BESIDE, "beside a log segment") \
 	X(CF_IN_UNKNOWN, "neither batches nor a request")
 
 enum cf_input_kind {
@@ -27,8 +28,7 @@ struct cf_input {
 	bool hex;                    /* it was text */
 	int64_t first_offset;        /* a segment's, as its name says; -1 = it does not */
 	struct kt_json document;
-	void *map, *own;             /* to be given back */
-	size_t map_size;
+	void *own;                   /* to be given back */
 };
 
 const char *cf_input_word(enum cf_input_kind kind);

@@ -13,6 +13,7 @@ enum { FAULTS_MAX = 16, PROGRESS_STEP = 16 << 20 };
 struct entry {
 	struct cf_inspector *inspector;
 	const struct kw_slice *bytes;
+	const uint8_t *end;              /* of the set */
 	struct kw_entry entry;           /* at counts in bytes */
 	struct kw_batch batch;           /* of magic 2 */
 	struct kw_fault faults[FAULTS_MAX];
@@ -76,10 +77,18 @@ static size_t varint_size(const struct kw_slice *bytes, size_t at)
 	return n;
 }
 
+/* Up to version 2 a Produce request has messages of magic 0 and 1, and as many as it likes. */
+static bool takes_messages(const struct entry *entry)
+{
+	return entry->entry.magic < 2 && entry->inspector->in_produce && entry->inspector->version < 3;
+}
+
 static int keep_fault(void *arg, const struct kw_fault *fault)
 {
 	struct entry *entry = arg;
 
+	if (fault->rule == KW_R_OLD_MAGIC && takes_messages(entry))
+		return 0;
 	if (entry->nfaults < FAULTS_MAX)
 		entry->faults[entry->nfaults++] = *fault;
 	return 0;
@@ -127,9 +136,9 @@ static const struct kw_fault *next_fault(const struct entry *entry, bool shown[F
 
 	for (size_t i = 0; i < entry->nfaults; i++) {
 		const struct kw_fault *fault = &entry->faults[i];
-		bool crc = strncmp(fault->text, "crc ", 4) == 0;
+		bool crc = fault->rule == KW_R_CRC;
 
-		if (shown[i] || (best && (crc || (strncmp(best->text, "crc ", 4) != 0 && fault->inflated >= best->inflated &&
+		if (shown[i] || (best && (crc || (best->rule != KW_R_CRC && fault->inflated >= best->inflated &&
 						  (fault->inflated > best->inflated || fault->at >= best->at)))))
 			continue;
 		best = fault;
@@ -150,19 +159,28 @@ static void show_faults(struct entry *entry)
 	}
 }
 
-/* What Kafka answers to a producer; the check sees faults in its order. */
+/* A producer's record set is answered as a whole, so that what follows its first batch counts; a stored batch is judged as if
+ * it were sent alone. */
 static void show_verdict(struct entry *entry)
 {
-	struct cf_place nowhere = {.none = true};
-	char text[100];
-	int code = 0;
+	struct cf_inspector *inspector = entry->inspector;
+	struct kw_slice batches = {entry->entry.p, entry->entry.size};
+	struct cf_place place = {entry->entry.at, entry->entry.size, false, false};
+	char where[40], why[300];
+	int code;
 
-	if (entry->inspector->role != KW_PRODUCED)
+	if (!inspector->asked || (inspector->role == KW_STORED && !inspector->asked->detailed))
 		return;
-	for (size_t i = 0; i < entry->nfaults && !code; i++)
-		code = entry->faults[i].code;
-	snprintf(text, sizeof text, "%s (%d)%s", kw_error_name(code), code, code ? "" : ", as far as the bytes decide");
-	cf_tree_leaf(&entry->inspector->tree, &nowhere, "Kafka 4.4 answers", json_integer(code), text, false);
+	if (inspector->role == KW_PRODUCED && entry->number > 0)
+		return;
+	if (inspector->role == KW_PRODUCED)
+		batches.n = (size_t)(entry->end - entry->entry.p);
+	code = cf_inspect_answer(inspector, &batches, entry->entry.magic, why, sizeof why);
+	if (!code || inspector->role == KW_STORED || entry->nfaults)
+		return;
+	/* The bytes are right, but not for this topic now. */
+	snprintf(where, sizeof where, "batch %zu", entry->number);
+	cf_inspect_fault(inspector, &place, NULL, where, why, code);
 }
 
 /* ---- fields ---- */
@@ -466,7 +484,7 @@ static void show_message(struct entry *entry)
 /* Offsets rise from batch to batch. */
 static void check_order(struct entry *entry, int64_t next_offset)
 {
-	struct kw_fault fault = {.size = 8};
+	struct kw_fault fault = {.rule = KW_RULES, .size = 8};
 
 	if (entry->inspector->role != KW_STORED || entry->entry.magic != 2 || entry->entry.offset >= next_offset)
 		return;
@@ -477,11 +495,11 @@ static void check_order(struct entry *entry, int64_t next_offset)
 
 static void check_alone(struct entry *entry)
 {
-	struct kw_fault fault = {.size = entry->entry.size, .code = 87};
+	struct kw_fault fault = {.rule = KW_R_SECOND, .size = entry->entry.size, .code = kw_rule_code(KW_R_SECOND)};
 
-	if (entry->inspector->role != KW_PRODUCED || entry->number == 0)
+	if (entry->inspector->role != KW_PRODUCED || entry->number == 0 || takes_messages(entry))
 		return;
-	snprintf(fault.text, sizeof fault.text, "a second batch, where a producer sends one for each partition");
+	kw_rule_words(fault.rule, true, NULL, fault.text, sizeof fault.text);
 	keep_fault(entry, &fault);
 }
 
@@ -522,7 +540,7 @@ static void show_end(struct cf_inspector *inspector, const struct kw_slice *byte
 void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes, size_t at, size_t n, int64_t first_offset)
 {
 	struct kw_set set = {.p = bytes->p + at, .n = n};
-	struct entry entry = {.inspector = inspector, .bytes = bytes};
+	struct entry entry = {.inspector = inspector, .bytes = bytes, .end = bytes->p + at + n};
 	size_t shown = 0;
 	struct kt_err err = {0};
 	int code;

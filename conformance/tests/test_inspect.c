@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conformance/inspect/input.h"
 #include "conformance/inspect/inspect.h"
@@ -233,6 +234,46 @@ static void frames_cut_and_changed(void **state)
 	}
 }
 
+/* ---- files ---- */
+
+/* A broker that deletes or truncates a segment does not ask who reads it. */
+static void a_file_that_is_cut_meanwhile(void **state)
+{
+	char file[] = "/tmp/kassay-inspect-XXXXXX";
+	struct cf_input input, whole;
+	struct kt_err err = {0};
+	int fd = mkstemp(file);
+
+	(void)state;
+	load("none", &whole);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, whole.bytes.p, whole.bytes.n), whole.bytes.n);
+	assert_int_equal(cf_input_open(&input, file, &err), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(input.kind, CF_IN_SET);
+	show_set(input.bytes.p, input.bytes.n, true);
+	assert_int_equal(inspector.faults, 0);
+	assert_int_equal(inspector.nrecords, 5);
+	close(fd);
+	unlink(file);
+	cf_input_fini(&input);
+	cf_input_fini(&whole);
+}
+
+static void zeros_are_nothing(void **state)
+{
+	uint8_t zeros[1000] = {0};
+	struct kw_slice bytes = {zeros, sizeof zeros};
+
+	(void)state;
+	assert_false(cf_is_request(&bytes));
+	/* A request that says how long it is may have bytes behind its body. */
+	bytes.n = hex("0000001c 0003 0001 00000007 0002 6d65 00000002 0003 616263 0002 6465 aabbcc", zeros);
+	assert_true(cf_is_request(&bytes));
+	zeros[3]++;
+	assert_false(cf_is_request(&bytes));
+}
+
 static int give_back(void **state)
 {
 	(void)state;
@@ -250,6 +291,8 @@ int main(void)
 		cmocka_unit_test(requests_and_responses),
 		cmocka_unit_test(the_wrong_length_is_named),
 		cmocka_unit_test(frames_cut_and_changed),
+		cmocka_unit_test(a_file_that_is_cut_meanwhile),
+		cmocka_unit_test(zeros_are_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, give_back);

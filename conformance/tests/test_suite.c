@@ -63,7 +63,7 @@ static size_t count_family(const char *family)
 static void families_are_there(void **state)
 {
 	static const char *const names[] = {"sanity", "records", "configs", "features", "registration", "frames", "validators",
-					    "mvconfig", "observer"};
+					    "mvconfig", "config", "observer"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -73,12 +73,14 @@ static void families_are_there(void **state)
 }
 
 /* These bring a real controller down, or hang a real broker: see the safety notes in docs/conformance.md. */
-static void nothing_harmful_is_sent(void **state)
+static void nothing_harmful_is_sent_unasked(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < suite.ncases; i++) {
 		const char *text = suite.cases[i]->doc.text;
 
+		if (suite.cases[i]->destructive)
+			continue;
 		assert_null(strstr(text, "\"records\": null"));
 		assert_null(strstr(text, "\"port\": 0"));
 		assert_null(strstr(text, "\"host\": \"\""));
@@ -106,7 +108,7 @@ static void incidents_load(void **state)
 static size_t chosen(const char *only, const char *skip, json_t *rerun, struct cf_items *items, struct kt_err *err)
 {
 	struct kt_list only_list = {0}, skip_list = {0};
-	struct cf_selection selection = {&only_list, &skip_list, rerun};
+	struct cf_selection selection = {.only = &only_list, .skip = &skip_list, .rerun = rerun};
 	struct cf_profile profile = {0};
 	int rc;
 
@@ -174,7 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lint_finds_nothing),
 		cmocka_unit_test(families_are_there),
-		cmocka_unit_test(nothing_harmful_is_sent),
+		cmocka_unit_test(nothing_harmful_is_sent_unasked),
 		cmocka_unit_test(incidents_load),
 		cmocka_unit_test(cases_are_selected),
 		cmocka_unit_test(nothing_selected_is_an_error),

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/http.h"
+#include "lib/client/http.h"
 #include "conformance/vars.h"
 #include "conformance/verbs/verbs.h"
 
@@ -26,7 +26,7 @@ int cf_verb_control(struct cf_run *run, json_t *args, struct cf_outcome *out, st
 
 	out->fate = CF_NO_CONNECTION;
 	snprintf(url, sizeof url, "%s%s", run->target->control_url, json_string_value(json_object_get(args, "path")));
-	if (cf_http(method ? method : "GET", url, text, run->target->profile->timeout, &status, &answer, err) == 0) {
+	if (kc_http(method ? method : "GET", url, text, run->target->profile->timeout, &status, &answer, err) == 0) {
 		out->answered = true;
 		out->body = json_loads(answer, JSON_DECODE_ANY, &why);
 		whole = json_pack("{s:i, s:O}", "status", status, "body", out->body ? out->body : json_null());

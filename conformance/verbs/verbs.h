@@ -17,7 +17,11 @@
 	X(describe, cf_verb_describe, true, "DescribeConfigs for one resource")                                  \
 	X(register, cf_verb_register, true, "BrokerRegistration with sane defaults; taken back at the end")      \
 	X(level, cf_verb_level, false, "moves metadata.version; moved back at the end")                          \
-	X(control, cf_verb_control, true, "a request to the kit's control API")
+	X(walk, cf_verb_walk, true, "every question for a metadata.version, level by level")                     \
+	X(race, cf_verb_race, true, "requests that are on their way at the same time")                           \
+	X(control, cf_verb_control, true, "a request to the kit's control API")                                  \
+	X(observing, cf_verb_observing, true, "puts the observer in force that writes to the observation channel") \
+	X(observed, cf_verb_observed, true, "what the observer was called with since `observing`")
 
 #define CF_X(name, fn, need, help) cf_verb_fn fn;
 CF_VERBS(CF_X)

@@ -5,6 +5,7 @@
 #include "fakebroker/cluster/transactions.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
+#include "lib/wire/legacy.h"
 
 /* One partition of the request. */
 struct item {
@@ -13,9 +14,12 @@ struct item {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer;
 	struct fb_topic *ref;               /* NULL: there is no such topic */
 	struct fb_partition *partition;     /* NULL: there is no such partition */
-	struct fb_append_conf conf;
+	int32_t leader, leaderEpoch;        /* of the partition when it was looked up */
+	struct kw_topic_conf conf;
 	struct fb_chain *chain;
-	struct fb_verdict verdict;
+	struct kw_verdict verdict;
+	bool verified;                      /* it is of an ongoing transaction, */
+	uint32_t markers;                   /* with so many markers of its producer before it */
 	bool superseded;                    /* a later entry names the same partition: Kafka keeps the last */
 };
 
@@ -86,7 +90,7 @@ static bool collect(struct batch_of_items *all)
 
 			item->topic = topic;
 			item->data = &topic->partitionData.v[p];
-			fb_verdict_init(&item->verdict);
+			kw_verdict_init(&item->verdict);
 		}
 	}
 	return mark_superseded(all);
@@ -94,7 +98,7 @@ static bool collect(struct batch_of_items *all)
 
 /* ---- stages ---- */
 
-static void fail_all(struct batch_of_items *all, const struct fb_verdict *v)
+static void fail_all(struct batch_of_items *all, const struct kw_verdict *v)
 {
 	for (int32_t i = 0; i < all->n; i++)
 		all->v[i].verdict = *v;
@@ -111,6 +115,8 @@ static void resolve(struct fb_request *req, struct item *item)
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
+	item->leader = item->partition->leader;
+	item->leaderEpoch = item->partition->leaderEpoch;
 	item->conf = topic->conf;
 	item->chain = topic->chain ? fb_chain_ref(topic->chain) : NULL;
 }
@@ -123,7 +129,7 @@ static void judge_place(struct batch_of_items *all, struct item *item)
 		refuse(item, 21, NULL);
 	else if (item->ref->internal && !kw_str_is(req->header->clientId, "__admin_client"))
 		refuse(item, 17, NULL);
-	else if (item->partition->leader != req->node->id)
+	else if (item->leader != req->node->id)
 		refuse(item, 6, NULL);
 }
 
@@ -181,7 +187,9 @@ static void check_transaction(struct batch_of_items *all, struct item *item)
 	producer.producerEpoch = batch.producerEpoch;
 	pthread_mutex_lock(&partition->lock);
 	open = fb_producers_in_txn(&partition->producers, batch.producerId, batch.producerEpoch);
+	item->markers = fb_producers_markers(&partition->producers, batch.producerId);
 	pthread_mutex_unlock(&partition->lock);
+	item->verified = true;
 	if (open)
 		return;
 	if (!fb_txn_coordinator(req->cluster, producer.transactionalId))
@@ -194,9 +202,9 @@ static void check_transaction(struct batch_of_items *all, struct item *item)
 		refuse_transaction(all, item, error);
 }
 
-static bool verifies(struct fb_cluster *cluster)
+static bool verifies(const struct fb_request *req)
 {
-	return fb_configs_bool(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id,
+	return fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
 			       "transaction.partition.verification.enable", true);
 }
 
@@ -205,24 +213,25 @@ static void check_transactions(struct batch_of_items *all)
 	struct fb_cluster *cluster = all->req->cluster;
 
 	pthread_rwlock_rdlock(&cluster->lock);
-	for (int32_t i = 0; verifies(cluster) && i < all->n; i++)
+	for (int32_t i = 0; verifies(all->req) && i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			check_transaction(all, &all->v[i]);
 	pthread_rwlock_unlock(&cluster->lock);
 }
 
-static struct fb_append append_of(struct fb_request *req, struct item *item, struct fb_meters *meters)
+static struct fb_append append_of(struct fb_request *req, struct item *item, struct kw_meters *meters)
 {
 	struct fb_partition *partition = item->partition;
 
 	return (struct fb_append){
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
-		.partition = partition->index, .leaderEpoch = partition->leaderEpoch, .conf = &item->conf,
+		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .meters = meters, .now = fb_cluster_now(req->cluster),
+		.verified = item->verified, .markers = item->markers,
 	};
 }
 
-static void add_meters(struct fb_cluster *cluster, const struct fb_meters *m)
+static void add_meters(struct fb_cluster *cluster, const struct kw_meters *m)
 {
 	pthread_mutex_lock(&cluster->meters_lock);
 	cluster->meters.invalidMagicNumberRecords += m->invalidMagicNumberRecords;
@@ -234,16 +243,27 @@ static void add_meters(struct fb_cluster *cluster, const struct fb_meters *m)
 	pthread_mutex_unlock(&cluster->meters_lock);
 }
 
+/* Another broker was elected while the records were read. */
+static void lose_leader(struct item *item)
+{
+	item->leader = item->partition->leader;
+	item->leaderEpoch = item->partition->leaderEpoch;
+	refuse(item, 6, NULL);
+}
+
 /* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
 static void append(struct fb_request *req, struct item *item)
 {
-	struct fb_meters meters = {0};
+	struct kw_meters meters = {0};
 	struct fb_append a = append_of(req, item, &meters);
-	struct fb_append_plan *plan;
+	struct kw_append_plan *plan;
 
 	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
 		pthread_mutex_lock(&item->partition->lock);
-		fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
+		if (item->partition->leaderEpoch == item->leaderEpoch)
+			fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
+		else
+			lose_leader(item);
 		pthread_mutex_unlock(&item->partition->lock);
 	}
 	add_meters(req->cluster, &meters);
@@ -251,14 +271,44 @@ static void append(struct fb_request *req, struct item *item)
 
 /* ---- what observers are shown ---- */
 
-/* What a batch that nobody looked into says of itself. */
-static int32_t said_records(const struct kw_records *records)
+static int count_message(void *arg, int32_t index, const struct kw_legacy *message)
+{
+	int64_t *n = arg;
+
+	(void)index;
+	(void)message;
+	++*n;
+	return 0;
+}
+
+/* Messages of magic 0 and 1 have no header that counts them: each is looked at, and compressed ones are inflated. */
+static void count_messages(const struct kw_records *records, struct kassay_partition *p)
+{
+	struct kw_legacy message;
+	enum kw_walk why;
+
+	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0;
+	     at += message.size) {
+		if (at == 0)
+			p->codec = message.attributes & KW_A_CODEC;
+		kw_legacy_walk(&message, NULL, count_message, &p->records, &why, NULL);
+		if (message.attributes & KW_A_CODEC)
+			p->flags |= KASSAY_COUNTED;
+	}
+}
+
+/* What a record set says of itself that nobody looked into. */
+static void take_its_word(const struct kw_records *records, struct kassay_partition *p)
 {
 	struct kw_batch batch;
 
-	if (records->n <= 0 || kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) < 0 || batch.magic != 2)
-		return 0;
-	return batch.count > 0 ? batch.count : 0;
+	if (records->n <= KW_E_MAGIC)
+		return;
+	if (records->p[KW_E_MAGIC] < 2)
+		count_messages(records, p);
+	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
+		 batch.count > 0)
+		p->records = batch.count;
 }
 
 static void show(struct batch_of_items *all)
@@ -281,10 +331,14 @@ static void show(struct batch_of_items *all)
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->records = item->verdict.records > 0 ? item->verdict.records : said_records(&item->data->records);
-		p->codec = item->verdict.codec;
-		p->error = item->verdict.errorCode;
 		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+		p->codec = item->verdict.codec;
+		p->records = item->verdict.records;
+		if (p->records <= 0) {
+			p->records = 0;
+			take_its_word(&item->data->records, p);
+		}
+		p->error = item->verdict.errorCode;
 	}
 	all->req->npartitions = shown ? n : 0;
 }
@@ -292,7 +346,7 @@ static void show(struct batch_of_items *all)
 /* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */
 static bool fail_whole(struct batch_of_items *all, const struct item *item)
 {
-	struct fb_verdict v = item->verdict;
+	struct kw_verdict v = item->verdict;
 
 	fail_all(all, &v);
 	return false;
@@ -300,7 +354,7 @@ static bool fail_whole(struct batch_of_items *all, const struct item *item)
 
 static bool judge_shapes(struct batch_of_items *all)
 {
-	struct fb_first_producer first = {0};
+	struct kw_first_producer first = {0};
 
 	for (int32_t i = 0; i < all->n; i++) {
 		struct item *item = &all->v[i];
@@ -308,7 +362,7 @@ static bool judge_shapes(struct batch_of_items *all)
 
 		if (item->superseded || item->verdict.errorCode)
 			continue;
-		fb_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole);
+		kw_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole);
 		if (whole)
 			return fail_whole(all, item);
 	}
@@ -316,7 +370,7 @@ static bool judge_shapes(struct batch_of_items *all)
 		struct item *item = &all->v[i];
 
 		if (!item->superseded && !item->verdict.errorCode &&
-		    !fb_verdict_one_producer(&item->data->records, &first, &item->verdict))
+		    !kw_verdict_one_producer(&item->data->records, &first, &item->verdict))
 			return fail_whole(all, item);
 	}
 	return true;
@@ -325,15 +379,15 @@ static bool judge_shapes(struct batch_of_items *all)
 static void judge(struct batch_of_items *all)
 {
 	struct fb_request *req = all->req;
-	struct fb_verdict v;
+	struct kw_verdict v;
 
 	if (req->forced) {
-		fb_verdict_init(&v);
+		kw_verdict_init(&v);
 		v.errorCode = req->forced;
 		fail_all(all, &v);
 		return;
 	}
-	if (!fb_verdict_request(all->body, &req->arena, &v)) {
+	if (!kw_verdict_request(all->body, &req->arena, &v)) {
 		fail_all(all, &v);
 		return;
 	}
@@ -360,7 +414,7 @@ static void judge(struct batch_of_items *all)
 static void fill(const struct fb_request *req, const struct item *item)
 {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer = item->answer;
-	const struct fb_verdict *v = &item->verdict;
+	const struct kw_verdict *v = &item->verdict;
 
 	answer->index = item->data->index;
 	answer->errorCode = v->errorCode;
@@ -371,8 +425,8 @@ static void fill(const struct fb_request *req, const struct item *item)
 	answer->recordErrors.v = v->recordErrors;
 	answer->recordErrors.n = v->nrecordErrors;
 	if (v->errorCode == 6 && item->partition && req->version >= 10) {
-		answer->currentLeader.leaderId = item->partition->leader;
-		answer->currentLeader.leaderEpoch = item->partition->leaderEpoch;
+		answer->currentLeader.leaderId = item->leader;
+		answer->currentLeader.leaderEpoch = item->leaderEpoch;
 	}
 }
 

@@ -3,7 +3,7 @@
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
-enum { READ_UNCOMMITTED = 0, READ_COMMITTED = 1 };
+enum { READ_UNCOMMITTED = 0, READ_COMMITTED = 1, NS_PER_MS = 1000000 };
 enum { FIRST_BY_ID = 13, FIRST_WITH_REPLICA_STATE = 15, FIRST_WITH_LEADER = 12 };
 
 struct fetch {
@@ -307,8 +307,7 @@ static int16_t begin(struct fetch *f)
 	f->context = req->kept = kw_alloc(&req->arena, sizeof *f->context);
 	if (!f->context)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
-	return fb_fetch_begin(req->node->fetch_sessions, f->body, by_id(f), fb_cluster_now(req->cluster), &req->arena,
-			      f->context);
+	return fb_fetch_begin(req->node->fetch_sessions, f->body, by_id(f), fb_now_ns() / NS_PER_MS, &req->arena, f->context);
 }
 
 /* FetchRequest.getErrorResponse: all that the request itself names, whatever its session wants, which has moved on. */
@@ -327,7 +326,7 @@ static int32_t end(struct fetch *f)
 	int64_t slots = fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
 					"max.incremental.fetch.session.cache.slots", 1000);
 
-	return fb_fetch_end(req->node->fetch_sessions, f->context, slots, fb_cluster_now(req->cluster));
+	return fb_fetch_end(req->node->fetch_sessions, f->context, slots, fb_now_ns() / NS_PER_MS);
 }
 
 enum fb_outcome fb_fetch(struct fb_request *req)

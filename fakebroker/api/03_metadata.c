@@ -31,20 +31,44 @@ static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response
 	return true;
 }
 
+/* In sync is who runs, and without a leader the last one. */
+static void sort_replicas(const struct fb_cluster *cluster, const struct fb_partition *partition,
+			  struct kw_MetadataResponse_MetadataResponsePartition *out)
+{
+	bool led = partition->leader != FB_NO_LEADER;
+
+	out->isrNodes.n = out->offlineReplicas.n = 0;
+	for (int32_t i = 0; i < out->replicaNodes.n; i++) {
+		int32_t id = out->replicaNodes.v[i];
+		bool runs = fb_node_runs(cluster, id);
+
+		if (led ? runs : id == partition->lastLeader)
+			out->isrNodes.v[out->isrNodes.n++] = id;
+		if (!runs)
+			out->offlineReplicas.v[out->offlineReplicas.n++] = id;
+	}
+}
+
 static bool fill_partition(struct fb_request *req, const struct fb_topic *topic, int32_t index,
 			   struct kw_MetadataResponse_MetadataResponsePartition *out)
 {
+	const struct fb_partition *partition = &topic->partitions[index];
 	int32_t rf = topic->replicationFactor;
-	int32_t *replicas = kw_alloc(&req->arena, (size_t)rf * sizeof *replicas);
+	int32_t *replicas = kw_alloc(&req->arena, 3 * (size_t)rf * sizeof *replicas);
 
 	if (!replicas)
 		return false;
 	memcpy(replicas, topic->replicas + index * rf, (size_t)rf * sizeof *replicas);
 	out->partitionIndex = index;
-	out->leaderId = topic->partitions[index].leader;
-	out->leaderEpoch = topic->partitions[index].leaderEpoch;
-	out->replicaNodes.v = out->isrNodes.v = replicas;
-	out->replicaNodes.n = out->isrNodes.n = rf;
+	out->leaderId = partition->leader;
+	out->leaderEpoch = partition->leaderEpoch;
+	out->replicaNodes.v = replicas;
+	out->replicaNodes.n = rf;
+	out->isrNodes.v = replicas + rf;
+	out->offlineReplicas.v = replicas + 2 * rf;
+	sort_replicas(req->cluster, partition, out);
+	if (partition->leader == FB_NO_LEADER)
+		out->errorCode = KW_ERR_LEADER_NOT_AVAILABLE;
 	return true;
 }
 
@@ -234,9 +258,9 @@ enum fb_outcome fb_metadata(struct fb_request *req)
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	ok = brokers(req, response) && (all ? all_topics(req, response) : named_topics(req, body, response));
 	create = ok && any_missing(response) && may_create(req, body);
+	response->controllerId = fb_cluster_any(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->clusterId = kw_str(req->cluster->id);
-	response->controllerId = req->cluster->nodes[0].id;   /* KRaft brokers name a broker here, not the controller */
 	if (body->includeClusterAuthorizedOperations)
 		response->clusterAuthorizedOperations = FB_CLUSTER_OPERATIONS;
 	if (create) {   /* as in Kafka it is there for the next request: this one's answer says that it is not */

@@ -6,13 +6,14 @@
 
 enum { GROUP = 0, TRANSACTION = 1, SHARE = 2, FIRST_BATCHED = 4 };
 
+/* One that runs; NULL if none does. */
 static const struct fb_node *group_coordinator(const struct fb_cluster *cluster, struct kw_str key)
 {
 	uint32_t hash = 0;
 
 	for (int32_t i = 0; i < key.n; i++)
 		hash = hash * 31 + (uint8_t)key.s[i];   /* Java's String.hashCode() for ASCII */
-	return &cluster->nodes[(hash & 0x7fffffff) % (cluster->nnodes - 1)];
+	return fb_cluster_running(cluster, (hash & 0x7fffffff) % (cluster->nnodes - 1));
 }
 
 static int16_t judge(const struct fb_request *req, int8_t type)
@@ -24,7 +25,7 @@ static int16_t judge(const struct fb_request *req, int8_t type)
 	return type == SHARE ? KW_ERR_COORDINATOR_NOT_AVAILABLE : 0;
 }
 
-static const char *message_of(const struct fb_request *req, int16_t error)
+static const char *message_of(const struct fb_request *req, int8_t type, int16_t error)
 {
 	if (req->forced)
 		return NULL;
@@ -32,7 +33,7 @@ static const char *message_of(const struct fb_request *req, int16_t error)
 	case 0:
 		return req->version < FIRST_BATCHED ? "NONE" : "";
 	case KW_ERR_COORDINATOR_NOT_AVAILABLE:
-		return "This broker serves no share groups.";
+		return type == SHARE ? "This broker serves no share groups." : "The coordinator is not available.";
 	default:
 		return "This most likely occurs because of a request being malformed by the client library or the message was "
 		       "sent to an incompatible broker. See the broker logs for more details.";
@@ -49,7 +50,7 @@ static void find(struct fb_request *req, struct kw_str key, int8_t type,
 	out->errorCode = judge(req, type);
 	if (!out->errorCode && !node)
 		out->errorCode = KW_ERR_COORDINATOR_NOT_AVAILABLE;
-	out->errorMessage = kw_str(message_of(req, out->errorCode));
+	out->errorMessage = kw_str(message_of(req, type, out->errorCode));
 	out->nodeId = out->errorCode ? -1 : node->id;
 	out->port = out->errorCode ? -1 : node->port;
 	if (!out->errorCode)
@@ -60,7 +61,13 @@ static void find(struct fb_request *req, struct kw_str key, int8_t type,
 static void make_topic(struct fb_cluster *cluster)
 {
 	struct kt_err err = {0};
+	bool there;
 
+	pthread_rwlock_rdlock(&cluster->lock);
+	there = fb_txn_coordinator(cluster, kw_str("")) != NULL;
+	pthread_rwlock_unlock(&cluster->lock);
+	if (there)
+		return;
 	pthread_rwlock_wrlock(&cluster->lock);
 	if (fb_txn_topic(cluster, &err) < 0)
 		fb_log_line(KASSAY_ERROR, "__transaction_state: %s", err.text);

@@ -25,7 +25,7 @@ static bool keys(struct fb_request *req, struct kw_ApiVersionsResponse *response
 		n++;
 		out->apiKey = api->key;
 		out->minVersion = api->advertised_min;
-		out->maxVersion = api->max;
+		out->maxVersion = fb_api_max(req->cluster, api);
 	}
 	return true;
 }
@@ -111,6 +111,7 @@ static enum fb_outcome wrong_version(struct fb_request *req)
 enum fb_outcome fb_api_versions(struct fb_request *req)
 {
 	struct kw_ApiVersionsResponse *response = req->response;
+	struct fb_session *session = fb_conn_session(req->conn);
 	bool ok;
 
 	if (!req->body)
@@ -118,6 +119,8 @@ enum fb_outcome fb_api_versions(struct fb_request *req)
 	response->errorCode = judge(req);
 	if (response->errorCode)
 		return FB_REPLY;
+	if (session && session->state == FB_AUTH_FIRST)
+		session->state = FB_AUTH_HANDSHAKE;
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	ok = keys(req, response) && features(req, response);
 	pthread_rwlock_unlock(&req->cluster->lock);

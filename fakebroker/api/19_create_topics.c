@@ -72,9 +72,7 @@ static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t 
 	memcpy(ids, a->brokerIds.v, (size_t)n * sizeof *ids);
 	qsort(ids, (size_t)n, sizeof *ids, by_id);
 	for (int32_t i = 0; i < n; i++) {
-		struct fb_broker *broker = fb_cluster_broker(req->cluster, ids[i]);
-
-		if (!broker || !broker->own)
+		if (!fb_cluster_node(req->cluster, ids[i]) || !fb_cluster_broker(req->cluster, ids[i]))
 			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
 				    kw_sprintf(&req->arena, "The manual partition assignment includes broker %d, but no such "
 					       "broker is registered.", ids[i]));

@@ -22,7 +22,7 @@ static int16_t init(struct fb_request *req, struct fb_txn_producer *producer)
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	error = fb_txn_judge(req, body->transactionalId);
 	if (!error)
-		error = fb_txn_init_producer(req->cluster, producer, body->transactionTimeoutMs);
+		error = fb_txn_init_producer(req->cluster, req->node->id, producer, body->transactionTimeoutMs);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return fb_txn_error(error, req->version >= KNOWS_FENCED);
 }

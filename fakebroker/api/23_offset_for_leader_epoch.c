@@ -1,8 +1,6 @@
-/* OffsetForLeaderEpoch (23): where the log of an epoch ends. There is one epoch, as no leader ever changes. */
+/* OffsetForLeaderEpoch (23): where the log of an epoch ends. */
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
-
-enum { UNDEFINED = -1 };
 
 static int16_t judge(const struct fb_request *req, const struct fb_partition *partition, int32_t currentLeaderEpoch)
 {
@@ -15,15 +13,15 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 	return fb_partition_judge_epoch(partition, currentLeaderEpoch);
 }
 
-/* LeaderEpochFileCache.endOffsetFor: an epoch from before the first one ends where that begins. */
 static void look_up(struct fb_partition *partition, int32_t epoch, struct kw_OffsetForLeaderEpochResponse_EpochEndOffset *out)
 {
-	if (epoch == UNDEFINED || epoch > partition->leaderEpoch)
-		return;
-	out->leaderEpoch = epoch;
+	struct fb_epoch end;
+
 	pthread_mutex_lock(&partition->lock);
-	out->endOffset = epoch == partition->leaderEpoch ? partition->log.logEndOffset : partition->log.logStartOffset;
+	end = fb_epochs_end(&partition->epochs, epoch, partition->log.logStartOffset, partition->log.logEndOffset);
 	pthread_mutex_unlock(&partition->lock);
+	out->leaderEpoch = end.epoch;
+	out->endOffset = end.start;
 }
 
 static bool answer_topic(struct fb_request *req, const struct kw_OffsetForLeaderEpochRequest_OffsetForLeaderTopic *topic,

@@ -9,11 +9,13 @@ enum fb_outcome fb_end_txn(struct fb_request *req)
 	const struct kw_EndTxnRequest *body = req->body;
 	struct fb_txn_producer producer = {body->transactionalId, body->producerId, body->producerEpoch};
 	struct kw_EndTxnResponse *response = req->response;
-	int16_t error = req->forced;
+	int16_t error;
 
+	response->errorCode = req->forced;
+	if (req->forced)
+		return FB_REPLY;
 	pthread_rwlock_rdlock(&req->cluster->lock);
-	if (!error)
-		error = fb_txn_judge(req, body->transactionalId);
+	error = fb_txn_judge(req, body->transactionalId);
 	if (!error)
 		error = fb_txn_end(req->cluster, &producer, body->committed, req->version >= BUMPS);
 	pthread_rwlock_unlock(&req->cluster->lock);

@@ -29,7 +29,7 @@ static bool list_brokers(struct fb_request *req, struct kw_DescribeClusterRespon
 		out->isFenced = fenced;
 	}
 	response->brokers.n = n;
-	response->controllerId = cluster->nodes[0].id;
+	response->controllerId = fb_cluster_any(cluster);
 	return true;
 }
 

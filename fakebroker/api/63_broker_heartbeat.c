@@ -2,20 +2,6 @@
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
-/* BrokerHeartbeatManager.calculateNextBrokerState: it leads nothing, so it can go at once. */
-static void beat(struct fb_broker *broker, const struct kw_BrokerHeartbeatRequest *body, int64_t now,
-		 struct kw_BrokerHeartbeatResponse *response)
-{
-	bool caughtUp = body->currentMetadataOffset >= broker->epoch;
-
-	broker->heartbeat_ms = now;
-	broker->fenced = body->wantFence || body->wantShutDown || (broker->fenced && !caughtUp);
-	broker->inControlledShutdown = body->wantShutDown;
-	response->isCaughtUp = caughtUp;
-	response->isFenced = broker->fenced;
-	response->shouldShutDown = body->wantShutDown;
-}
-
 enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
 {
 	const struct kw_BrokerHeartbeatRequest *body = req->body;
@@ -29,7 +15,7 @@ enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	broker = fb_cluster_broker(req->cluster, body->brokerId);
 	if (broker && broker->epoch == body->brokerEpoch)
-		beat(broker, body, fb_cluster_now(req->cluster), response);
+		fb_broker_beat(req->cluster, broker, body, response);
 	else
 		response->errorCode = KW_ERR_STALE_BROKER_EPOCH;
 	pthread_rwlock_unlock(&req->cluster->lock);

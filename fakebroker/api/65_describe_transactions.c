@@ -1,29 +1,41 @@
 /* DescribeTransactions (65): what the coordinator knows of transactional ids (KIP-664). */
+#include <stdlib.h>
+
 #include "fakebroker/api/txn.h"
 #include "lib/wire/errors.h"
 
-/* Partitions by topic, in the order in which the topics joined. */
+static int by_topic(const void *a, const void *b)
+{
+	const struct fb_txn_partition *x = a, *y = b;
+	int c = strcmp(x->topic->name, y->topic->name);
+
+	return c ? c : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Partitions by topic. */
 static bool list_topics(struct fb_request *req, const struct fb_txn *txn,
 			struct kw_DescribeTransactionsResponse_TransactionState *out)
 {
-	int32_t n = 0;
+	struct fb_txn_partition *sorted = kw_alloc(&req->arena, (txn->n ? txn->n : 1) * sizeof *sorted);
+	int32_t *indexes = kw_alloc(&req->arena, (txn->n ? txn->n : 1) * sizeof *indexes), n = 0;
 
-	if (!FB_RESPONSE_ARRAY(req, out->topics, kw_DescribeTransactionsResponse_TopicData_struct, (int32_t)txn->n))
+	if (!sorted || !indexes ||
+	    !FB_RESPONSE_ARRAY(req, out->topics, kw_DescribeTransactionsResponse_TopicData_struct, (int32_t)txn->n))
 		return false;
+	memcpy(sorted, txn->partitions, txn->n * sizeof *sorted);
+	qsort(sorted, txn->n, sizeof *sorted, by_topic);
 	for (size_t i = 0; i < txn->n; i++) {
-		const char *name = txn->partitions[i].topic->name;
-		struct kw_DescribeTransactionsResponse_TopicData *topic = out->topics.v;
+		struct kw_DescribeTransactionsResponse_TopicData *topic;
+		const char *name = sorted[i].topic->name;
 
-		while (topic < out->topics.v + n && !kw_str_is(topic->topic, name))
-			topic++;
-		if (topic == out->topics.v + n) {
-			n++;
-			topic->topic = kw_str(kw_strndup(&req->arena, name, strlen(name)));
-			topic->partitions.v = kw_alloc(&req->arena, txn->n * sizeof *topic->partitions.v);
+		if (i == 0 || strcmp(name, sorted[i - 1].topic->name) != 0) {
+			out->topics.v[n].topic = kw_str(kw_strndup(&req->arena, name, strlen(name)));
+			out->topics.v[n++].partitions.v = &indexes[i];
 		}
-		if (!topic->partitions.v)
+		topic = &out->topics.v[n - 1];
+		if (topic->topic.n < 0)
 			return false;
-		topic->partitions.v[topic->partitions.n++] = txn->partitions[i].index;
+		topic->partitions.v[topic->partitions.n++] = sorted[i].index;
 	}
 	out->topics.n = n;
 	return true;

@@ -68,7 +68,7 @@ static void exchange(struct fb_request *req, struct fb_alter_answer *answer, con
 				refuse(req, result, &err);
 			continue;
 		}
-		if (fb_cluster_observe(req->cluster, NULL, true, &err) == 0)
+		if (fb_cluster_observe(req->cluster, NULL, NULL, true, &err) == 0)
 			continue;
 		pthread_rwlock_wrlock(&req->cluster->lock);
 		fb_configs_apply(req->cluster->configs, &back[i], 1);

@@ -48,11 +48,13 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	init_lock(&cluster->lock);
 	pthread_mutex_init(&cluster->meters_lock, NULL);
+	pthread_mutex_init(&cluster->tick_lock, NULL);
 	kw_uuid_random(&id);
 	kw_uuid_text(id, cluster->id);
 	cluster->release = release;
 	cluster->levels = fb_levels_at(release, level);
 	cluster->metadata_offset = cluster->features_epoch = 1;
+	cluster->registrationVersion = FB_STATICS_VERSION;
 	cluster->clock = fb_clock_new();
 	cluster->transactions = fb_transactions_new();
 	cluster->defs = fb_configdefs_new();
@@ -86,8 +88,10 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++) {
 		if (cluster->nodes[i].observer)
 			fb_observer_unref(cluster->nodes[i].observer);
+		fb_auth_fini(&cluster->nodes[i].auth);
 		fb_fetch_sessions_free(cluster->nodes[i].fetch_sessions);
 		free(cluster->nodes[i].rack);
+		free(cluster->nodes[i].whyStopped);
 	}
 	free(cluster->nodes);
 	fb_configs_free(cluster->configs);
@@ -95,6 +99,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 	free(cluster->control_url);
 	pthread_rwlock_destroy(&cluster->lock);
 	pthread_mutex_destroy(&cluster->meters_lock);
+	pthread_mutex_destroy(&cluster->tick_lock);
 	fb_clock_free(cluster->clock);
 	free(cluster);
 }
@@ -137,20 +142,6 @@ struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct
 	};
 }
 
-/* Does the controller hear from it? Our own brokers need no heartbeats. */
-static bool in_session(const struct fb_cluster *cluster, const struct fb_broker *broker)
-{
-	int64_t timeout = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
-					  "broker.session.timeout.ms", 9000);
-
-	return broker->own || fb_cluster_now(cluster) - broker->heartbeat_ms < timeout;
-}
-
-bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *broker)
-{
-	return broker->fenced || !in_session(cluster, broker);
-}
-
 /* What one of our brokers will say of its static configurations. */
 static bool foretell(const struct fb_cluster *cluster, struct fb_broker_view *view, struct kw_arena *arena)
 {
@@ -161,6 +152,20 @@ static bool foretell(const struct fb_cluster *cluster, struct fb_broker_view *vi
 	view->statics = statics;
 	view->nstatics = n < 0 ? 0 : (size_t)n;
 	return n >= 0;
+}
+
+/* Did one of our nodes register it, whether it runs or not? */
+static bool is_ours(const struct fb_cluster *cluster, const struct fb_broker *broker)
+{
+	const struct fb_node *node = fb_cluster_node(cluster, broker->view.id);
+
+	return node && kw_uuid_eq(node->incarnationId, broker->view.incarnationId);
+}
+
+/* Are its static values known before it tells them? Not to a controller that could not be told. */
+static bool will_report(const struct fb_cluster *cluster, const struct fb_broker *broker)
+{
+	return cluster->registrationVersion >= FB_STATICS_VERSION && !broker->view.reported && is_ours(cluster, broker);
 }
 
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena)
@@ -175,8 +180,8 @@ struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_ar
 		const struct fb_broker *broker = cluster->brokers[i];
 
 		brokers[i] = broker->view;
-		brokers[i].live = in_session(cluster, broker);
-		if (broker->own && !broker->view.reported && !foretell(cluster, &brokers[i], arena))
+		brokers[i].live = fb_broker_in_session(cluster, broker);
+		if (will_report(cluster, broker) && !foretell(cluster, &brokers[i], arena))
 			return NULL;
 	}
 	for (size_t i = 0; i < cluster->ntopics; i++)
@@ -295,7 +300,7 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 	}
 	broker->epoch = amends && old ? old->epoch : ++cluster->metadata_offset;
 	broker->fenced = amends && old ? old->fenced : true;
-	broker->heartbeat_ms = amends && old ? old->heartbeat_ms : 0;
+	broker->contact_ns = amends && old ? old->contact_ns : 0;
 	broker->own = old && old->own;
 	*epoch = broker->epoch;
 	if (old)

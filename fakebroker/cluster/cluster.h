@@ -10,9 +10,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fakebroker/auth/auth.h"
 #include "fakebroker/cluster/clock.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
+#include "fakebroker/log/epochs.h"
 #include "fakebroker/log/txns.h"
 #include "fakebroker/log/verdict.h"
 #include "fakebroker/net/server.h"
@@ -22,16 +24,20 @@ struct fb_transactions;
 struct fb_fetch_sessions;
 struct fb_recorder;
 
-enum { FB_CONTROLLER_ID = 1000, FB_MAX_NODES = 100, FB_MAX_PARTITIONS = 10000 };
+enum { FB_NO_LEADER = -1, FB_CONTROLLER_ID = 1000, FB_MAX_NODES = 100, FB_MAX_PARTITIONS = 10000 };
 
 /* A node of ours: brokers 1..N and the controller. */
 struct fb_node {
 	int32_t id;
 	bool controller;
+	struct fb_auth auth;         /* of the brokers' listener; zeroed for the controller */
 	char host[256];              /* advertised */
 	int port;
 	char *rack;                  /* NULL = null */
 	struct kw_uuid incarnationId, logDir;
+	/* Brokers only; guarded by the cluster's lock. */
+	bool stopped;
+	char *whyStopped;            /* why the last start failed, else NULL */
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
 	atomic_ullong requests;
 	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
@@ -48,9 +54,9 @@ struct fb_broker {
 	struct fb_broker_view view;  /* all it points to belongs to arena */
 	struct kw_arena arena;
 	int64_t epoch;
-	bool own;                    /* one of our nodes: always live */
+	bool own;                    /* of one of our nodes that runs: always live */
 	bool fenced, inControlledShutdown;
-	int64_t heartbeat_ms;        /* when the last one came, by fb_cluster_now() */
+	int64_t contact_ns;          /* when the last heartbeat came, by fb_now_ns(); 0: none did */
 	const char *rack;
 	struct fb_endpoint *listeners;
 	size_t nlisteners;
@@ -60,11 +66,16 @@ struct fb_topic;
 
 struct fb_partition {
 	struct fb_topic *topic;
-	int32_t index, leader, leaderEpoch;
+	int32_t index;
+	/* Change under the cluster's lock and the partition's: either is enough to read them. */
+	int32_t leader;              /* FB_NO_LEADER while no replica that is in sync runs */
+	int32_t lastLeader;          /* who was it last, and is in sync whatever happens */
+	int32_t leaderEpoch;
 	pthread_mutex_t lock;        /* guards what follows */
 	struct fb_log log;
 	struct fb_producers producers;
 	struct fb_txns txns;
+	struct fb_epochs epochs;
 };
 
 struct fb_topic {
@@ -76,7 +87,7 @@ struct fb_topic {
 	struct fb_partition *partitions;
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
-	struct fb_append_conf conf;
+	struct kw_topic_conf conf;
 	struct fb_retention retention;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
@@ -86,7 +97,8 @@ struct fb_cluster {
 	pthread_rwlock_t lock;
 	char id[23];
 	struct fb_clock *clock;      /* has a lock of its own */
-	int64_t txns_due, retention_due; /* fb_cluster_tick()'s */
+	pthread_mutex_t tick_lock;   /* alone; guards what follows */
+	int64_t txns_due, retention_due; /* ms by the clock */
 	const struct fb_release *release;
 	struct fb_node *nodes;       /* brokers by id, then the controller */
 	size_t nnodes;
@@ -98,12 +110,13 @@ struct fb_cluster {
 	struct fb_configdefs *defs;
 	struct fb_configs *configs;
 	struct fb_levels levels;
+	int registrationVersion;     /* the newest BrokerRegistration that the controller knows: kit.registration.version */
 	int64_t features_epoch;      /* metadata offset of the last change of features */
 	int64_t metadata_offset;     /* counts what a controller would have written to the metadata log */
 	atomic_llong next_producer_id;
 	struct fb_transactions *transactions; /* has a lock of its own: transactions.h */
 	pthread_mutex_t meters_lock;
-	struct fb_meters meters;
+	struct kw_meters meters;
 	struct fb_server *server;    /* poked when something changed */
 	struct fb_rules *rules;      /* or NULL */
 	struct fb_recorder *recorder; /* or NULL */
@@ -117,7 +130,7 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Sets what a cluster of its features begins with; static values are set before. 0 or KT_ENOMEM. */
+/* Sets what a cluster of its features and static values, which are set before, begins with. 0 or KT_ENOMEM. */
 int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
 /* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
  * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in
@@ -126,34 +139,77 @@ int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
 /* The static or default value of one of our brokers that is illegal at the current level, *node being its id: the first,
  * or the only one of a cluster that could not join. Lives in arena. NULL if there is none or no memory. */
 const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int32_t *node, struct kw_arena *arena);
+/* Could the static value be set? 0, KT_ERANGE, KT_EUNKNOWN or KT_ENOMEM. */
+int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name, struct kw_str value, struct kt_err *err);
 /* Sets a static value as fb_configs_set_static() does; a name that nobody knows is kept, as in Kafka, with a line in the
  * log. */
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err);
-/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, and closes those that
- * they had within observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes
- * NoOpObserver with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
+/* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, in the mode that
+ * `mode` names ("inline", "queued"), or with NULL in its own observer.mode, and closes those that they had within
+ * observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes NoOpObserver
+ * with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
  * exchanged. Under no lock: create() and close() of a plugin may take their time. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool strict, struct kt_err *err);
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
+		       struct kt_err *err);
 /* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
  * lock. */
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);
 void fb_cluster_close_observers(struct fb_cluster *cluster);
+/* The same for one broker: gives it the observer that it is configured with; takes it away and closes it. */
+int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err);
+void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node);
+
+/* ---- stopping and starting a broker while the others serve; one at a time, under no lock, on no loop ---- */
+
+struct fb_static_change {
+	struct kw_str name, value;   /* value null: the node has no value of its own any more */
+};
+
+/* A controlled shutdown: the broker is fenced and its partitions get other leaders, then its connections, its listener
+ * and its observer are closed. *held says that a request holds up a thread, which closes its connections later.
+ * KT_EUSAGE if it is stopped already. */
+int fb_node_stop(struct fb_cluster *cluster, struct fb_node *node, bool *held, struct kt_err *err);
+/* Changes the node's static values, which are kept whatever comes, unless one has not its type or is no legal value
+ * (KT_ERANGE, nothing is changed then); registers the broker as a new incarnation and opens the port that it had.
+ * KT_EPEER: the controller refuses it, so it stays stopped. KT_EUSAGE if it runs, KT_ENET, KT_ETIMEOUT. */
+int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct fb_static_change *changes, size_t n,
+		  struct kt_err *err);
 
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
 /* Does what is due by the broker's clock: aborts transactions that take too long, removes old segments. From any thread,
- * now and then, and when the clock was moved. */
-void fb_cluster_tick(struct fb_cluster *cluster);
+ * now and then; at_once, whatever the configured intervals, when the clock was moved. */
+void fb_cluster_tick(struct fb_cluster *cluster, bool at_once);
 
 /* ---- under the lock ---- */
 
 struct fb_node *fb_cluster_node(const struct fb_cluster *cluster, int32_t id);
 struct fb_broker *fb_cluster_broker(struct fb_cluster *cluster, int32_t id);
-/* Is it out of service: did it never ask to be unfenced, or has it sent no heartbeat for broker.session.timeout.ms? */
+/* One of our brokers that runs, from this place in the list of nodes on, round and round; NULL if none does. */
+const struct fb_node *fb_cluster_running(const struct fb_cluster *cluster, size_t from);
+/* The broker that the others name as the controller, as those of KRaft clusters do: one that runs, or -1. */
+int32_t fb_cluster_any(const struct fb_cluster *cluster);
+/* Is id one of our brokers, and does it run? */
+bool fb_node_runs(const struct fb_cluster *cluster, int32_t id);
+/* Registers one of our brokers, as fb_cluster_join() does all of them. */
+int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err);
+/* New leaders where one is missing, or has stopped. */
+void fb_cluster_elect(struct fb_cluster *cluster);
+/* ---- sessions (heartbeats.c) ---- */
+
+/* Did a heartbeat come within broker.session.timeout.ms? Always, for our own brokers that run. */
+bool fb_broker_in_session(const struct fb_cluster *cluster, const struct fb_broker *broker);
+/* Is it out of service: has it not asked to be unfenced, or fallen silent since? */
 bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *broker);
+struct kw_BrokerHeartbeatRequest;
+struct kw_BrokerHeartbeatResponse;
+/* A heartbeat of this epoch. */
+void fb_broker_beat(struct fb_cluster *cluster, struct fb_broker *broker, const struct kw_BrokerHeartbeatRequest *beat,
+		    struct kw_BrokerHeartbeatResponse *answer);
+
 /* What the checks of config/ see. Arrays live in arena. NULL when memory is exhausted. */
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena);
 struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct fb_node *self);
@@ -187,6 +243,9 @@ int fb_cluster_configure_check(struct fb_cluster *cluster, const struct fb_chang
 			       struct kt_err *err);
 /* Reads a topic's configuration anew. */
 int fb_topic_configure(struct fb_cluster *cluster, struct fb_topic *topic, struct kt_err *err);
+/* Reads all topics' configuration anew, after static values changed; with `validators` their chains are made anew, too.
+ * On an error nothing is changed. */
+int fb_topics_reconfigure(struct fb_cluster *cluster, bool validators, struct kt_err *err);
 /* Can the validators be had that a topic without any of its own gets? If not, *node is the broker that names them. */
 int fb_cluster_validators_check(struct fb_cluster *cluster, int32_t *node, struct kt_err *err);
 

@@ -62,7 +62,7 @@ static void read_retention(struct lookup *lookup, struct fb_retention *retention
 	retention->bytes = number(lookup, "retention.bytes", -1);
 }
 
-static void read_conf(struct lookup *lookup, struct fb_append_conf *conf)
+static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 {
 	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
 	const char *codec = config(lookup, "compression.type");
@@ -172,7 +172,7 @@ static int check_options(const struct lookup *lookup, const struct fb_chain *cha
 /* What a topic's configuration comes to, before the topic has it. */
 struct outcome {
 	struct fb_topic *topic;
-	struct fb_append_conf conf;
+	struct kw_topic_conf conf;
 	struct fb_retention retention;
 	int64_t segmentMs;
 	struct fb_chain *chain;
@@ -383,6 +383,17 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 		cluster->metadata_offset += (int64_t)n;
 	kw_arena_fini(&arena);
 	return code;
+}
+
+int fb_topics_reconfigure(struct fb_cluster *cluster, bool validators, struct kt_err *err)
+{
+	struct fb_change all = {FB_BROKER, kw_str(""), kw_str(classes_name), KW_NULL_STR};
+
+	for (size_t i = 0; validators && i < cluster->ntopics; i++) {
+		free(cluster->topics[i]->chain_key);   /* it does not tell static options */
+		cluster->topics[i]->chain_key = NULL;
+	}
+	return reconfigure(cluster, &all, 1, true, err);
 }
 
 int fb_cluster_configure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err)

@@ -9,7 +9,8 @@
 enum {
 	INITIAL_EPOCH = 0, FINAL_EPOCH = -1,
 	IDLE_MS = 120000,          /* Kafka's MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS */
-	MOST_PARTITIONS = 1 << 20, /* of all sessions together */
+	MOST_PARTITIONS = 1 << 18, /* of all sessions together */
+	LONGEST_NAME = 249,        /* of a topic: a longer one is none's, and not kept */
 };
 
 struct session {
@@ -51,12 +52,20 @@ static void session_free(struct session *session)
 	free(session);
 }
 
+void fb_fetch_sessions_clear(struct fb_fetch_sessions *sessions)
+{
+	pthread_mutex_lock(&sessions->lock);
+	while (sessions->n)
+		session_free(sessions->v[--sessions->n]);
+	sessions->partitions = 0;
+	pthread_mutex_unlock(&sessions->lock);
+}
+
 void fb_fetch_sessions_free(struct fb_fetch_sessions *sessions)
 {
 	if (!sessions)
 		return;
-	for (size_t i = 0; i < sessions->n; i++)
-		session_free(sessions->v[i]);
+	fb_fetch_sessions_clear(sessions);
 	free(sessions->v);
 	pthread_mutex_destroy(&sessions->lock);
 	free(sessions);
@@ -100,14 +109,12 @@ static bool make_room(struct fb_fetch_sessions *sessions, size_t partitions, int
 {
 	struct session *oldest = NULL, **v;
 
-	if (partitions > MOST_PARTITIONS - sessions->partitions)
-		return false;
 	for (size_t i = 0; (int64_t)sessions->n >= slots && i < sessions->n; i++)
 		if (!oldest || sessions->v[i]->used_ms < oldest->used_ms)
 			oldest = sessions->v[i];
 	if (oldest && now - oldest->used_ms > IDLE_MS)
 		drop(sessions, oldest);
-	if ((int64_t)sessions->n >= slots)
+	if ((int64_t)sessions->n >= slots || partitions > MOST_PARTITIONS - sessions->partitions)
 		return false;
 	if (sessions->n < sessions->cap)
 		return true;
@@ -143,6 +150,14 @@ static bool own_topics(struct fb_fetch_want *wants, size_t n)
 			return false;
 		}
 	}
+	return true;
+}
+
+static bool can_be_kept(const struct fb_fetch_context *context)
+{
+	for (size_t i = 0; i < context->n; i++)
+		if (context->wants[i].topic.n > LONGEST_NAME)
+			return false;
 	return true;
 }
 
@@ -271,6 +286,19 @@ bool fb_fetch_list(const struct kw_FetchRequest *body, bool by_id, struct kw_are
 	return merge(NULL, body, arena, out);
 }
 
+/* Gives wants topics that outlive the session. */
+static bool lend_topics(struct fb_fetch_want *wants, size_t n, struct kw_arena *arena)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (wants[i].topic.n < 0)
+			continue;
+		wants[i].topic.s = kw_strndup(arena, wants[i].topic.s, (size_t)wants[i].topic.n);
+		if (!wants[i].topic.s)
+			return false;
+	}
+	return true;
+}
+
 /* Puts the merged list into the session, which owns its topics, and gives the context topics that outlive it. */
 static bool keep(struct fb_fetch_sessions *sessions, struct session *session, struct fb_fetch_context *context,
 		 struct kw_arena *arena)
@@ -284,9 +312,11 @@ static bool keep(struct fb_fetch_sessions *sessions, struct session *session, st
 		free(wants);
 		return false;
 	}
-	for (size_t i = 0; i < context->n; i++)
-		if (wants[i].topic.n >= 0)
-			context->wants[i].topic.s = kw_strndup(arena, wants[i].topic.s, (size_t)wants[i].topic.n);
+	if (!lend_topics(context->wants, context->n, arena)) {
+		free_topics(wants, context->n);
+		free(wants);
+		return false;
+	}
 	sessions->partitions += context->n - session->n;
 	free_topics(session->wants, session->n);
 	free(session->wants);
@@ -313,10 +343,38 @@ static int32_t next_epoch(int32_t epoch)
 	return epoch == INT32_MAX ? 1 : epoch + 1;
 }
 
+/* Most requests change nothing. */
+static int16_t go_on(const struct session *session, struct kw_arena *arena, struct fb_fetch_context *out)
+{
+	out->wants = kw_alloc(arena, session->n * sizeof *out->wants);
+	if (!out->wants)
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	memcpy(out->wants, session->wants, session->n * sizeof *out->wants);
+	out->n = session->n;
+	return lend_topics(out->wants, out->n, arena) ? 0 : KW_ERR_UNKNOWN_SERVER_ERROR;
+}
+
+/* The session ends when nothing is wanted any more, and when there is no room for what is: then the client has to begin
+ * anew. */
+static int16_t change(struct fb_fetch_sessions *sessions, struct session *session, const struct kw_FetchRequest *body,
+		      struct kw_arena *arena, struct fb_fetch_context *out)
+{
+	bool room;
+
+	if (!merge(session, body, arena, out))
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	room = can_be_kept(out) && sessions->partitions - session->n + out->n <= MOST_PARTITIONS;
+	if (out->n > 0 && room)
+		return keep(sessions, session, out, arena) ? 0 : KW_ERR_UNKNOWN_SERVER_ERROR;
+	drop(sessions, session);
+	return out->n > 0 ? KW_ERR_FETCH_SESSION_ID_NOT_FOUND : 0;
+}
+
 static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struct kw_FetchRequest *body, int64_t now,
 				 struct kw_arena *arena, struct fb_fetch_context *out)
 {
 	struct session *session = find(sessions, body->sessionId);
+	int16_t error;
 
 	if (!session)
 		return KW_ERR_FETCH_SESSION_ID_NOT_FOUND;
@@ -324,17 +382,9 @@ static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struc
 		return KW_ERR_INVALID_FETCH_SESSION_EPOCH;
 	if (session->by_id != out->by_id)
 		return KW_ERR_FETCH_SESSION_TOPIC_ID_ERROR;
-	if (!merge(session, body, arena, out))
-		return KW_ERR_UNKNOWN_SERVER_ERROR;
-	/* Nothing is wanted any more, or more than there is room for: the client has to begin anew. */
-	if (out->n == 0 || sessions->partitions - session->n + out->n > MOST_PARTITIONS) {
-		int16_t error = out->n ? KW_ERR_FETCH_SESSION_ID_NOT_FOUND : 0;
-
-		drop(sessions, session);
+	error = asked_for(body) || forgotten(body) ? change(sessions, session, body, arena, out) : go_on(session, arena, out);
+	if (error || out->n == 0)
 		return error;
-	}
-	if (!keep(sessions, session, out, arena))
-		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	session->epoch = next_epoch(session->epoch);
 	session->used_ms = now;
 	out->incremental = out->lasting = true;
@@ -386,7 +436,7 @@ static int32_t begin_session(struct fb_fetch_sessions *sessions, const struct fb
 	struct session *session;
 	size_t at;
 
-	if (!make_room(sessions, context->n, slots, now))
+	if (!can_be_kept(context) || !make_room(sessions, context->n, slots, now))
 		return 0;
 	session = session_new(context, now);
 	if (!session)

@@ -36,6 +36,8 @@ struct fb_fetch_context {
 /* NULL without memory. */
 struct fb_fetch_sessions *fb_fetch_sessions_new(void);
 void fb_fetch_sessions_free(struct fb_fetch_sessions *sessions);
+/* Forgets all of them: the broker stops. */
+void fb_fetch_sessions_clear(struct fb_fetch_sessions *sessions);
 
 /* Begins a request: finds its session, or ends the one that it gives up, and lists what is wanted. The context lies in
  * arena. now: any clock, ms. Returns 0, FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
@@ -45,7 +47,7 @@ int16_t fb_fetch_begin(struct fb_fetch_sessions *sessions, const struct kw_Fetch
 /* What the request itself names, in no session. False without memory. */
 bool fb_fetch_list(const struct kw_FetchRequest *body, bool by_id, struct kw_arena *arena, struct fb_fetch_context *out);
 /* Ends a request that is answered: keeps what was told, or makes the session that was asked for unless there are
- * `slots` of them, none idle for two minutes, or all of them have too many partitions. Returns the session id to answer,
+ * `slots` of them, none idle for two minutes, or all of them have too many partitions (2^18), or a topic's name is none. Returns the session id to answer,
  * 0 for none. */
 int32_t fb_fetch_end(struct fb_fetch_sessions *sessions, const struct fb_fetch_context *context, int64_t slots, int64_t now);
 

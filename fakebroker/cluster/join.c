@@ -32,10 +32,12 @@ static int check_sensitive(const struct fb_cluster_view *view, int32_t node, str
 static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_arena *arena, struct kt_err *err)
 {
 	struct fb_feature_range features[FB_NFEATURES];
-	struct fb_listener_view listener = {kw_str("PLAINTEXT"), kw_str(node->host), (uint16_t)node->port, 0};
+	struct fb_listener_view listener = {kw_str(node->auth.name), kw_str(node->host), (uint16_t)node->port,
+					      (int16_t)node->auth.protocol};
 	struct fb_static_config *statics = NULL;
 	struct fb_register_view request = {
-		.version = 5, .brokerId = node->id, .clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
+		.version = (int16_t)cluster->registrationVersion, .brokerId = node->id,
+		.clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
 		.listeners = &listener, .nlisteners = 1, .features = features,
 		.nfeatures = own_features(cluster->release, features), .logDirs = &node->logDir, .nlogDirs = 1,
 	};
@@ -67,20 +69,24 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	return 0;
 }
 
-int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
+int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err)
 {
 	struct kw_arena arena;
-	int code = 0;
+	int code;
 
 	kw_arena_init(&arena, 0);
-	for (size_t i = 0; i < cluster->nnodes && !code; i++) {
-		struct fb_node *node = &cluster->nodes[i];
-
-		if (node->controller)
-			continue;
-		code = join(cluster, node, &arena, err);
-	}
+	code = join(cluster, node, &arena, err);
 	kw_arena_fini(&arena);
+	return code;
+}
+
+int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++)
+		if (!cluster->nodes[i].stopped)
+			code = fb_node_join(cluster, &cluster->nodes[i], err);
 	return code;
 }
 
@@ -92,6 +98,8 @@ int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err)
 	struct kw_arena arena;
 	int n = 0;
 
+	cluster->registrationVersion = (int)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
+							    "kit.registration.version", FB_STATICS_VERSION);
 	if (cluster->levels.v[FB_ELR_VERSION] == 0)
 		return 0;
 	kw_arena_init(&arena, 0);

@@ -7,6 +7,7 @@
 struct lookup {
 	struct fb_cluster *cluster;
 	int32_t node;
+	const char *mode;            /* in place of observer.mode, or NULL */
 	struct kw_arena arena;
 };
 
@@ -16,6 +17,8 @@ static const char *config(void *arg, const char *name)
 	const char *copy;
 	struct kw_str v;
 
+	if (lookup->mode && strcmp(name, "observer.mode") == 0)
+		return lookup->mode;
 	pthread_rwlock_rdlock(&lookup->cluster->lock);
 	v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name, &lookup->arena, NULL);
 	if (v.n < 0)   /* an option of a plugin is no known configuration */
@@ -25,12 +28,20 @@ static const char *config(void *arg, const char *name)
 	return copy;
 }
 
-/* classes NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what they ask
- * for. The log outlives every observer; the configuration is asked only while one is made. */
-static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const struct fb_observer *present,
-		struct fb_observer **out, struct kt_err *err)
+static bool is_what_they_ask_for(const struct fb_observer *present, const char *classes, struct lookup *lookup)
 {
-	struct lookup lookup = {.cluster = cluster, .node = node};
+	const char *mode = config(lookup, "observer.mode");
+
+	return present && strcmp(fb_observer_classes(present), classes) == 0 &&
+	       fb_observer_queued(present) == (mode && strcmp(mode, "queued") == 0);
+}
+
+/* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
+ * they ask for. The log outlives every observer; the configuration is asked only while one is made. */
+static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode,
+		const struct fb_observer *present, struct fb_observer **out, struct kt_err *err)
+{
+	struct lookup lookup = {.cluster = cluster, .node = node, .mode = mode};
 	struct fb_hook_env env = {config, fb_hook_line, &lookup, cluster->plugins};
 	int code = 0;
 
@@ -42,7 +53,7 @@ static int make(struct fb_cluster *cluster, int32_t node, const char *classes, c
 		classes = "";
 	if (err)
 		env.log = NULL;   /* the caller tells it */
-	if (!present || strcmp(fb_observer_classes(present), classes) != 0)
+	if (!is_what_they_ask_for(present, classes, &lookup))
 		code = fb_observer_new(classes, &env, out, err);
 	kw_arena_fini(&lookup.arena);
 	return code;
@@ -57,7 +68,7 @@ int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, in
 		struct fb_observer *made;
 
 		*node = cluster->nodes[i].id;
-		if (make(cluster, *node, classes, NULL, &made, &why) < 0)
+		if (make(cluster, *node, classes, NULL, NULL, &made, &why) < 0)
 			return kt_fail(err, KT_ENOMEM, "out of memory");
 		fb_observer_unref(made);
 	}
@@ -116,8 +127,19 @@ static void close_all(struct fb_cluster *cluster, struct fb_observer *const *obs
 		pthread_join(closing[--started].thread, NULL);
 }
 
+static bool runs(struct fb_cluster *cluster, const struct fb_node *node)
+{
+	bool stopped;
+
+	pthread_rwlock_rdlock(&cluster->lock);
+	stopped = node->stopped;
+	pthread_rwlock_unlock(&cluster->lock);
+	return !stopped;
+}
+
 /* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool strict, struct kt_err *err)
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
+		       struct kt_err *err)
 {
 	struct fb_observer *observers[FB_MAX_NODES] = {NULL};
 	size_t n = cluster->nnodes - 1;
@@ -125,9 +147,12 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool str
 	int code = 0;
 
 	for (size_t i = 0; i < n && !code; i++) {
-		struct fb_observer *present = fb_node_observer(cluster, &cluster->nodes[i]);
+		struct fb_observer *present;
 
-		code = make(cluster, cluster->nodes[i].id, classes, present, &observers[i], strict ? &why : NULL);
+		if (!runs(cluster, &cluster->nodes[i]))
+			continue;
+		present = fb_node_observer(cluster, &cluster->nodes[i]);
+		code = make(cluster, cluster->nodes[i].id, classes, mode, present, &observers[i], strict ? &why : NULL);
 		if (!code)
 			code = why.code;
 		fb_observer_unref(present);
@@ -136,7 +161,7 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, bool str
 	for (size_t i = 0; i < n && !code; i++) {
 		struct fb_observer *old = cluster->nodes[i].observer;
 
-		if (observers[i]) {
+		if (observers[i] && !cluster->nodes[i].stopped) {
 			cluster->nodes[i].observer = observers[i];
 			observers[i] = old;
 		}
@@ -155,6 +180,37 @@ void fb_cluster_close_observers(struct fb_cluster *cluster)
 		cluster->nodes[i].observer = NULL;
 	}
 	close_all(cluster, observers, cluster->nnodes - 1);
+}
+
+int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err)
+{
+	struct fb_observer *made;
+	int64_t timeout;
+
+	if (make(cluster, node->id, NULL, NULL, NULL, &made, NULL) < 0)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	pthread_rwlock_wrlock(&cluster->lock);
+	if (!node->observer) {   /* else somebody exchanges all of them right now */
+		node->observer = made;
+		made = NULL;
+	}
+	timeout = shutdown_timeout(cluster, node);
+	pthread_rwlock_unlock(&cluster->lock);
+	close_observer(made, timeout);
+	return 0;
+}
+
+void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node)
+{
+	struct fb_observer *observer;
+	int64_t timeout;
+
+	pthread_rwlock_wrlock(&cluster->lock);
+	observer = node->observer;
+	node->observer = NULL;
+	timeout = shutdown_timeout(cluster, node);
+	pthread_rwlock_unlock(&cluster->lock);
+	close_observer(observer, timeout);
 }
 
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node)

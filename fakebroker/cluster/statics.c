@@ -21,6 +21,13 @@ static int check_option(const struct fb_cluster *cluster, struct kw_str name, st
 	return code;
 }
 
+int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name, struct kw_str value, struct kt_err *err)
+{
+	int code = check_option(cluster, name, err);
+
+	return code ? code : fb_configs_check_static(cluster->configs, name, value, err);
+}
+
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err)
 {

@@ -76,6 +76,7 @@ void fb_topic_unref(struct fb_topic *topic)
 		fb_log_fini(&topic->partitions[i].log);
 		fb_producers_fini(&topic->partitions[i].producers);
 		fb_txns_fini(&topic->partitions[i].txns);
+		fb_epochs_fini(&topic->partitions[i].epochs);
 		pthread_mutex_destroy(&topic->partitions[i].lock);
 	}
 	fb_chain_unref(topic->chain);
@@ -98,15 +99,49 @@ int16_t fb_partition_judge_epoch(const struct fb_partition *partition, int32_t c
 	return currentLeaderEpoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
 }
 
-/* Leaders go round over our own brokers, starting where the last topic ended. */
+/* Ids of our brokers: those that run, *running of them, then the others. */
+static void list_brokers(const struct fb_cluster *cluster, int32_t ids[FB_MAX_NODES], size_t *running)
+{
+	size_t n = 0;
+
+	for (int stopped = 0; stopped <= 1; stopped++) {
+		for (size_t i = 0; i + 1 < cluster->nnodes; i++)
+			if (cluster->nodes[i].stopped == (stopped == 1))
+				ids[n++] = cluster->nodes[i].id;
+		if (!stopped)
+			*running = n;
+	}
+}
+
+/* Leaders go round over our own brokers, starting where the last topic ended. Those that are stopped get replicas only
+ * where the others do not suffice. */
 static void assign(struct fb_cluster *cluster, struct fb_topic *topic)
 {
-	size_t brokers = cluster->nnodes - 1, start = cluster->ntopics % brokers;
+	size_t brokers = cluster->nnodes - 1, rf = (size_t)topic->replicationFactor, running;
+	int32_t ids[FB_MAX_NODES];
 
-	for (int32_t p = 0; p < topic->npartitions; p++)
-		for (int32_t r = 0; r < topic->replicationFactor; r++)
-			topic->replicas[p * topic->replicationFactor + r] =
-				cluster->nodes[(start + (size_t)p + (size_t)r) % brokers].id;
+	list_brokers(cluster, ids, &running);
+	for (size_t p = 0; p < (size_t)topic->npartitions; p++) {
+		for (size_t r = 0; r < rf; r++) {
+			size_t at = cluster->ntopics + p + r;
+
+			topic->replicas[p * rf + r] = r < running ? ids[at % running]
+								  : ids[running + at % (brokers - running)];
+		}
+	}
+}
+
+/* The first replica leads, unless it is stopped. */
+static void choose_leader(const struct fb_cluster *cluster, struct fb_topic *topic, int32_t index)
+{
+	const int32_t *replicas = topic->replicas + index * topic->replicationFactor;
+	struct fb_partition *partition = &topic->partitions[index];
+
+	partition->leader = FB_NO_LEADER;
+	for (int32_t r = 0; r < topic->replicationFactor && partition->leader == FB_NO_LEADER; r++)
+		if (fb_node_runs(cluster, replicas[r]))
+			partition->leader = replicas[r];
+	partition->lastLeader = partition->leader == FB_NO_LEADER ? replicas[0] : partition->leader;
 }
 
 static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32_t rf, size_t log_max)
@@ -175,8 +210,13 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 		memcpy(topic->replicas, replicas, (size_t)npartitions * (size_t)rf * sizeof *replicas);
 	else
 		assign(cluster, topic);
-	for (int32_t i = 0; i < npartitions; i++)
-		topic->partitions[i].leader = topic->replicas[i * rf];
+	for (int32_t i = 0; i < npartitions; i++) {
+		choose_leader(cluster, topic, i);
+		if (fb_epochs_begin(&topic->partitions[i].epochs, 0, 0) < 0) {
+			fb_topic_unref(topic);
+			return kt_fail(err, KT_ENOMEM, "out of memory");
+		}
+	}
 	if (fb_topic_configure(cluster, topic, err) < 0 || insert(cluster, topic) < 0) {
 		fb_topic_unref(topic);
 		return err && err->code ? err->code : kt_fail(err, KT_ENOMEM, "out of memory");

@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/cluster/log_line.h"
 #include "lib/wire/errors.h"
+#include "lib/wire/message.h"
 
-enum { NO_EPOCH = -1, LAST_EPOCH = INT16_MAX - 1, COORDINATOR_EPOCH = 0, FIRST_CAP = 8 };
+enum { NO_EPOCH = -1, LAST_EPOCH = INT16_MAX - 1, COORDINATOR_EPOCH = 0, FIRST_CAP = 8, MOST_IDS = 100000 };
 
 static const char topic_name[] = "__transaction_state";
 
@@ -67,20 +69,21 @@ const struct fb_node *fb_txn_coordinator(struct fb_cluster *cluster, struct kw_s
 	return fb_cluster_node(cluster, topic->partitions[hash].leader);
 }
 
-static int32_t config(const struct fb_cluster *cluster, const char *name, int32_t otherwise)
+static int32_t config(const struct fb_cluster *cluster, int32_t node, const char *name, int32_t otherwise)
 {
-	return (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id, name, otherwise);
+	return (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, node, name, otherwise);
 }
 
 int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err)
 {
-	int32_t replicas = config(cluster, "transaction.state.log.replication.factor", 3);
+	int32_t first = cluster->nodes[0].id;
+	int32_t replicas = config(cluster, first, "transaction.state.log.replication.factor", 3);
 	int32_t brokers = (int32_t)cluster->nnodes - 1;
 	struct fb_topic *topic;
 
 	if (fb_topic_find(cluster, kw_str(topic_name)))
 		return 0;
-	return fb_topic_create(cluster, kw_str(topic_name), config(cluster, "transaction.state.log.num.partitions", 50),
+	return fb_topic_create(cluster, kw_str(topic_name), config(cluster, first, "transaction.state.log.num.partitions", 50),
 			       replicas < brokers ? replicas : brokers, NULL, &topic, err);
 }
 
@@ -127,8 +130,10 @@ static struct fb_txn *add(struct fb_transactions *transactions, struct kw_str id
 	size_t cap = transactions->cap ? transactions->cap * 2 : FIRST_CAP, at = place(transactions, id);
 	struct fb_txn *txn = calloc(1, sizeof *txn), **v = transactions->v;
 
-	if (!txn)
+	if (!txn || transactions->n == MOST_IDS) {
+		free(txn);
 		return NULL;
+	}
 	txn->id = strndup(id.s, (size_t)id.n);
 	if (txn->id && transactions->n == transactions->cap)
 		v = realloc(v, cap * sizeof *v);
@@ -150,35 +155,60 @@ static struct fb_txn *add(struct fb_transactions *transactions, struct kw_str id
 
 /* ---- the end of a transaction ---- */
 
-static void mark(struct fb_cluster *cluster, const struct fb_txn_partition *at, const struct fb_marker *marker)
+/* A partition may have heard of a later coordinator, by WriteTxnMarkers of somebody else: it is still ours that ends what
+ * it began. */
+static int16_t mark(const struct fb_txn_partition *at, struct fb_marker marker)
 {
 	struct fb_partition *partition = fb_topic_partition(at->topic, at->index);
+	const struct fb_producer *producer;
+	int16_t error;
 
 	pthread_mutex_lock(&partition->lock);
-	fb_txns_mark(&partition->txns, &partition->log, &partition->producers, marker, partition->leaderEpoch);
+	producer = fb_producers_find(&partition->producers, marker.producerId);
+	if (producer && producer->coordinatorEpoch > marker.coordinatorEpoch)
+		marker.coordinatorEpoch = producer->coordinatorEpoch;
+	error = fb_txns_mark(&partition->txns, &partition->log, &partition->producers, &marker, partition->leaderEpoch);
 	pthread_mutex_unlock(&partition->lock);
-	fb_server_poke(cluster->server);
+	if (error)
+		fb_log_line(KASSAY_ERROR, "%s-%d: no marker for producer %lld: %s", at->topic->name, at->index,
+			    (long long)marker.producerId, kw_error_name(error));
+	return error;
 }
 
-/* Writes the markers, with the transaction's epoch as it is now. */
-static void complete(struct fb_cluster *cluster, struct fb_txn *txn, bool commit, bool bumped)
+/* Writes the markers, with the transaction's epoch as it is now. The first error that there was: a partition that knows
+ * the producer in a later epoch has nothing of this one open. */
+static int16_t complete(struct fb_cluster *cluster, struct fb_txn *txn, bool commit, bool bumped)
 {
 	struct fb_marker marker = {
 		.producerId = txn->producerId, .producerEpoch = txn->producerEpoch, .coordinatorEpoch = COORDINATOR_EPOCH,
 		.commit = commit, .bumped = bumped, .timestamp = fb_cluster_now(cluster),
 	};
+	int16_t error = 0;
 
-	for (size_t i = 0; i < txn->n; i++)
-		mark(cluster, &txn->partitions[i], &marker);
+	for (size_t i = 0; i < txn->n; i++) {
+		int16_t code = mark(&txn->partitions[i], marker);
+
+		error = error ? error : code;
+	}
+	if (txn->n > 0)
+		fb_server_poke(cluster->server);
 	forget_partitions(txn);
 	txn->state = commit ? FB_TXN_COMPLETE_COMMIT : FB_TXN_COMPLETE_ABORT;
 	txn->bumped = bumped;
+	return error;
 }
 
-/* Aborts with an epoch that no producer was told, so that the one that began the transaction is fenced. */
+static int16_t next_epoch(int16_t epoch)
+{
+	return epoch < INT16_MAX ? (int16_t)(epoch + 1) : epoch;
+}
+
+/* Aborts with the next epoch, so that the producer's batches are fenced. The one before it stays known, as in Kafka 4.4.0
+ * (measured): whoever names it to InitProducerId goes on with the next, even the producer that was fenced. */
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
-	txn->lastProducerEpoch = txn->producerEpoch++;
+	txn->lastProducerEpoch = txn->producerEpoch;
+	txn->producerEpoch = next_epoch(txn->producerEpoch);
 	complete(cluster, txn, false, false);
 }
 
@@ -247,13 +277,14 @@ static int16_t init_producer(struct fb_cluster *cluster, struct fb_txn *txn, str
 	return 0;
 }
 
-int16_t fb_txn_init_producer(struct fb_cluster *cluster, struct fb_txn_producer *producer, int32_t timeoutMs)
+int16_t fb_txn_init_producer(struct fb_cluster *cluster, int32_t node, struct fb_txn_producer *producer,
+			     int32_t timeoutMs)
 {
 	struct fb_transactions *transactions = cluster->transactions;
 	int16_t error = KW_ERR_UNKNOWN_SERVER_ERROR;
 	struct fb_txn *txn;
 
-	if (timeoutMs <= 0 || timeoutMs > config(cluster, "transaction.max.timeout.ms", 900000))
+	if (timeoutMs <= 0 || timeoutMs > config(cluster, node, "transaction.max.timeout.ms", 900000))
 		return KW_ERR_INVALID_TRANSACTION_TIMEOUT;
 	pthread_mutex_lock(&transactions->lock);
 	txn = find(transactions, producer->transactionalId);
@@ -370,7 +401,7 @@ static void bump_epoch(struct fb_txn *txn)
 {
 	txn->lastProducerEpoch = txn->producerEpoch;
 	txn->lastProducerId = txn->producerId;
-	txn->producerEpoch++;
+	txn->producerEpoch = next_epoch(txn->producerEpoch);
 }
 
 static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer, bool commit, bool bump)
@@ -385,7 +416,7 @@ static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn
 	if (!done) {
 		if (bump)
 			bump_epoch(txn);
-		complete(cluster, txn, commit, bump);
+		error = complete(cluster, txn, commit, bump);
 		if (bump && txn->producerEpoch == INT16_MAX) {
 			txn->producerId = new_producer_id(cluster);
 			txn->producerEpoch = 0;
@@ -393,7 +424,7 @@ static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn
 	}
 	producer->producerId = txn->producerId;
 	producer->producerEpoch = txn->producerEpoch;
-	return 0;
+	return error;
 }
 
 int16_t fb_txn_end(struct fb_cluster *cluster, struct fb_txn_producer *producer, bool commit, bool bump)
@@ -407,11 +438,10 @@ int16_t fb_txn_end(struct fb_cluster *cluster, struct fb_txn_producer *producer,
 	return error;
 }
 
-bool fb_txn_expire(struct fb_cluster *cluster)
+void fb_txn_expire(struct fb_cluster *cluster)
 {
 	struct fb_transactions *transactions = cluster->transactions;
 	int64_t now = fb_cluster_now(cluster);
-	bool any = false;
 
 	pthread_mutex_lock(&transactions->lock);
 	for (size_t i = 0; i < transactions->n; i++) {
@@ -420,10 +450,8 @@ bool fb_txn_expire(struct fb_cluster *cluster)
 		if (txn->state != FB_TXN_ONGOING || now - txn->started_ms <= txn->timeoutMs)
 			continue;
 		fence(cluster, txn);
-		any = true;
 	}
 	pthread_mutex_unlock(&transactions->lock);
-	return any;
 }
 
 /* ---- scenarios ---- */

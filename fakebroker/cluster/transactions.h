@@ -61,7 +61,7 @@ void fb_transactions_free(struct fb_transactions *transactions);
 /* The broker that coordinates the id, once __transaction_state is there; NULL before. Under the cluster's lock. */
 const struct fb_node *fb_txn_coordinator(struct fb_cluster *cluster, struct kw_str id);
 /* Makes __transaction_state unless it is there, as Kafka does when the first coordinator is asked for. Under the cluster's
- * lock, for writing. 0 or KT_ENOMEM. */
+ * lock, for writing. 0, or what fb_topic_create() says. */
 int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err);
 
 /* A producer as it names itself. */
@@ -73,9 +73,11 @@ struct fb_txn_producer {
 
 /* All of these return 0 or Kafka's error code as of its newest version of the request (PRODUCER_FENCED). */
 
-/* InitProducerId: *producer gets id and epoch to go on with. An ongoing transaction is aborted, and the producer has to ask
+/* InitProducerId at the node: *producer gets id and epoch to go on with. Beyond 100,000 transactional ids:
+ * UNKNOWN_SERVER_ERROR. An ongoing transaction is aborted, and the producer has to ask
  * once more: CONCURRENT_TRANSACTIONS. */
-int16_t fb_txn_init_producer(struct fb_cluster *cluster, struct fb_txn_producer *producer, int32_t timeoutMs);
+int16_t fb_txn_init_producer(struct fb_cluster *cluster, int32_t node, struct fb_txn_producer *producer,
+			     int32_t timeoutMs);
 /* AddPartitionsToTxn: begins a transaction unless one is ongoing, also with no partition at all. */
 int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
 		   const struct fb_txn_partition *partitions, size_t n);
@@ -83,10 +85,10 @@ int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *pro
 int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
 		      const struct fb_txn_partition *partition);
 /* EndTxn. bump: transaction.version 2 (EndTxn 5): *producer gets the epoch, or once epochs are exhausted the id, to go on
- * with. */
+ * with. What a partition said to its marker, if it took none: the transaction has ended all the same. */
 int16_t fb_txn_end(struct fb_cluster *cluster, struct fb_txn_producer *producer, bool commit, bool bump);
-/* Aborts what has been ongoing for longer than its time-out; true if there was anything. */
-bool fb_txn_expire(struct fb_cluster *cluster);
+/* Aborts what has been ongoing for longer than its time-out. */
+void fb_txn_expire(struct fb_cluster *cluster);
 /* Sets a transactional id's producer, for scenarios. 0 or KT_ENOMEM. */
 int fb_txn_set(struct fb_cluster *cluster, const struct fb_txn_producer *producer, int32_t timeoutMs);
 

@@ -68,11 +68,9 @@ static struct fb_kvs *node_need(struct fb_configs *configs, int32_t id)
 	return &nodes[configs->nnodes++].kvs;
 }
 
-int fb_configs_set_static(struct fb_configs *configs, int32_t node, struct kw_str name, struct kw_str value,
-			  struct kt_err *err)
+int fb_configs_check_static(const struct fb_configs *configs, struct kw_str name, struct kw_str value, struct kt_err *err)
 {
 	const struct fb_configdef *def = fb_configdef_find(configs->defs, FB_BROKER, name);
-	struct fb_kvs *kvs;
 	struct kw_arena arena;
 	const char *message = NULL;
 	int rc = 0;
@@ -82,12 +80,29 @@ int fb_configs_set_static(struct fb_configs *configs, int32_t node, struct kw_st
 	if (def && def->type != FB_CLASS && !fb_config_parse_check(def, value, &arena, &message))
 		rc = kt_fail(err, message ? KT_ERANGE : KT_ENOMEM, "%s", message ? message : "out of memory");
 	kw_arena_fini(&arena);
+	return rc;
+}
+
+int fb_configs_set_static(struct fb_configs *configs, int32_t node, struct kw_str name, struct kw_str value,
+			  struct kt_err *err)
+{
+	int rc = fb_configs_check_static(configs, name, value, err);
+	struct fb_kvs *kvs;
+
 	if (rc)
 		return rc;
 	kvs = node_need(configs, node);
 	if (!kvs || fb_kvs_set(kvs, name, value))
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	return 0;
+}
+
+void fb_configs_unset_static(struct fb_configs *configs, int32_t node, struct kw_str name)
+{
+	struct fb_kvs *kvs = (struct fb_kvs *)node_find(configs, node);
+
+	if (kvs)
+		fb_kvs_del(kvs, name);
 }
 
 struct kw_str fb_configs_static(const struct fb_configs *configs, int32_t node, struct kw_str name)

@@ -27,6 +27,10 @@ const struct fb_configdefs *fb_configs_defs(const struct fb_configs *configs);
  * kept, as Kafka does; the caller may warn. KT_ERANGE with Kafka's message if the value does not parse or validate. */
 int fb_configs_set_static(struct fb_configs *configs, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err);
+/* Would its value be refused? */
+int fb_configs_check_static(const struct fb_configs *configs, struct kw_str name, struct kw_str value, struct kt_err *err);
+/* Takes away a node's own static value, if it has one. */
+void fb_configs_unset_static(struct fb_configs *configs, int32_t node, struct kw_str name);
 /* The static value of a node, null if it is not set there. */
 struct kw_str fb_configs_static(const struct fb_configs *configs, int32_t node, struct kw_str name);
 

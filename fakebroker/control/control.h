@@ -1,7 +1,8 @@
 /* The control HTTP API: JSON over HTTP in a thread of its own, so that no blocked hook or held response stops it.
  *
  * GET /v1/status, GET|PUT|DELETE /v1/rules[/NAME], GET /v1/requests, POST /v1/wait, GET /v1/partitions/TOPIC/N,
- * POST /v1/partitions/TOPIC/N/append, GET|PUT /v1/observer, GET /v1/validators, GET /metrics; see docs/fakebroker.md.
+ * POST /v1/partitions/TOPIC/N/append, POST /v1/nodes/ID/{stop,start}, GET|PUT /v1/observer, GET /v1/validators,
+ * GET /metrics; see docs/fakebroker.md.
  */
 #ifndef KASSAY_FAKEBROKER_CONTROL_CONTROL_H
 #define KASSAY_FAKEBROKER_CONTROL_CONTROL_H

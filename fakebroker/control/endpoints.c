@@ -28,7 +28,7 @@ void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 		answer->json = json_pack("{s:s}", "error", "not UTF-8");
 }
 
-static void answer_err(struct fb_answer *answer, const struct kt_err *err)
+void fb_answer_err(struct fb_answer *answer, const struct kt_err *err)
 {
 	char line[1024];
 
@@ -44,7 +44,7 @@ static bool open_body(const struct fb_ask *ask, struct kt_obj *obj, struct kt_er
 	}
 	kt_obj_root(obj, &ask->body, err);
 	if (err->code)
-		answer_err(answer, err);
+		fb_answer_err(answer, err);
 	return !err->code;
 }
 
@@ -88,11 +88,11 @@ static void post_clock(const struct fb_ask *ask, const char *rest, struct fb_ans
 	if (kt_obj_done(&obj) == 0 && (now + by < 0 || now + by > MOST_MS))
 		kt_obj_fail(&obj, "advance", KT_ERANGE, "leads out of the years that there are timestamps for");
 	if (err.code) {
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 		return;
 	}
 	fb_clock_set(clock, now + by, frozen);
-	fb_cluster_tick(ask->cluster);
+	fb_cluster_tick(ask->cluster, true);
 	get_clock(ask, rest, answer);
 }
 
@@ -156,7 +156,7 @@ static void post_wait(const struct fb_ask *ask, const char *rest, struct fb_answ
 	kt_obj_int64(&obj, "count", 1, INT64_MAX, &count);
 	kt_obj_int64(&obj, "timeoutMs", 0, MAX_WAIT_MS, &timeout);
 	if (kt_obj_done(&obj) < 0) {
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 		return;
 	}
 	if (!set_api(&filter, api, answer))
@@ -194,7 +194,7 @@ static void put_rule(const struct fb_ask *ask, const char *rest, struct fb_answe
 	else if (!open_body(ask, &obj, &err, answer))
 		;
 	else if (fb_rules_put(ask->cluster->rules, rest, &obj) < 0)
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 	else
 		answer->json = fb_rules_get(ask->cluster->rules, rest);
 	json_decref(name);
@@ -266,7 +266,7 @@ static void post_append(const struct fb_ask *ask, const char *rest, struct fb_an
 		answer->json = fb_append_json(ask->cluster, topic, (int32_t)index, &set, keep_offsets, &err);
 	kw_buf_fini(&set);
 	if (err.code)
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 	else if (!answer->json)
 		no_partition(rest, n, answer);
 }
@@ -292,18 +292,21 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 
 static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
+	static const char *const modes[] = {"inline", "queued", NULL};
 	const char *classes = NULL;
 	struct kt_err err = {0};
 	struct kt_obj obj;
+	int mode = -1;
 
 	if (!open_body(ask, &obj, &err, answer))
 		return;
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
+	kt_obj_enum(&obj, "mode", modes, &mode);
 	if (kt_obj_done(&obj) == 0)
-		fb_cluster_observe(ask->cluster, classes, true, &err);
+		fb_cluster_observe(ask->cluster, classes, mode < 0 ? NULL : modes[mode], true, &err);
 	if (err.code)
-		answer_err(answer, &err);
+		fb_answer_err(answer, &err);
 	else
 		get_observer(ask, rest, answer);
 }
@@ -349,6 +352,7 @@ static const struct endpoint {
 	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}},
 	{"DELETE", "/v1/requests",    delete_requests, {NULL}},
 	{"POST",   "/v1/wait",        post_wait,      {NULL}},
+	{"POST",   "/v1/nodes/",      fb_post_node,   {NULL}},
 	{"GET",    "/v1/clock",       get_clock,      {NULL}},
 	{"POST",   "/v1/clock",       post_clock,     {NULL}},
 	{"POST",   "/v1/partitions/*/append", post_append, {NULL}},

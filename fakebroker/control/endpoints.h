@@ -34,8 +34,13 @@ void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer);
 void fb_answer_waited(struct fb_answer *answer, bool met);
 void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* nodes.c: POST /v1/nodes/ID/stop and /v1/nodes/ID/start; rest is what follows /v1/nodes/ */
+void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
+/* endpoints.c: for other files with endpoints. */
+void fb_answer_err(struct fb_answer *answer, const struct kt_err *err);
 /* status.c */
 json_t *fb_status_json(struct fb_cluster *cluster);
+json_t *fb_node_json(struct fb_cluster *cluster, const struct fb_node *node);
 /* NULL if there is no such partition. */
 json_t *fb_partition_json(struct fb_cluster *cluster, const char *topic, int32_t index);
 /* append.c: the body of an append, whose bytes are put behind those of set. 0 or the code in obj->err. */

@@ -18,7 +18,7 @@ static void put(struct kw_buf *buf, const char *fmt, ...)
 
 static void put_meters(struct fb_cluster *cluster, struct kw_buf *buf)
 {
-	struct fb_meters m;
+	struct kw_meters m;
 
 	pthread_mutex_lock(&cluster->meters_lock);
 	m = cluster->meters;

@@ -11,6 +11,7 @@ void fb_rule_free(struct fb_rule *rule)
 {
 	free(rule->name);
 	free(rule->client_id);
+	free(rule->principal);
 	free(rule->topic);
 	json_decref(rule->json);
 	free(rule);
@@ -75,6 +76,7 @@ static void read_match(struct kt_obj *match, struct fb_rule *rule, const struct 
 	kt_obj_int(match, "node", 1, INT32_MAX, &rule->node);
 	check_node(match, rule, cluster);
 	rule->client_id = copy(match, "clientId");
+	rule->principal = copy(match, "principal");
 	rule->topic = copy(match, "topic");
 	kt_obj_int64(match, "nth", 1, INT64_MAX, &rule->nth);
 	kt_obj_int64(match, "every", 1, INT64_MAX, &rule->every);

@@ -12,7 +12,7 @@ struct fb_rule {
 	json_t *json;              /* as it was given */
 	/* match */
 	int api, version, node;    /* FB_ANY */
-	char *client_id, *topic;   /* glob and name, NULL = any */
+	char *client_id, *principal, *topic;   /* globs and a name, NULL = any */
 	int64_t nth, every;        /* 0 = any */
 	double probability;
 	int64_t times;             /* hits after which it rests, 0 = none */

@@ -4,8 +4,9 @@
 
 static json_t *node_json(const struct fb_node *node)
 {
-	return json_pack("{s:i, s:s, s:s, s:i, s:s?, s:I}", "id", node->id, "role", node->controller ? "controller" : "broker",
-			 "host", node->host, "port", node->port, "rack", node->rack, "requests",
+	return json_pack("{s:i, s:s, s:s, s:i, s:s?, s:b, s:s?, s:I}", "id", node->id, "role",
+			 node->controller ? "controller" : "broker", "host", node->host, "port", node->port, "rack", node->rack,
+			 "running", !node->stopped, "whyStopped", node->whyStopped, "requests",
 			 (json_int_t)atomic_load(&node->requests));
 }
 
@@ -54,7 +55,7 @@ static json_t *features_json(const struct fb_cluster *cluster)
 
 static json_t *meters_json(struct fb_cluster *cluster)
 {
-	struct fb_meters m;
+	struct kw_meters m;
 
 	pthread_mutex_lock(&cluster->meters_lock);
 	m = cluster->meters;
@@ -64,6 +65,16 @@ static json_t *meters_json(struct fb_cluster *cluster)
 			 (json_int_t)m.invalidOffsetOrSequenceRecords, "NoKeyCompactedTopicRecords",
 			 (json_int_t)m.noKeyCompactedTopicRecords, "BytesRejected", (json_int_t)m.bytesRejected,
 			 "FailedProduceRequests", (json_int_t)m.failedProduceRequests);
+}
+
+json_t *fb_node_json(struct fb_cluster *cluster, const struct fb_node *node)
+{
+	json_t *json;
+
+	pthread_rwlock_rdlock(&cluster->lock);
+	json = node_json(node);
+	pthread_rwlock_unlock(&cluster->lock);
+	return json;
 }
 
 json_t *fb_status_json(struct fb_cluster *cluster)

@@ -15,8 +15,8 @@ enum {   /* of the first byte; the second is the version, the third compression.
 struct partition {
 	struct fb_log log;
 	struct fb_producers producers;
-	struct fb_append_conf conf;
-	struct fb_meters meters;
+	struct kw_topic_conf conf;
+	struct kw_meters meters;
 	struct fb_chain *chain;
 	int version;
 	bool transactional;
@@ -68,7 +68,7 @@ static void tear_down(struct partition *to)
 }
 
 /* All stages in the broker's order. */
-static void produce(struct partition *to, struct fb_frame *frame, struct kw_arena *arena, struct fb_verdict *v)
+static void produce(struct partition *to, struct fb_frame *frame, struct kw_arena *arena, struct kw_verdict *v)
 {
 	struct kw_ProduceRequest_PartitionProduceData data = {
 		.records = {.p = frame->p + HEAD, .n = (int32_t)frame->n - HEAD},
@@ -81,18 +81,18 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 		.log = &to->log, .producers = &to->producers, .topic = "topic", .leaderEpoch = 7, .conf = &to->conf,
 		.chain = to->chain, .meters = &to->meters, .now = 1000000, .inflate_max = INFLATE_MAX,
 	};
-	struct fb_first_producer first = {0};
-	struct fb_append_plan *plan;
+	struct kw_first_producer first = {0};
+	struct kw_append_plan *plan;
 	bool whole = false;
 
-	fb_verdict_init(v);
-	if (fb_verdict_request(&request, arena, v) && fb_verdict_shape(to->version, &data.records, arena, v, &whole) &&
-	    fb_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v))
+	kw_verdict_init(v);
+	if (kw_verdict_request(&request, arena, v) && kw_verdict_shape(to->version, &data.records, arena, v, &whole) &&
+	    kw_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v))
 		fb_verdict_append(&a, plan, frame, arena, v);
 }
 
 /* The newest batch as a fetch gets it. */
-static void check_stored(const struct partition *to, const struct fb_verdict *v, struct kw_arena *arena)
+static void check_stored(const struct partition *to, const struct kw_verdict *v, struct kw_arena *arena)
 {
 	const struct kw_walk_opts opts = {.inflate_max = 2 * INFLATE_MAX};
 	enum kw_walk why;
@@ -121,7 +121,7 @@ static void check_stored(const struct partition *to, const struct fb_verdict *v,
 }
 
 /* end, dropped: of the log, before */
-static void check(const struct partition *to, const struct fb_verdict *v, int64_t end, uint64_t dropped,
+static void check(const struct partition *to, const struct kw_verdict *v, int64_t end, uint64_t dropped,
 		  struct kw_arena *arena)
 {
 	if (v->errorCode) {
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	uint8_t flags = fuzz_byte(&p, &n), version = fuzz_byte(&p, &n), compression = fuzz_byte(&p, &n);
 	struct fb_frame *frame = frame_of(p, n, flags & FIX_CRC);
 	struct partition to;
-	struct fb_verdict v;
+	struct kw_verdict v;
 	struct kw_arena arena;
 
 	set_up(&to, flags, version, compression);

@@ -32,7 +32,8 @@
  * Threads. There may be many instances at a time, one for each node of the broker. create() and close() of one
  * instance are called once, each from any thread. record(), observe_produce() and collect() are called from several
  * threads at once on the same instance; what an instance changes there must be atomic or locked. record() holds up
- * the requests of its event loop while it runs.
+ * the requests of its event loop while it runs, unless the broker's `observer.mode` is queued: then exchanges are copied,
+ * one thread of the broker's calls record() and observe_produce(), in the order of the requests, and nobody waits.
  *
  * Failure. An observer cannot change a response or delay it beyond its own run time. A failing create() is logged
  * and replaced by NoOpObserver; a failing record() is counted and logged at a bounded rate.
@@ -112,7 +113,7 @@ enum kassay_direction {
 };
 
 enum {
-	/* The batch is older than version 2 and compressed, so its record count was found by inflating and counting. */
+	/* Messages older than version 2 and compressed: their record count was found by inflating and counting. */
 	KASSAY_COUNTED = 1,
 	/* An idempotent producer sent the batch again: answered as a success, but not appended a second time. */
 	KASSAY_DUPLICATE = 2,

@@ -8,9 +8,11 @@
 #include <time.h>
 
 #include "fakebroker/hooks/observer_metrics.h"
+#include "fakebroker/hooks/observer_queue.h"
 #include "fakebroker/hooks/options.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
+#include "lib/text/number.h"
 
 #define CLOSING 0x80000000u
 
@@ -27,6 +29,7 @@ struct watcher {
 	struct fb_class_ref ref;
 	struct fb_host host;
 	void *instance;
+	struct fb_queue *queue;   /* NULL: called from the requests' own threads */
 	char *fallback;           /* why NoOpObserver stands in for what was wanted; NULL if it does not */
 	struct gate gate;
 	atomic_uint_fast64_t seen, produce_seen, nanoseconds;
@@ -39,6 +42,7 @@ struct fb_observer {
 	atomic_int refs;
 	atomic_bool closing;
 	char *classes;
+	bool queued;
 	size_t n;
 	struct watcher watchers[];
 };
@@ -149,11 +153,31 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 	return 0;
 }
 
+static fb_queue_deliver deliver;
+
+static bool wants_queues(const struct fb_hook_env *env)
+{
+	const char *mode = env->config ? env->config(env->arg, "observer.mode") : NULL;
+
+	return mode && strcmp(mode, "queued") == 0;
+}
+
+static int make_queue(struct watcher *watcher, const struct fb_hook_env *env, struct kt_err *err)
+{
+	const char *entries = env->config ? env->config(env->arg, "observer.queue.entries") : NULL;
+	int64_t n = FB_QUEUE_ENTRIES;
+
+	if (entries && kt_parse_int(entries, 1, FB_QUEUE_ENTRIES_MAX, &n, err) < 0)
+		return KT_ERANGE;
+	return fb_queue_new((size_t)n, deliver, watcher, &watcher->queue, err);
+}
+
 static void free_observer(struct fb_observer *observer)
 {
 	while (observer->n > 0) {
 		struct watcher *watcher = &observer->watchers[--observer->n];
 
+		fb_queue_free(watcher->queue);
 		gate_fini(&watcher->gate);
 		free(watcher->fallback);
 		fb_class_release(&watcher->ref);
@@ -176,6 +200,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
 	fb_utf8_mend(observer->classes);
+	observer->queued = wants_queues(env);
 	atomic_init(&observer->refs, 1);
 	while (rc == 0 && (more = fb_list_next(&list, entry, sizeof entry)) != 0) {
 		struct watcher *watcher = &observer->watchers[observer->n++];
@@ -183,6 +208,8 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		watcher->owner = observer;
 		gate_init(&watcher->gate);
 		rc = create(watcher, more > 0 ? entry : "", env, err);
+		if (rc == 0 && observer->queued)
+			rc = make_queue(watcher, env, err);
 	}
 	if (rc < 0)
 		fb_observer_unref(observer);
@@ -216,6 +243,11 @@ const char *fb_observer_classes(const struct fb_observer *observer)
 	return observer->classes;
 }
 
+bool fb_observer_queued(const struct fb_observer *observer)
+{
+	return observer->queued;
+}
+
 /* ---- exchanges ---- */
 
 static const struct kassay_partition *partition_at(const struct kassay_exchange *view, int32_t i)
@@ -244,40 +276,66 @@ void fb_partition_init(struct kassay_partition *partition)
 	*partition = (struct kassay_partition){.struct_size = sizeof *partition, .topic = {NULL, -1}, .codec = -1};
 }
 
-static void call(struct watcher *watcher, int (*fn)(void *, const struct kassay_exchange *, struct kassay_text *),
-		 const struct fb_exchange *exchange, atomic_uint_fast64_t *counter)
+static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
 {
+	struct watcher *watcher = arg;
+	const struct kassay_observer_class *class = class_of(watcher);
 	char text[512] = "";
 	struct kassay_text why = {text, sizeof text};
-	int64_t start;
+	int64_t start = fb_hook_now();
 
-	if (!gate_enter(&watcher->gate))
-		return;
-	start = fb_hook_now();
-	if (fn(watcher->instance, &exchange->view, &why) != 0)
+	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0)
 		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
 	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(fb_hook_now() - start), memory_order_relaxed);
-	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(produce ? &watcher->produce_seen : &watcher->seen, 1, memory_order_relaxed);
+}
+
+/* Enters the gates of all or of none: a list that is being closed is called as a whole or not at all, so that whoever
+ * finds it closed can show the exchange to its successor. */
+static bool enter(struct fb_observer *observer)
+{
+	size_t i = 0;
+
+	while (i < observer->n && gate_enter(&observer->watchers[i].gate))
+		i++;
+	if (i == observer->n)
+		return true;
+	while (i > 0)
+		gate_leave(&observer->watchers[--i].gate);
+	return false;
+}
+
+/* Inside the gate, and out of it. */
+static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce)
+{
+	if (produce && !class_of(watcher)->observe_produce)
+		;   /* it has no such call */
+	else if (watcher->queue)
+		fb_queue_put(watcher->queue, exchange, produce);
+	else
+		deliver(watcher, exchange, produce);
 	gate_leave(&watcher->gate);
 }
 
-void fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange)
+static bool show(struct fb_observer *observer, const struct fb_exchange *exchange, bool produce)
 {
 	size_t i;
 
+	if (!enter(observer))
+		return false;
 	for (i = 0; i < observer->n; i++)
-		call(&observer->watchers[i], class_of(&observer->watchers[i])->record, exchange,
-		     &observer->watchers[i].seen);
+		call(&observer->watchers[i], exchange, produce);
+	return true;
 }
 
-void fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange)
+bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange)
 {
-	size_t i;
+	return show(observer, exchange, false);
+}
 
-	for (i = 0; i < observer->n; i++)
-		if (class_of(&observer->watchers[i])->observe_produce)
-			call(&observer->watchers[i], class_of(&observer->watchers[i])->observe_produce, exchange,
-			     &observer->watchers[i].produce_seen);
+bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange)
+{
+	return show(observer, exchange, true);
 }
 
 bool fb_observer_wants_produce(const struct fb_observer *observer)
@@ -301,6 +359,8 @@ static void *close_watcher(void *arg)
 	bool late;
 
 	gate_wait_empty(&watcher->gate);
+	if (watcher->queue)
+		fb_queue_end(watcher->queue, watcher->deadline);
 	left = (watcher->deadline - fb_hook_now()) / 1000000;
 	if (class->close)
 		class->close(watcher->instance, left > 0 ? left : 0);
@@ -376,16 +436,20 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
 static json_t *watcher_json(struct watcher *watcher)
 {
 	json_t *metrics = json_object();
+	struct fb_queue *queue = watcher->queue;
 
 	if (class_of(watcher)->collect && gate_enter(&watcher->gate)) {
 		fb_metrics_collect(class_of(watcher), watcher->instance, metrics);
 		gate_leave(&watcher->gate);
 	}
-	return json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
-			 "fallback", watcher->fallback, "seen", (json_int_t)atomic_load(&watcher->seen),
+	return json_pack("{s:s, s:s?, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
+			 "fallback", watcher->fallback, "mode", queue ? "queued" : "inline",
+			 "seen", (json_int_t)atomic_load(&watcher->seen),
 			 "produce_seen", (json_int_t)atomic_load(&watcher->produce_seen),
 			 "failed", (json_int_t)atomic_load(&watcher->failures.count),
-			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds), "metrics", metrics);
+			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds),
+			 "queued", (json_int_t)(queue ? fb_queue_depth(queue) : 0),
+			 "dropped", (json_int_t)(queue ? fb_queue_dropped(queue) : 0), "metrics", metrics);
 }
 
 json_t *fb_observer_json(struct fb_observer *observer)

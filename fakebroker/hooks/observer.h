@@ -17,11 +17,15 @@
 
 #define FB_OBSERVER_PREFIX "observer."
 
+/* observer.queue.entries: its default, and the most that it may be. */
+enum { FB_QUEUE_ENTRIES = 10000, FB_QUEUE_ENTRIES_MAX = 1000000 };
+
 struct fb_observer;
 
 /* Makes the observers of a comma-separated list of entries: the name of a built-in observer, the name of a class in
  * one of env's plugins, or `path/plugin.so#Name`. They are called in list order. Options are the configs
- * `observer.NAME.OPTION`; NAME of a plugin's class is the part after '#'. A blank list, a blank entry and an entry
+ * `observer.NAME.OPTION`; NAME of a plugin's class is the part after '#'. With `observer.mode` queued each of them has
+ * a queue of `observer.queue.entries` before it, and a thread that calls it. A blank list, a blank entry and an entry
  * whose class cannot be loaded or whose create() fails become NoOpObserver with an error in the log; the text of
  * the first of them is also put into err, if that is given, for a caller who would rather refuse. Returns 0 then,
  * too, with an observer that works; KT_ENOMEM is the only failure. *out has one reference. */
@@ -35,6 +39,9 @@ void fb_observer_unref(struct fb_observer *observer);
 
 /* The list that the observer was made of, as it was written, but UTF-8. Lives as long as the observer. */
 const char *fb_observer_classes(const struct fb_observer *observer);
+
+/* Was `observer.mode` queued when it was made? */
+bool fb_observer_queued(const struct fb_observer *observer);
 
 /* ---- exchanges ---- */
 
@@ -54,10 +61,11 @@ static inline struct kassay_str fb_hook_str(struct kw_str str)
 	return (struct kassay_str){str.n < 0 ? NULL : str.s, str.n};
 }
 
-/* Calls the observers; does nothing once close has begun. `produce` comes before the append, `record` after the
- * response is built; for one request always in this order. */
-void fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange);
-void fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange);
+/* Calls the observers. Once close has begun none of them is called, and false returned: the caller shows the exchange
+ * to what has taken their place. `produce` comes before the append, `record` after the response is built; for one
+ * request always in this order. */
+bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange);
+bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange);
 /* Does any of the observers have observe_produce()? Otherwise the caller need not fill an exchange for it. */
 bool fb_observer_wants_produce(const struct fb_observer *observer);
 
@@ -74,6 +82,7 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
 /* ---- numbers ---- */
 
 /* {"classes", "observers": [{"name", "fallback": reason or null, "seen", "produce_seen", "failed", "nanoseconds",
+ *   "mode", "queued", "dropped",
  *   "metrics": {METRIC: {"help", "samples": [{LABEL: value.., "value": n}]}}}]}; new reference. */
 json_t *fb_observer_json(struct fb_observer *observer);
 

@@ -128,6 +128,7 @@ static const struct own {
 	{"produce_seen", "observer_produce_requests_total", "Produce requests shown to the observer before the append"},
 	{"failed", "observer_failures_total", "Calls in which the observer failed"},
 	{"nanoseconds", "observer_nanoseconds_total", "Time spent in the observer"},
+	{"dropped", "observer_dropped_total", "Calls that were dropped because the observer's queue was full"},
 };
 
 static void put_own(FILE *out, const struct own *own, json_t *nodes, const int32_t *ids)

@@ -139,18 +139,9 @@ static void count_error(struct traffic *self, const struct kassay_exchange *exch
 	totals_of(self, ERROR, names)->errors += n;
 }
 
-static enum fb_traffic_flow flow_of(const struct kassay_partition *partition)
-{
-	if (partition->direction == KASSAY_CONSUMED)
-		return FB_FLOW_CONSUMED;
-	if (partition->error != 0)
-		return FB_FLOW_REFUSED;
-	return partition->flags & KASSAY_DUPLICATE ? FB_FLOW_DUPLICATE : FB_FLOW_ACCEPTED;
-}
-
 static void count_partition(struct fb_traffic_totals *totals, const struct kassay_partition *partition)
 {
-	enum fb_traffic_flow flow = flow_of(partition);
+	enum fb_traffic_flow flow = fb_traffic_flow_of(partition);
 
 	totals->errors += partition->error != 0;
 	if (partition->direction == KASSAY_NO_RECORDS)

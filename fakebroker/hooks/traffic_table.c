@@ -156,3 +156,12 @@ struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const stru
 	row = &table->rows[number - 1];
 	return row->same_as ? row->same_as : row;
 }
+
+enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partition *partition)
+{
+	if (partition->direction == KASSAY_CONSUMED)
+		return FB_FLOW_CONSUMED;
+	if (partition->error != 0)
+		return FB_FLOW_REFUSED;
+	return partition->flags & KASSAY_DUPLICATE ? FB_FLOW_DUPLICATE : FB_FLOW_ACCEPTED;
+}

@@ -33,6 +33,9 @@ enum fb_traffic_flow {
 	FB_FLOWS,
 };
 
+/* The way that the records of a partition went; for one that carries any. */
+enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partition *partition);
+
 struct fb_traffic_totals {
 	int64_t requests, request_bytes, response_bytes, queue_ns, service_ns, throttle_ms, errors;
 	int64_t records[FB_FLOWS], bytes[FB_FLOWS];

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "fakebroker/log/record_time.h"
+#include "lib/wire/record_time.h"
 #include "lib/wire/set.h"
 
 enum { FIRST_CAP = 16 };
@@ -78,9 +78,11 @@ static void obey_limit(struct fb_log *log)
 /* LogSegment.shouldRoll. */
 static bool must_roll(const struct fb_log *log, const struct fb_entry *entry)
 {
-	if (log->activeBytes == 0 || (log->segmentBytes && entry->size > log->segmentBytes - log->activeBytes))
+	if (log->activeBytes == 0 || (log->segmentBytes && log->activeBytes + entry->size > log->segmentBytes))
 		return true;
-	return log->segmentMs && log->activeTimestamp >= 0 && entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
+	/* Timestamps are whatever a client sent: their difference may not fit. */
+	return log->segmentMs && log->activeTimestamp >= 0 && entry->maxTimestamp > log->activeTimestamp &&
+	       entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
 }
 
 static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
@@ -240,7 +242,7 @@ static int search_record(void *arg, int32_t index, const struct kw_record *recor
 	int64_t offset = search->batch->baseOffset + record->offsetDelta;
 
 	(void)index;
-	search->found = fb_record_time(search->batch, record);
+	search->found = kw_record_time(search->batch, record);
 	search->offset = offset;
 	return search->found >= search->timestamp && offset >= search->from;
 }

@@ -238,6 +238,26 @@ bool fb_producers_in_txn(const struct fb_producers *producers, int64_t producerI
 	return producer && producer->txnFirstOffset != FB_NO_TXN && producer->producerEpoch == producerEpoch;
 }
 
+uint32_t fb_producers_markers(const struct fb_producers *producers, int64_t producerId)
+{
+	const struct fb_producer *producer = fb_producers_find(producers, producerId);
+
+	return producer ? producer->markers : 0;
+}
+
+void fb_producers_expire(struct fb_producers *producers, int64_t now, int64_t ms)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < producers->n; i++) {
+		const struct fb_producer *producer = &producers->v[i];
+
+		if (producer->txnFirstOffset != FB_NO_TXN || producer->lastTimestamp > now || now - producer->lastTimestamp < ms)
+			producers->v[kept++] = *producer;
+	}
+	producers->n = kept;
+}
+
 /* ProducerAppendInfo.appendEndTxnMarker. */
 int16_t fb_producers_check_marker(const struct fb_producers *producers, const struct fb_marker *marker)
 {
@@ -271,6 +291,7 @@ void fb_producers_end_txn(struct fb_producers *producers, const struct fb_marker
 	*firstOffset = producer->txnFirstOffset;
 	set_epoch(producer, marker->producerEpoch);
 	producer->coordinatorEpoch = marker->coordinatorEpoch;
+	producer->markers++;
 	producer->lastTimestamp = marker->timestamp;
 	producer->txnFirstOffset = FB_NO_TXN;
 	if (*firstOffset == producers->firstUnstable)

@@ -24,6 +24,7 @@ struct fb_producer {
 	int32_t coordinatorEpoch;                      /* of its last transaction marker; -1 without any */
 	int64_t lastTimestamp;                         /* of its last batch or marker; -1 */
 	int64_t txnFirstOffset;                        /* of its open transaction; FB_NO_TXN */
+	uint32_t markers;                              /* that it had here */
 	int n;                                         /* batches kept, newest last; all of producerEpoch */
 	struct fb_producer_batch batches[FB_PRODUCER_BATCHES];
 };
@@ -62,6 +63,13 @@ int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batc
 
 /* Has the producer a transaction open, in this epoch? */
 bool fb_producers_in_txn(const struct fb_producers *producers, int64_t producerId, int16_t producerEpoch);
+
+/* The markers that the producer had here. A batch that was found to be of a transaction must not open one if there was a
+ * marker meanwhile: it would never be closed. */
+uint32_t fb_producers_markers(const struct fb_producers *producers, int64_t producerId);
+/* Forgets producers whose last batch or marker is older than `ms`, unless a transaction of theirs is open. Source:
+ * ProducerStateManager.removeExpiredProducers. */
+void fb_producers_expire(struct fb_producers *producers, int64_t now, int64_t ms);
 
 /* A transaction marker (KIP-98). */
 struct fb_marker {

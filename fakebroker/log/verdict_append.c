@@ -1,8 +1,49 @@
-/* Stage L: what depends on what the partition has seen before, and the append. */
-#include "fakebroker/log/verdict_steps.h"
+/* Stages I to K with the partition's validators; stage L: what depends on what it has seen before, and the append. */
+#include "fakebroker/log/verdict.h"
 #include "lib/wire/errors.h"
 
-static void accept_duplicate(const struct fb_append *a, const struct fb_producer_batch *duplicate, struct fb_verdict *v)
+static struct kw_leader leader_of(const struct fb_append *a)
+{
+	return (struct kw_leader){
+		.topic = a->topic, .partition = a->partition, .conf = a->conf, .logStartOffset = a->log->logStartOffset,
+		.now = a->now, .inflate_max = a->inflate_max, .meters = a->meters,
+	};
+}
+
+/* A chain, and its last refusal. */
+struct validation {
+	const struct fb_append *a;
+	struct fb_rejection rejection;
+};
+
+static bool validate(void *arg, const struct kw_batch *batch, int32_t index, const struct kw_record *record, int16_t *code,
+		     const char **text)
+{
+	struct validation *validation = arg;
+	const struct fb_append *a = validation->a;
+	struct fb_batch_place place = {a->topic, a->partition, batch->attributes & KW_A_CODEC, batch->baseTimestamp};
+
+	if (!fb_chain_validate(a->chain, &place, index, record, &validation->rejection))
+		return true;
+	*code = validation->rejection.error;
+	*text = validation->rejection.text;
+	return false;
+}
+
+bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
+		      struct kw_append_plan **plan, struct kw_verdict *v)
+{
+	struct kw_leader leader = leader_of(a);
+	struct validation validation = {.a = a};
+
+	if (a->chain) {
+		leader.validate = validate;
+		leader.validate_arg = &validation;
+	}
+	return kw_verdict_check(&leader, records, arena, plan, v);
+}
+
+static void accept_duplicate(const struct fb_append *a, const struct fb_producer_batch *duplicate, struct kw_verdict *v)
 {
 	v->duplicate = true;
 	v->baseOffset = duplicate->baseOffset;
@@ -10,19 +51,28 @@ static void accept_duplicate(const struct fb_append *a, const struct fb_producer
 	v->logStartOffset = a->log->logStartOffset;
 }
 
-static enum fb_refusal refusal_of(int16_t code)
+static enum kw_rule rule_of(int16_t code)
 {
 	switch (code) {
-	case KW_ERR_INVALID_PRODUCER_EPOCH: return FB_R_EPOCH;
-	case KW_ERR_INVALID_TXN_STATE: return FB_R_TXN_STATE;
-	default: return FB_R_SEQUENCE;
+	case KW_ERR_INVALID_PRODUCER_EPOCH: return KW_R_EPOCH;
+	case KW_ERR_INVALID_TXN_STATE: return KW_R_TXN_STATE;
+	default: return KW_R_SEQUENCE;
 	}
 }
 
-void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, struct fb_frame *frame,
-		       struct kw_arena *arena, struct fb_verdict *v)
+/* Kafka's VerificationGuard: the transaction ended while the records were read, and the batch would open one that nobody
+ * ends. */
+static bool is_late(const struct fb_append *a, const struct kw_batch *batch)
 {
-	struct fb_judge judge = {a, arena, v, 0};
+	return a->verified && batch->attributes & KW_A_TRANSACTIONAL &&
+	       !fb_producers_in_txn(a->producers, batch->producerId, batch->producerEpoch) &&
+	       fb_producers_markers(a->producers, batch->producerId) != a->markers;
+}
+
+void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, struct fb_frame *frame,
+		       struct kw_arena *arena, struct kw_verdict *v)
+{
+	const struct kw_leader leader = leader_of(a);
 	int64_t baseOffset = a->log->logEndOffset;
 	int64_t offsetOfMax = plan->hasMax ? baseOffset + plan->deltaOfMax : -1;
 	const struct fb_producer_batch *duplicate;
@@ -31,11 +81,15 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 					  &reason, &duplicate);
 
 	if (code) {
-		fb_refuse_with(&judge, refusal_of(code), reason);
+		kw_verdict_refuse(&leader, rule_of(code), 0, reason, v);
 		return;
 	}
 	if (duplicate) {
 		accept_duplicate(a, duplicate, v);
+		return;
+	}
+	if (is_late(a, &plan->batch)) {
+		kw_verdict_refuse(&leader, KW_R_TXN_STATE, 0, "Record was not part of an ongoing transaction", v);
 		return;
 	}
 	/* Neither field is under the CRC. */
@@ -44,7 +98,7 @@ void fb_verdict_append(const struct fb_append *a, struct fb_append_plan *plan, s
 	if (fb_producers_reserve(a->producers) < 0 ||
 	    fb_log_append(a->log, plan->header, plan->rebuilt ? NULL : frame, plan->body.p, plan->body.n,
 			  plan->batch.maxTimestamp, offsetOfMax) < 0) {
-		fb_refuse_no_memory(&judge);
+		kw_verdict_refuse(&leader, KW_R_NO_MEMORY, 0, "out of memory", v);
 		return;
 	}
 	/* There is room, so this cannot fail. */

@@ -41,6 +41,8 @@ static void release(struct fb_conn *conn)
 {
 	struct fb_server *server = conn->loop->server;
 
+	if (server->ops.ended)
+		server->ops.ended(server->ops.arg, conn);
 	if (conn->readable)
 		event_free(conn->readable);
 	if (conn->writable)
@@ -67,6 +69,8 @@ void fb_conn_close(struct fb_conn *conn)
 	struct fb_server *server = conn->loop->server;
 
 	if (!conn->dead) {
+		if (server->opts.capture)
+			fb_capture_closed(server->opts.capture, &conn->captured);
 		conn->dead = true;
 		set_waiting(conn, false);
 		if (conn->busy && conn->state)
@@ -81,6 +85,16 @@ void fb_conn_close(struct fb_conn *conn)
 	}
 	if (conn->depth == 0)
 		release(conn);
+}
+
+/* The socket says that the client has gone without a word. */
+static void broken(struct fb_conn *conn)
+{
+	struct fb_capture *capture = conn->loop->server->opts.capture;
+
+	if (capture)
+		fb_capture_client_closed(capture, &conn->captured, true);
+	fb_conn_close(conn);
 }
 
 /* Pairs of these surround whatever may close the connection while its caller still uses it. */
@@ -130,6 +144,7 @@ static void written(struct fb_conn *conn, size_t n)
 /* Writes what the socket takes; asks to be called again for the rest. */
 static void flush(struct fb_conn *conn)
 {
+	struct fb_capture *capture = conn->loop->server->opts.capture;
 	struct iovec iov[IOVS];
 
 	while (conn->out && !conn->dead) {
@@ -142,9 +157,11 @@ static void flush(struct fb_conn *conn)
 			return;
 		}
 		if (n < 0) {
-			fb_conn_close(conn);
+			broken(conn);
 			return;
 		}
+		if (capture)
+			fb_capture_bytes(capture, &conn->captured, false, iov, (size_t)n);
 		written(conn, (size_t)n);
 	}
 	if (conn->closing && !conn->dead)
@@ -278,7 +295,7 @@ static size_t take(struct fb_conn *conn, const uint8_t *p, size_t n)
 		if (conn->nsize < 4)
 			return k;
 		conn->want = (int32_t)kw_rd32(conn->size);
-		if (conn->want < 0 || conn->want > conn->loop->server->opts.max_frame) {
+		if (conn->want < 0 || conn->want > conn->max_frame) {
 			bad_size(conn);
 			return n;
 		}
@@ -348,6 +365,7 @@ static size_t room(struct fb_conn *conn, struct iovec *iov)
 /* False when there is nothing more to read now. */
 static bool read_some(struct fb_conn *conn)
 {
+	struct fb_capture *capture = conn->loop->server->opts.capture;
 	struct iovec iov[2];
 	size_t direct = room(conn, &iov[0]), spare = FB_SPILL;
 	int niov = direct ? 1 : 0;
@@ -358,11 +376,15 @@ static bool read_some(struct fb_conn *conn)
 		iov[niov++] = (struct iovec){conn->loop->spill, spare};
 	n = readv(conn->fd, iov, niov);
 	if (n < 0)
-		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (fb_conn_close(conn), false));
+		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (broken(conn), false));
 	if (n == 0) {
+		if (capture)
+			fb_capture_client_closed(capture, &conn->captured, false);
 		conn->closing = true;
 		return false;
 	}
+	if (capture)
+		fb_capture_bytes(capture, &conn->captured, true, iov, (size_t)n);
 	if (direct) {
 		size_t k = (size_t)n < direct ? (size_t)n : direct;
 
@@ -413,8 +435,11 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (conn->busy)
-		fb_conn_close(conn);
+	if (!conn->busy)
+		return;
+	if (conn->loop->server->opts.capture)
+		fb_capture_client_closed(conn->loop->server->opts.capture, &conn->captured, false);
+	fb_conn_close(conn);
 }
 
 static void set_timer(struct fb_conn *conn, int64_t ms)
@@ -454,7 +479,7 @@ static void set_peer(struct fb_conn *conn, const struct sockaddr *peer)
 	}
 }
 
-struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struct sockaddr *peer)
+struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *listener, const struct sockaddr *peer)
 {
 	struct fb_conn *conn = calloc(1, sizeof *conn);
 	int on = 1;
@@ -464,10 +489,11 @@ struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struc
 		return NULL;
 	}
 	conn->loop = loop;
-	conn->tag = tag;
+	conn->listener = listener;
 	conn->fd = fd;
 	conn->id = atomic_fetch_add(&loop->server->next_id, 1) + 1;
 	conn->out_tail = &conn->out;
+	conn->max_frame = loop->server->opts.max_frame;
 	set_peer(conn, peer);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	atomic_fetch_add(&loop->server->connections, 1);
@@ -478,6 +504,8 @@ void fb_conn_adopt(struct fb_conn *conn)
 {
 	struct fb_loop *loop = conn->loop;
 
+	if (loop->server->opts.capture)
+		fb_capture_opened(loop->server->opts.capture, &conn->captured, conn->fd);
 	conn->readable = event_new(loop->base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
 	conn->writable = event_new(loop->base, conn->fd, EV_WRITE, on_writable, conn);
 	conn->timer = evtimer_new(loop->base, on_timer, conn);
@@ -487,6 +515,8 @@ void fb_conn_adopt(struct fb_conn *conn)
 	if (conn->next)
 		conn->next->prev = &conn->next;
 	loop->conns = conn;
+	if (loop->server->ops.began)
+		loop->server->ops.began(loop->server->ops.arg, conn);
 	if (!conn->readable || !conn->writable || !conn->timer || !conn->gone)
 		fb_conn_close(conn);
 	else
@@ -495,7 +525,25 @@ void fb_conn_adopt(struct fb_conn *conn)
 
 void *fb_conn_tag(const struct fb_conn *conn)
 {
-	return conn->tag;
+	return conn->listener->tag;
+}
+
+void *fb_conn_session(const struct fb_conn *conn)
+{
+	return conn->session;
+}
+
+void fb_conn_set_session(struct fb_conn *conn, void *session)
+{
+	conn->session = session;
+}
+
+void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame)
+{
+	if (max_frame < conn->loop->server->opts.max_frame)
+		conn->max_frame = max_frame;
+	else
+		conn->max_frame = conn->loop->server->opts.max_frame;
 }
 
 uint64_t fb_conn_id(const struct fb_conn *conn)

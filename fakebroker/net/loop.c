@@ -1,9 +1,6 @@
 #include "fakebroker/net/loop.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <event2/thread.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CONNECTIONS = 10000, SPARE_DESCRIPTORS = 64, REST_MS = 100 };
+enum { MAX_CONNECTIONS = 10000, SPARE_DESCRIPTORS = 64 };
 
 int64_t fb_now_ns(void)
 {
@@ -23,7 +20,7 @@ int64_t fb_now_ns(void)
 
 /* ---- wake-ups ---- */
 
-static void adopt_all(struct fb_loop *loop)
+void fb_loop_adopt(struct fb_loop *loop)
 {
 	struct fb_conn *conn;
 
@@ -46,7 +43,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	adopt_all(loop);
+	fb_loop_adopt(loop);
+	fb_loop_sweep(loop);
 	if (atomic_load(&loop->server->stopping)) {
 		event_base_loopbreak(loop->base);
 		return;
@@ -78,114 +76,6 @@ static void *run(void *arg)
 	while (loop->conns)
 		fb_conn_close(loop->conns);
 	return NULL;
-}
-
-/* ---- listeners ---- */
-
-static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *peer, int n, void *arg)
-{
-	struct fb_listener *listener = arg;
-	struct fb_server *server = listener->server;
-	unsigned i = atomic_fetch_add(&server->next_loop, 1) % (unsigned)server->opts.threads;
-	struct fb_loop *loop = &server->loops[i];
-	struct fb_conn *conn;
-
-	(void)l;
-	(void)n;
-	if (atomic_load(&server->connections) >= server->opts.max_connections) {
-		close(fd);
-		return;
-	}
-	conn = fb_conn_new(loop, fd, listener->tag, peer);
-	if (!conn)
-		return;
-	if (i == 0) {
-		fb_conn_adopt(conn);
-		return;
-	}
-	pthread_mutex_lock(&loop->lock);
-	conn->next = loop->accepted;
-	loop->accepted = conn;
-	pthread_mutex_unlock(&loop->lock);
-	event_active(loop->wake, 0, 0);
-}
-
-/* accept() fails when no descriptor is left: the listener rests instead of trying without end. */
-static void on_accept_error(struct evconnlistener *evl, void *arg)
-{
-	struct fb_listener *listener = arg;
-	struct timeval tv = {0, REST_MS * 1000};
-
-	evconnlistener_disable(evl);
-	event_add(listener->resume, &tv);
-}
-
-static void on_resume(evutil_socket_t fd, short what, void *arg)
-{
-	struct fb_listener *listener = arg;
-
-	(void)fd;
-	(void)what;
-	evconnlistener_enable(listener->evl);
-}
-
-static int resolve(const char *host, int port, struct addrinfo **out, struct kt_err *err)
-{
-	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-	char service[16];
-	int code;
-
-	snprintf(service, sizeof service, "%d", port);
-	code = getaddrinfo(host[0] ? host : NULL, service, &hints, out);
-	if (code)
-		return kt_fail(err, KT_ENET, "%s: %s", host, gai_strerror(code));
-	return 0;
-}
-
-static int bound_port(struct evconnlistener *l)
-{
-	struct sockaddr_storage ss;
-	socklen_t n = sizeof ss;
-
-	if (getsockname(evconnlistener_get_fd(l), (struct sockaddr *)&ss, &n) < 0)
-		return 0;
-	if (ss.ss_family == AF_INET6)
-		return ntohs(((struct sockaddr_in6 *)(void *)&ss)->sin6_port);
-	return ntohs(((struct sockaddr_in *)(void *)&ss)->sin_port);
-}
-
-int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err)
-{
-	const unsigned flags = LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC;
-	struct fb_listener *listener;
-	struct addrinfo *ai;
-	int code = resolve(host, port, &ai, err);
-
-	if (code)
-		return code;
-	listener = calloc(1, sizeof *listener);
-	if (listener) {
-		listener->server = server;
-		listener->tag = tag;
-		listener->evl = evconnlistener_new_bind(server->loops[0].base, on_accept, listener, flags, 1024, ai->ai_addr,
-							(int)ai->ai_addrlen);
-	}
-	freeaddrinfo(ai);
-	if (listener && listener->evl) {
-		listener->resume = evtimer_new(server->loops[0].base, on_resume, listener);
-		evconnlistener_set_error_cb(listener->evl, on_accept_error);
-	}
-	if (!listener || !listener->evl || !listener->resume) {
-		if (listener && listener->evl)
-			evconnlistener_free(listener->evl);
-		free(listener);
-		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s",
-			       host, port, strerror(errno));
-	}
-	listener->next = server->listeners;
-	server->listeners = listener;
-	*bound = bound_port(listener->evl);
-	return 0;
 }
 
 /* ---- life ---- */
@@ -220,6 +110,17 @@ static void limit_connections(struct fb_server *server)
 		server->opts.max_connections = (int)most;
 }
 
+/* Waits on it are by the monotonic clock. */
+static void init_done(pthread_cond_t *done)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(done, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct fb_server *server = arg;
@@ -248,6 +149,8 @@ int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops 
 	if (!server)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	evthread_use_pthreads();
+	pthread_mutex_init(&server->lock, NULL);
+	init_done(&server->done);
 	server->opts = *opts;
 	server->ops = *ops;
 	limit_connections(server);
@@ -259,7 +162,7 @@ int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops 
 		}
 	}
 	if (!server->loops) {
-		free(server);
+		fb_server_free(server);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
 	if (start_ticking(server) < 0) {
@@ -300,7 +203,7 @@ static void loop_fini(struct fb_loop *loop)
 {
 	if (!loop->server)
 		return;
-	adopt_all(loop);
+	fb_loop_adopt(loop);
 	while (loop->conns)
 		fb_conn_close(loop->conns);
 	if (loop->wake)
@@ -319,15 +222,15 @@ void fb_server_free(struct fb_server *server)
 		struct fb_listener *listener = server->listeners;
 
 		server->listeners = listener->next;
-		evconnlistener_free(listener->evl);
-		event_free(listener->resume);
-		free(listener);
+		fb_listener_free(listener);
 	}
 	if (server->tick)
 		event_free(server->tick);
 	for (int i = 0; server->loops && i < server->opts.threads; i++)
 		loop_fini(&server->loops[i]);
 	free(server->loops);
+	pthread_cond_destroy(&server->done);
+	pthread_mutex_destroy(&server->lock);
 	free(server);
 }
 

@@ -32,17 +32,21 @@ struct fb_loop {
 	struct fb_conn *conns;
 	atomic_int waiting;        /* connections whose request waits for a poke */
 	atomic_bool poked;
+	unsigned swept;            /* closings that it has carried out; guarded by the server's lock */
 	uint8_t spill[FB_SPILL];   /* what comes after the frame being read */
 };
 
 struct fb_conn {
 	struct fb_conn *next, **prev;
 	struct fb_loop *loop;
-	void *tag;
+	struct fb_listener *listener; /* through which it came */
+	void *session;
 	uint64_t id;
 	int fd;
+	int32_t max_frame;
 	char address[64];
 	int port;
+	struct fb_captured captured;   /* if there is a capture */
 	struct event *readable, *writable, *timer;
 	struct event *gone;        /* the peer closed, while a request waits and nothing is read */
 
@@ -69,9 +73,13 @@ struct fb_conn {
 struct fb_listener {
 	struct fb_listener *next;
 	struct fb_server *server;
-	struct evconnlistener *evl;
+	struct evconnlistener *evl; /* NULL while it is closed */
 	struct event *resume;      /* when no descriptor was left */
 	void *tag;
+	struct sockaddr_storage address;
+	socklen_t naddress;
+	atomic_bool closed;        /* its connections are to be closed, or were */
+	int placeholder;           /* keeps the port from others while it is closed; -1 = none */
 };
 
 struct fb_server {
@@ -84,14 +92,23 @@ struct fb_server {
 	atomic_ullong next_id;
 	atomic_int connections;
 	atomic_bool stopping;
+	pthread_mutex_t lock;      /* guards closings and what the loops have done of them */
+	pthread_cond_t done;
+	unsigned closings;         /* calls of fb_server_close() */
 };
 
 /* Takes the socket. NULL: it was closed. The loop that it names adopts it by fb_conn_adopt(). */
-struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, void *tag, const struct sockaddr *peer);
+struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *listener, const struct sockaddr *peer);
 /* On the conn's own loop: starts to read. */
 void fb_conn_adopt(struct fb_conn *conn);
 void fb_conn_close(struct fb_conn *conn);
 /* The waiting request is tried again. */
 void fb_conn_retry(struct fb_conn *conn, bool expired);
+
+/* On a loop: adopts what was handed over to it. */
+void fb_loop_adopt(struct fb_loop *loop);
+/* listener.c. On a loop: carries out what fb_server_close() asks for. */
+void fb_loop_sweep(struct fb_loop *loop);
+void fb_listener_free(struct fb_listener *listener);
 
 #endif

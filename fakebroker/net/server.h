@@ -10,6 +10,7 @@
 #define KASSAY_FAKEBROKER_NET_SERVER_H
 
 #include "fakebroker/log/frame.h"
+#include "fakebroker/net/capture.h"
 #include "lib/text/err.h"
 #include "lib/wire/buf.h"
 
@@ -32,6 +33,10 @@ struct fb_server_ops {
 	enum fb_outcome (*again)(void *arg, struct fb_conn *conn, void *state, bool expired);
 	/* The connection ends while a request waits. */
 	void (*drop)(void *arg, void *state);
+	/* A connection begins and ends: where what is kept for it (fb_conn_set_session) is made and freed. ended()
+	 * comes after drop(). Either may be NULL. */
+	void (*began)(void *arg, struct fb_conn *conn);
+	void (*ended)(void *arg, struct fb_conn *conn);
 	/* Called every tick_ms on the first loop, for what happens without a request; or NULL. */
 	void (*tick)(void *arg);
 	void *arg;
@@ -40,6 +45,7 @@ struct fb_server_ops {
 struct fb_server_opts {
 	int threads;               /* loops, 1..64 */
 	int32_t max_frame;         /* socket.request.max.bytes: larger ones close the connection, as in Kafka */
+	struct fb_capture *capture; /* gets all bytes; NULL = none. It outlives the server */
 	int tick_ms;               /* more than 0 if there is a tick() */
 	int max_connections;       /* further ones are closed at once; 0 = 10000; never more than there are descriptors */
 };
@@ -50,6 +56,12 @@ int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops 
  * names address and reason. Only before fb_server_start. */
 int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err);
 int fb_server_start(struct fb_server *server, struct kt_err *err);
+/* While it serves: closes the listener of this tag and all connections that came through it. Its port stays taken, so
+ * that fb_server_reopen() gets it again. Waits at most ms for the loops to do it: KT_ETIMEOUT when one is held up by a
+ * request, and does it as soon as that is over. Not from a loop. */
+int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struct kt_err *err);
+/* Listens again where it did before. KT_ETIMEOUT while a fb_server_close() is not through, KT_ENET. Not from a loop. */
+int fb_server_reopen(struct fb_server *server, const void *tag, struct kt_err *err);
 /* Stops accepting, closes all connections, joins the threads. */
 void fb_server_stop(struct fb_server *server);
 void fb_server_free(struct fb_server *server);
@@ -61,6 +73,11 @@ int fb_server_connections(const struct fb_server *server);
 /* ---- for the handler, on the connection's loop ---- */
 
 void *fb_conn_tag(const struct fb_conn *conn);
+/* What the handler keeps for the connection; NULL until it is set. */
+void *fb_conn_session(const struct fb_conn *conn);
+void fb_conn_set_session(struct fb_conn *conn, void *session);
+/* From the next frame on, larger ones close the connection. Never more than fb_server_opts.max_frame. */
+void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame);
 /* Counts from 1; unique in the process. */
 uint64_t fb_conn_id(const struct fb_conn *conn);
 /* The client's address without port, and its port. */

@@ -18,8 +18,8 @@ struct bench {
 	const char *topic;
 	struct fb_log log;
 	struct fb_producers producers;
-	struct fb_append_conf conf;
-	struct fb_meters meters;
+	struct kw_topic_conf conf;
+	struct kw_meters meters;
 	struct fb_chain *chain;
 	int64_t now;
 };
@@ -47,7 +47,7 @@ static inline void bench_fini(struct bench *bench)
 struct sent {
 	struct bench *bench;
 	struct fb_frame *frame;       /* as it came from a connection: some other bytes, then the record set */
-	struct fb_verdict v;
+	struct kw_verdict v;
 };
 
 /* The record set that `batches` describes, behind 20 bytes of something else; NULL json is a null record set. */
@@ -92,8 +92,8 @@ static inline void produce(struct sent *sent, int32_t n, int version, const char
 	struct kw_ProduceRequest_TopicProduceData topics[MAX_PARTITIONS] = {0};
 	struct kw_ProduceRequest_PartitionProduceData data[MAX_PARTITIONS] = {0};
 	struct kw_ProduceRequest request = {.transactionalId = kw_str(transactionalId), .topicData = {topics, n}};
-	struct fb_first_producer first = {0};
-	struct fb_verdict all;
+	struct kw_first_producer first = {0};
+	struct kw_verdict all;
 	bool whole = false;
 
 	assert_in_range(n, 1, MAX_PARTITIONS);
@@ -103,15 +103,15 @@ static inline void produce(struct sent *sent, int32_t n, int version, const char
 		data[i].records = (struct kw_records){.p = sent[i].frame->p + 20, .n = (int32_t)sent[i].frame->n - 20};
 		if (null)
 			data[i].records = (struct kw_records){.n = -1};
-		fb_verdict_init(&sent[i].v);
+		kw_verdict_init(&sent[i].v);
 	}
-	if (!fb_verdict_request(&request, arena, &all))
+	if (!kw_verdict_request(&request, arena, &all))
 		whole = true;
 	for (int32_t i = 0; !whole && i < n; i++)
-		if (!fb_verdict_shape(version, &data[i].records, arena, &sent[i].v, &whole) && whole)
+		if (!kw_verdict_shape(version, &data[i].records, arena, &sent[i].v, &whole) && whole)
 			all = sent[i].v;
 	for (int32_t i = 0; !whole && i < n; i++)
-		if (!sent[i].v.errorCode && !fb_verdict_one_producer(&data[i].records, &first, &all))
+		if (!sent[i].v.errorCode && !kw_verdict_one_producer(&data[i].records, &first, &all))
 			whole = true;
 	for (int32_t i = 0; i < n; i++) {
 		struct bench *bench = sent[i].bench;
@@ -119,7 +119,7 @@ static inline void produce(struct sent *sent, int32_t n, int version, const char
 			.log = &bench->log, .producers = &bench->producers, .topic = bench->topic, .leaderEpoch = 7,
 			.conf = &bench->conf, .chain = bench->chain, .meters = &bench->meters, .now = bench->now,
 		};
-		struct fb_append_plan *plan;
+		struct kw_append_plan *plan;
 
 		if (whole)
 			sent[i].v = all;

@@ -125,19 +125,34 @@ static void an_id_belongs_to_a_live_broker(void **state)
 	unregister(50);
 }
 
+/* As if its last heartbeat were so much older. */
+static void pass_time(int32_t id, int64_t ms)
+{
+	struct fb_cluster *cluster = run.process.cluster;
+
+	pthread_rwlock_wrlock(&cluster->lock);
+	fb_cluster_broker(cluster, id)->contact_ns -= ms * 1000000;
+	pthread_rwlock_unlock(&cluster->lock);
+}
+
 /* A broker that falls silent is out of service when its session is over. */
 static void silence_fences(void **state)
 {
-	struct fb_cluster *cluster = run.process.cluster;
 	int64_t epoch = enrolled(50, '5');
 
 	(void)state;
 	assert_int_equal(beat(50, epoch, epoch, false, false), CAUGHT_UP);
 	assert_true(is_listed(50));
-	pthread_rwlock_wrlock(&cluster->lock);
-	fb_cluster_broker(cluster, 50)->heartbeat_ms -= 9001;                /* broker.session.timeout.ms ago */
-	pthread_rwlock_unlock(&cluster->lock);
+	pass_time(50, 9001);                                                 /* broker.session.timeout.ms is over */
 	assert_false(is_listed(50));
+	assert_int_equal(beat(50, epoch, 0, false, false), FENCED);          /* it has to catch up again */
+	assert_false(is_listed(50));
+	assert_int_equal(beat(50, epoch, epoch, false, false), CAUGHT_UP);
+	assert_true(is_listed(50));
+	pass_time(50, 8000);
+	assert_true(is_listed(50));
+	assert_int_equal(enrolled(50, '6'), DUPLICATE);
+	pass_time(50, 1001);
 	assert_true(enrolled(50, '6') > epoch);
 	unregister(50);
 }

@@ -346,6 +346,25 @@ static void there_are_as_many_sessions_as_slots(void **state)
 	kw_arena_fini(&arena);
 }
 
+/* What is no topic's name is answered, and no memory is kept for it. */
+static void a_session_keeps_no_long_names(void **state)
+{
+	char name[1000];
+	json_t *json;
+
+	(void)state;
+	memset(name, 'x', sizeof name);
+	name[250] = '\0';
+	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'topics': [{'topic': '%s', 'partitions': [{'partition': 0}]}]}", name);
+	assert_int_equal(num_at(json, "sessionId"), 0);
+	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 3);
+	json_decref(json);
+	name[249] = '\0';
+	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'topics': [{'topic': '%s', 'partitions': [{'partition': 0}]}]}", name);
+	assert_true(num_at(json, "sessionId") > 0);
+	json_decref(json);
+}
+
 /* The bytes of log and log2, which have the same batches, in one answer. */
 static void fetch_both(int max, int64_t bytes[2])
 {
@@ -451,6 +470,7 @@ int main(void)
 		cmocka_unit_test(a_session_tells_what_changed),
 		cmocka_unit_test(a_session_names_topics_as_it_began),
 		cmocka_unit_test(there_are_as_many_sessions_as_slots),
+		cmocka_unit_test(a_session_keeps_no_long_names),
 		cmocka_unit_test(partitions_share_the_bytes),
 		cmocka_unit_test(a_fetch_waits_for_enough),
 		cmocka_unit_test(a_fetch_does_not_wait_for_what_cannot_come),

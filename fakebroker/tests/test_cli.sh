@@ -104,7 +104,7 @@ kill -TERM "$hung"
 equal 'exit code of --help' $? 0
 equal 'stderr of --help' "$(cat "$dir/err")" ''
 for option in nodes metadata-version properties set node-set plugin host advertise port controller-port control-port \
-	port-file threads seed log-level check list json help version; do
+	port-file threads record seed log-level check list json help version; do
 	check "--help tells --$option" grep -q -e "--$option" "$dir/help"
 done
 equal '--version' "$("$fb" --version)" "fakebroker $(sed -n 's/^VERSION := //p' Makefile)"

@@ -321,6 +321,14 @@ static void observers_are_exchanged(void **state)
 	json = http_json(&run, 200, "GET", "/v1/observer", NULL);
 	assert_int_equal(num_at(json, "1.observers.1.seen"), 2);
 	json_decref(json);
+	json = http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"TrafficObserver\", \"mode\": \"queued\"}");
+	assert_string_equal(str_at(json, "0.observers.0.mode"), "queued");
+	json_decref(json);
+	json = http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"TrafficObserver\"}");
+	assert_string_equal(str_at(json, "0.observers.0.mode"), "inline");
+	json_decref(json);
+	json_decref(http_json(&run, 400, "PUT", "/v1/observer",
+			      "{\"classes\": \"TrafficObserver\", \"mode\": \"fast\"}"));
 	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
 	kc_free(conn);
 }

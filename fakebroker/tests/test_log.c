@@ -319,6 +319,64 @@ static void test_by_time_of_log_append_time(void **state)
 	fb_log_fini(&log);
 }
 
+static size_t segments(const struct fb_log *log)
+{
+	size_t n = 0;
+
+	for (size_t i = log->first; i < log->n; i++)
+		n += log->entries[i].rolled;
+	return n;
+}
+
+/* Also when segment.bytes is set below what the segment has already. */
+static void test_segments_roll_by_size(void **state)
+{
+	struct fb_log log;
+
+	(void)state;
+	fb_log_init(&log, 0);
+	log.segmentBytes = 1000000;
+	for (int i = 0; i < 4; i++)
+		add(&log, plain);
+	assert_int_equal(segments(&log), 1);
+	log.segmentBytes = log.entries[0].size;
+	for (int i = 0; i < 3; i++)
+		add(&log, plain);
+	assert_int_equal(segments(&log), 4);
+	log.segmentBytes = 1;
+	add(&log, plain);
+	assert_int_equal(segments(&log), 5);
+	fb_log_fini(&log);
+}
+
+/* Whatever timestamps there are. */
+static void test_segments_roll_by_time(void **state)
+{
+	static const struct {
+		int64_t first, second;
+		size_t segments;
+	} rows[] = {
+		{1000, 2000, 1}, {1000, 2001, 2}, {2000, 1000, 1}, {1000, INT64_MIN, 1}, {1000, INT64_MAX, 2}, {-1, 5000, 1},
+		{INT64_MAX, INT64_MIN, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct shape shape = plain;
+		struct fb_log log;
+
+		fb_log_init(&log, 0);
+		log.segmentMs = 1000;
+		shape.step = 0;
+		shape.baseTimestamp = rows[i].first;
+		add(&log, shape);
+		shape.baseTimestamp = rows[i].second;
+		add(&log, shape);
+		assert_int_equal(segments(&log), rows[i].segments);
+		fb_log_fini(&log);
+	}
+}
+
 static void test_max_time(void **state)
 {
 	struct shape late = plain;
@@ -398,6 +456,8 @@ int main(void)
 		cmocka_unit_test(test_read_without_memory_holds_nothing),
 		cmocka_unit_test(test_by_time_finds_the_record),
 		cmocka_unit_test(test_by_time_of_log_append_time),
+		cmocka_unit_test(test_segments_roll_by_size),
+		cmocka_unit_test(test_segments_roll_by_time),
 		cmocka_unit_test(test_max_time),
 		cmocka_unit_test(test_trim),
 		cmocka_unit_test(test_trimmed_entries_make_room),

@@ -186,11 +186,14 @@ static void test_no_record_after_close(void **state)
 {
 	struct fixture fixture = FIXTURE(NULL);
 	struct fb_observer *observer = make("TrafficObserver", &fixture);
+	struct fb_exchange exchange;
 
 	(void)state;
 	record_times(observer, 5);
 	assert_int_equal(fb_observer_close(observer, 1000, NULL), 0);
-	record_times(observer, 5);
+	fb_exchange_init(&exchange);
+	assert_false(fb_observer_record(observer, &exchange));
+	assert_false(fb_observer_produce(observer, &exchange));
 	assert_int_equal(counter(observer, "seen"), 5);
 	assert_int_equal(fb_observer_close(observer, 1000, NULL), 0);
 	fb_observer_unref(observer);
@@ -244,6 +247,12 @@ static void blocking_log(void *arg, int level, const char *line)
 	pthread_mutex_unlock(&busy->lock);
 }
 
+static const char *queued_config(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "observer.mode") == 0 ? "queued" : strcmp(name, "observer.queue.entries") == 0 ? "4" : NULL;
+}
+
 static void test_close_waits_for_a_running_record_but_not_for_ever(void **state)
 {
 	struct busy busy = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -272,6 +281,90 @@ static void test_close_waits_for_a_running_record_but_not_for_ever(void **state)
 	fb_observer_unref(busy.observer);
 }
 
+/* ---- queued ---- */
+
+/* An observer that hangs in its first call holds nobody up: the queue takes what it has room for, the rest is dropped
+ * and counted, and close gives up at its time. */
+static void test_queued_observer_that_hangs(void **state)
+{
+	struct busy busy = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct kt_err err = {0};
+
+	(void)state;
+	busy.env = (struct fb_hook_env){.log = blocking_log, .config = queued_config, .arg = &busy};
+	assert_int_equal(fb_observer_new("FailingObserver", &busy.env, &busy.observer, NULL), 0);
+	record_times(busy.observer, 1);
+	pthread_mutex_lock(&busy.lock);
+	while (!busy.entered)
+		pthread_cond_wait(&busy.changed, &busy.lock);
+	pthread_mutex_unlock(&busy.lock);
+	record_times(busy.observer, 10);
+	assert_int_equal(counter(busy.observer, "queued"), 4);
+	assert_int_equal(counter(busy.observer, "dropped"), 6);
+	assert_int_equal(counter(busy.observer, "seen"), 0);
+	fb_observer_ref(busy.observer);
+	assert_int_equal(fb_observer_close(busy.observer, 10, &err), KT_ETIMEOUT);
+	record_times(busy.observer, 1);
+	assert_int_equal(counter(busy.observer, "queued"), 4);
+	fb_observer_unref(busy.observer);
+	pthread_mutex_lock(&busy.lock);
+	busy.leave = 1;
+	pthread_cond_broadcast(&busy.changed);
+	pthread_mutex_unlock(&busy.lock);
+	while (counter(busy.observer, "dropped") < 10)
+		sched_yield();
+	assert_int_equal(counter(busy.observer, "seen"), 1);
+	fb_observer_unref(busy.observer);
+}
+
+/* Copies are complete: an observer behind a queue counts what one before it counts, and close waits for all of it. */
+static void test_queued_counts_the_same(void **state)
+{
+	static const struct setting queued[] = {{"observer.mode", "queued"}, {0}};
+	struct kassay_partition partitions[3];
+	struct fb_exchange exchange;
+	char *texts[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct fixture fixture = FIXTURE(i == 0 ? NULL : queued);
+		struct fb_observer *observer = make("TrafficObserver", &fixture);
+		const int32_t node = 1;
+		char topics[] = "orderspayments", client[] = "app", *found;
+
+		fb_exchange_init(&exchange);
+		exchange.view.api = "Produce";
+		exchange.view.principal = (struct kassay_str){"User:alice", 10};
+		exchange.view.clientId = (struct kassay_str){client, 3};
+		exchange.view.partition_count = 3;
+		exchange.partitions = partitions;
+		for (int k = 0; k < 3; k++) {
+			fb_partition_init(&partitions[k]);
+			partitions[k].topic = (struct kassay_str){topics + (k < 2 ? 0 : 6), k < 2 ? 6 : 8};
+			partitions[k].direction = KASSAY_PRODUCED;
+			partitions[k].records = k + 1;
+			partitions[k].bytes = 10 * k + 7;
+		}
+		for (int k = 0; k < 1000; k++)
+			fb_observer_record(observer, &exchange);
+		memset(topics, 'x', sizeof topics - 1);
+		memset(client, 'x', sizeof client - 1);
+		while (counter(observer, "seen") < 1000)
+			sched_yield();
+		texts[i] = fb_observer_prometheus(&observer, &node, 1);
+		found = strstr(texts[i], "# HELP kassay_traffic");
+		assert_non_null(found);
+		memmove(texts[i], found, strlen(found) + 1);
+		assert_int_equal(counter(observer, "dropped"), 0);
+		assert_int_equal(fb_observer_close(observer, 10000, NULL), 0);
+		fb_observer_unref(observer);
+	}
+	assert_non_null(strstr(texts[0], "topic=\"payments\",direction=\"produced\",outcome=\"accepted\"} 3000"));
+	assert_string_equal(texts[0], texts[1]);
+	free(texts[0]);
+	free(texts[1]);
+}
+
 /* ---- exchanged while in use ---- */
 
 struct swapped {
@@ -293,26 +386,39 @@ static void *serve(void *arg)
 	exchange.view.api = "Fetch";
 	exchange.view.partition_count = 2;
 	exchange.partitions = partitions;
-	for (i = 0; i < swapped->rounds; i++) {
+	for (i = 0; i < swapped->rounds; ) {
 		struct fb_observer *observer;
 
 		pthread_mutex_lock(&swapped->lock);
 		observer = fb_observer_ref(swapped->observer);
 		pthread_mutex_unlock(&swapped->lock);
-		if (fb_observer_wants_produce(observer))
-			fb_observer_produce(observer, &exchange);
-		fb_observer_record(observer, &exchange);
+		/* One that is closed shows nothing to anybody: its successor does. */
+		i += fb_observer_record(observer, &exchange);
 		fb_observer_unref(observer);
 	}
 	return NULL;
 }
 
+/* What the observers of a list saw: each of them the same. */
+static void add_seen(struct fb_observer *observer, json_int_t *seen)
+{
+	json_t *json = fb_observer_json(observer), *list = json_object_get(json, "observers"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+		assert_int_equal(json_integer_value(json_object_get(one, "seen")),
+				 json_integer_value(json_object_get(json_array_get(list, 0), "seen")));
+	*seen += json_integer_value(json_object_get(json_array_get(list, 0), "seen"));
+	json_decref(json);
+}
+
 static void test_swap_and_close_under_load(void **state)
 {
+	json_int_t seen = 0;
 	static const char *const lists[] = {"TrafficObserver", "FailingObserver,TrafficObserver", "SlowObserver", ""};
 	struct fixture fixture = FIXTURE(NULL);
 	struct fb_hook_env env = fixture_env(&fixture);
-	struct swapped swapped = {PTHREAD_MUTEX_INITIALIZER, make(lists[0], &fixture), 2000};
+	struct swapped swapped = {PTHREAD_MUTEX_INITIALIZER, make(lists[0], &fixture), 5000};
 	const int32_t node = 1;
 	pthread_t threads[3];
 	size_t i;
@@ -330,11 +436,14 @@ static void test_swap_and_close_under_load(void **state)
 		pthread_mutex_unlock(&swapped.lock);
 		free(fb_observer_prometheus(&old, &node, 1));
 		assert_int_equal(fb_observer_close(old, 10000, NULL), 0);
+		add_seen(old, &seen);
 		fb_observer_unref(old);
 	}
 	for (i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
+	add_seen(swapped.observer, &seen);
 	fb_observer_unref(swapped.observer);
+	assert_int_equal(seen, 3 * swapped.rounds);
 }
 
 int main(void)
@@ -349,6 +458,8 @@ int main(void)
 		cmocka_unit_test(test_no_record_after_close),
 		cmocka_unit_test(test_close_is_bounded),
 		cmocka_unit_test(test_close_waits_for_a_running_record_but_not_for_ever),
+		cmocka_unit_test(test_queued_observer_that_hangs),
+		cmocka_unit_test(test_queued_counts_the_same),
 		cmocka_unit_test(test_swap_and_close_under_load),
 	};
 

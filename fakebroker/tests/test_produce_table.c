@@ -25,7 +25,7 @@ static int codec_of(const char *compression_type)
 	return strcmp(compression_type, "uncompressed") == 0 ? KW_NONE : kw_codec_find(compression_type);
 }
 
-static void configure(struct fb_append_conf *conf, const char *name, json_t *value)
+static void configure(struct kw_topic_conf *conf, const char *name, json_t *value)
 {
 	const char *text = json_string_value(value);
 	int64_t n = json_integer_value(value);
@@ -77,7 +77,7 @@ static void compare_text(json_t *row, const char *what, const char *is, const ch
 		differ(row, what, is, wanted);
 }
 
-static void compare_record_errors(json_t *row, const struct fb_verdict *v, json_t *wanted)
+static void compare_record_errors(json_t *row, const struct kw_verdict *v, json_t *wanted)
 {
 	size_t i;
 	json_t *error;
@@ -155,7 +155,7 @@ static void compare_stored(json_t *row, const struct sent *sent, json_t *stored)
 
 static void compare(json_t *row, json_t *wanted, int version, const struct sent *sent, int64_t end_before)
 {
-	const struct fb_verdict *v = &sent->v;
+	const struct kw_verdict *v = &sent->v;
 	json_t *baseOffset = json_object_get(wanted, "baseOffset"), *reason = json_object_get(wanted, "reason");
 	json_t *log_append_time = json_object_get(wanted, "logAppendTime"), *stored = json_object_get(wanted, "stored");
 	json_t *log_start = json_object_get(wanted, "logStartOffset");

@@ -193,6 +193,25 @@ static void test_many_producers_stay_apart(void **state)
 	assert_null(fb_producers_find(&bench->producers, 200));
 }
 
+/* Those with an open transaction, and those of the future, stay. */
+static void test_old_producers_are_forgotten(void **state)
+{
+	struct kw_batch open = {.producerId = 4, .attributes = KW_A_TRANSACTIONAL, .count = 1};
+	struct bench *bench = *state;
+
+	good(bench, 1, 0, 0, 1);   /* at 500 */
+	good(bench, 2, 0, 0, 1);   /* at 501 */
+	assert_int_equal(fb_producers_set(&bench->producers, 3, 0, 7, 2, 9000), 0);
+	assert_int_equal(fb_producers_add(&bench->producers, &open, 2, 500), 0);
+	fb_producers_expire(&bench->producers, 1500, 1000);
+	assert_null(fb_producers_find(&bench->producers, 1));
+	assert_non_null(fb_producers_find(&bench->producers, 2));
+	assert_non_null(fb_producers_find(&bench->producers, 3));
+	assert_non_null(fb_producers_find(&bench->producers, 4));
+	fb_producers_expire(&bench->producers, 1501, 1000);
+	assert_null(fb_producers_find(&bench->producers, 2));
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -204,6 +223,7 @@ int main(void)
 		T(test_wrap),
 		T(test_new_epoch_forgets_the_old_batches),
 		T(test_many_producers_stay_apart),
+		T(test_old_producers_are_forgotten),
 		cmocka_unit_test(test_sequence_add),
 	};
 

@@ -35,7 +35,7 @@ static enum fb_outcome echo(struct fb_conn *conn, struct fb_frame *frame)
 	return FB_REPLY;
 }
 
-/* First byte: e echo, s silent, c close, w wait until open, t wait for the timer. */
+/* First byte: e echo, s silent, c close, w wait until open, t wait for the timer, b block the loop until open. */
 static enum fb_outcome handle(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state)
 {
 	(void)arg;
@@ -43,6 +43,10 @@ static enum fb_outcome handle(void *arg, struct fb_conn *conn, struct fb_frame *
 	switch (frame->n ? frame->p[0] : 'e') {
 	case 's': fb_frame_unref(frame); return FB_SILENT;
 	case 'c': fb_frame_unref(frame); return FB_CLOSE;
+	case 'b':
+		while (!atomic_load(&fix.open))
+			poll(NULL, 0, 1);
+		return echo(conn, frame);
 	case 'w':
 		*state = frame;
 		fb_conn_wait(conn, DEADLINE_MS);
@@ -373,6 +377,78 @@ static void a_busy_port_is_one_clear_line(void **state)
 	fb_server_free(server);
 }
 
+static void assert_refused(void)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)fix.port)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof in), -1);
+	assert_int_equal(errno, ECONNREFUSED);
+	close(fd);
+}
+
+/* Of two listeners one closes, with all its connections on both loops, and what waits on them; the other serves on. */
+static void a_listener_closes_and_opens_again(void **state)
+{
+	enum { N = 6 };
+	struct fb_server_opts opts = {.threads = 2, .max_frame = MAX_FRAME};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop};
+	char tags[2];
+	int ports[2], fds[N], other;
+
+	(void)state;
+	fb_server_free(fix.server);
+	assert_int_equal(fb_server_new(&opts, &ops, &fix.server, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(fb_server_listen(fix.server, "127.0.0.1", 0, &tags[i], &ports[i], NULL), 0);
+	assert_int_equal(fb_server_start(fix.server, NULL), 0);
+	fix.port = ports[1];
+	other = dial();
+	fix.port = ports[0];
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < N; i++) {
+			fds[i] = dial();
+			put_frame(fds[i], i < 2 ? "w" : "e");
+			if (i >= 2)
+				get_frame(fds[i], "e");
+		}
+		wait_handled(N * (round + 1));
+		assert_int_equal(fb_server_close(fix.server, &tags[0], DEADLINE_MS, NULL), 0);
+		for (int i = 0; i < N; i++)
+			assert_closed(fds[i]);
+		assert_int_equal(atomic_load(&fix.drops), 2 * (round + 1));
+		assert_int_equal(fb_server_connections(fix.server), 1);
+		assert_refused();
+		assert_int_equal(fb_server_reopen(fix.server, &tags[0], NULL), 0);
+	}
+	put_frame(other, "s");
+	put_frame(other, "e");
+	get_frame(other, "e");
+	close(other);
+}
+
+static void a_blocked_loop_closes_later(void **state)
+{
+	int64_t until = fb_now_ns() + (int64_t)DEADLINE_MS * 1000000;
+	int fd = dial();
+
+	(void)state;
+	put_frame(fd, "b");
+	wait_handled(1);
+	assert_int_equal(fb_server_close(fix.server, NULL, 20, NULL), KT_ETIMEOUT);
+	assert_int_equal(fb_server_reopen(fix.server, NULL, NULL), KT_ETIMEOUT);
+	atomic_store(&fix.open, true);
+	while (fb_server_reopen(fix.server, NULL, NULL) < 0 && fb_now_ns() < until)
+		poll(NULL, 0, 1);
+	get_frame(fd, "b");
+	assert_closed(fd);
+	fd = dial();
+	put_frame(fd, "e");
+	get_frame(fd, "e");
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +464,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_waits_is_dropped_at_the_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_waits_is_dropped_when_the_client_goes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_descriptor_left, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_listener_closes_and_opens_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_blocked_loop_closes_later, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_busy_port_is_one_clear_line, set_up, tear_down),
 	};
 

@@ -176,6 +176,65 @@ static void a_topic_goes_in_a_transaction(void **state)
 	assert_int_equal(epoch, 1);
 }
 
+/* Somebody else's marker told the partition of a later coordinator; ours ends its transaction all the same. */
+static void a_later_coordinator_keeps_nothing_open(void **state)
+{
+	int64_t producerId = -1, offset;
+	int epoch = -1;
+
+	(void)state;
+	assert_int_equal(init("later", &producerId, &epoch), 0);
+	assert_int_equal(ask_num(&run, conn, "markers.0.topics.0.partitions.0.errorCode", "WriteTxnMarkers", 1, "{'markers': "
+				 "[{'producerId': %lld, 'producerEpoch': 0, 'transactionResult': true, 'coordinatorEpoch': 5, "
+				 "'topics': [{'name': 'wrap', 'partitionIndexes': [0]}]}]}", (long long)producerId), 0);
+	assert_int_equal(append("wrap", "later", producerId, epoch, 0, &offset), 0);
+	assert_int_equal(stable_offset("wrap"), offset);
+	assert_int_equal(end("later", &producerId, &epoch, true), 0);
+	assert_int_equal(stable_offset("wrap"), offset + 3);
+}
+
+/* Kafka 4.4.0: a producer whose transaction another one aborted goes on when it names itself before that one asks again. */
+static void a_fenced_producer_that_names_itself_goes_on(void **state)
+{
+	int64_t a = -1, b = -1, offset;
+	int epoch_a = -1, epoch_b = -1;
+
+	(void)state;
+	assert_int_equal(init("two", &a, &epoch_a), 0);
+	assert_int_equal(append("t", "two", a, epoch_a, 0, &offset), 0);
+	assert_int_equal(init("two", &b, &epoch_b), 51);
+	assert_int_equal(append("t", "two", a, 0, 2, &offset), 47);
+	assert_int_equal(init("two", &a, &epoch_a), 0);
+	assert_int_equal(epoch_a, 1);
+	b = epoch_b = -1;
+	assert_int_equal(init("two", &b, &epoch_b), 0);
+	assert_int_equal(epoch_b, 2);
+	assert_int_equal(init("two", &a, &epoch_a), 90);
+}
+
+static int16_t list_error(const char *pattern)
+{
+	return (int16_t)ask_num(&run, conn, "errorCode", "ListTransactions", 2,
+				"{'stateFilters': [], 'producerIdFilters': [], 'transactionalIdPattern': '%s'}", pattern);
+}
+
+/* The C library would end its stack, or its memory. */
+static void expressions_are_bounded(void **state)
+{
+	char deep[300];
+
+	(void)state;
+	memset(deep, '(', 20);
+	memset(deep + 20, ')', 20);
+	deep[40] = '\0';
+	assert_int_equal(list_error(deep), 128);
+	memset(deep, 'a', 299);
+	deep[299] = '\0';
+	assert_int_equal(list_error(deep), 128);
+	assert_int_equal(list_error("((a{1,255}){1,255}){1,255}"), 128);
+	assert_int_equal(list_error("(till|desk)-[0-9]{1,3}"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +244,9 @@ int main(void)
 		cmocka_unit_test(sequences_wrap),
 		cmocka_unit_test(a_transaction_times_out),
 		cmocka_unit_test(a_topic_goes_in_a_transaction),
+		cmocka_unit_test(a_later_coordinator_keeps_nothing_open),
+		cmocka_unit_test(a_fenced_producer_that_names_itself_goes_on),
+		cmocka_unit_test(expressions_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

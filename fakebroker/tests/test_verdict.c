@@ -1,4 +1,5 @@
 /* What the table of measured answers does not show: meters, offsets, memory, validators. */
+#include "fakebroker/log/txns.h"
 #include "fakebroker/tests/bench.h"
 
 /* ---- one batch at a time ---- */
@@ -27,7 +28,7 @@ static int teardown(void **state)
 }
 
 /* Produces a JSON array of batches. The frame stays in `last` for the asserts. */
-static const struct fb_verdict *send(struct bench *bench, const char *text)
+static const struct kw_verdict *send(struct bench *bench, const char *text)
 {
 	json_t *batches = json_of(text);
 
@@ -52,7 +53,7 @@ struct metered {
 	const char *batches;
 	int16_t error;
 	bool real_start;                /* log_start_offset in the answer is the log's */
-	struct fb_meters meters;
+	struct kw_meters meters;
 };
 
 static const struct metered metered[] = {
@@ -93,7 +94,7 @@ static void test_meters_and_log_start_offset(void **state)
 	for (size_t i = 0; i < sizeof metered / sizeof metered[0]; i++) {
 		const struct metered *m = &metered[i];
 
-		bench->meters = (struct fb_meters){0};
+		bench->meters = (struct kw_meters){0};
 		send(bench, m->batches);
 		print_message("%s\n", m->batches);
 		assert_int_equal(last.v.errorCode, m->error);
@@ -103,11 +104,11 @@ static void test_meters_and_log_start_offset(void **state)
 		assert_int_equal(last.v.logAppendTimeMs, -1);
 		assert_int_equal(bench->log.logEndOffset, 3);
 	}
-	bench->meters = (struct fb_meters){0};
+	bench->meters = (struct kw_meters){0};
 	send(bench, THREE);
 	assert_int_equal(last.v.errorCode, 0);
 	assert_int_equal(last.v.logStartOffset, 2);
-	assert_memory_equal(&bench->meters, &(struct fb_meters){0}, sizeof bench->meters);
+	assert_memory_equal(&bench->meters, &(struct kw_meters){0}, sizeof bench->meters);
 }
 
 static void test_verdict_tells_of_the_batch(void **state)
@@ -215,16 +216,16 @@ static void test_inflation_is_bounded(void **state)
 		.log = &bench->log, .producers = &bench->producers, .topic = "t", .conf = &bench->conf,
 		.meters = &bench->meters, .now = bench->now, .inflate_max = 5000,
 	};
-	struct fb_append_plan *plan;
+	struct kw_append_plan *plan;
 	struct kw_records records;
-	struct fb_verdict v;
+	struct kw_verdict v;
 
 	bench->conf.afterMaxMs = INT64_MAX;
 	for (int fits = 0; fits < 2; fits++) {
 		send(bench, fits ? "[{'codec': 'gzip', 'records': [{'value': {'size': 4000}}]}]"
 				 : "[{'codec': 'gzip', 'records': [{'value': {'size': 5000}}]}]");
 		records = (struct kw_records){.p = last.frame->p + 20, .n = (int32_t)last.frame->n - 20};
-		fb_verdict_init(&v);
+		kw_verdict_init(&v);
 		assert_int_equal(fb_verdict_check(&a, &records, &arena, &plan, &v), fits);
 		assert_int_equal(v.errorCode, fits ? 0 : -1);
 	}
@@ -348,6 +349,48 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Changes some bytes; most of the time the CRC then fits. */
+/* The transaction ended while the records were read: the batch must not open one that nobody ends. */
+static void test_a_late_batch_opens_no_transaction(void **state)
+{
+	struct fb_marker marker = {.producerId = 7, .commit = true};
+	struct fb_txns txns = {0};
+	struct bench bench;
+	struct kw_records records;
+	struct kw_arena arena;
+
+	(void)state;
+	bench_init(&bench, "t");
+	kw_arena_init(&arena, 0);
+	for (int late = 0; late < 2; late++) {
+		json_t *json = json_of("[{'attributes': 16, 'producerId': 7, 'producerEpoch': 0, 'baseSequence': 0, 'records': [{}]}]");
+		struct fb_frame *frame = frame_of(json);
+		struct fb_append a = {
+			.log = &bench.log, .producers = &bench.producers, .topic = "t", .conf = &bench.conf, .meters = &bench.meters,
+			.now = bench.now, .verified = true, .markers = fb_producers_markers(&bench.producers, 7),
+		};
+		struct kw_append_plan *plan;
+		struct kw_verdict v;
+
+		records = (struct kw_records){.p = frame->p + 20, .n = (int32_t)frame->n - 20};
+		kw_verdict_init(&v);
+		assert_true(fb_verdict_check(&a, &records, &arena, &plan, &v));
+		if (late)
+			assert_int_equal(fb_txns_mark(&txns, &bench.log, &bench.producers, &marker, 0), 0);
+		fb_verdict_append(&a, plan, frame, &arena, &v);
+		assert_int_equal(v.errorCode, late ? KW_ERR_INVALID_TXN_STATE : 0);
+		assert_int_equal(bench.producers.firstUnstable, late ? FB_NO_TXN : 0);
+		marker.producerEpoch = 0;
+		assert_int_equal(fb_txns_mark(&txns, &bench.log, &bench.producers, &marker, 0), 0);
+		fb_producers_fini(&bench.producers);
+		fb_producers_init(&bench.producers);
+		fb_frame_unref(frame);
+		json_decref(json);
+	}
+	fb_txns_fini(&txns);
+	kw_arena_fini(&arena);
+	bench_fini(&bench);
+}
+
 static void mutate(struct fb_frame *frame, uint32_t *seed)
 {
 	uint8_t *p = frame->p + 20;
@@ -417,6 +460,7 @@ int main(void)
 		T(test_validator_may_blame_the_timestamp),
 		T(test_validators_want_compressed_batches_whole),
 		T(test_validators_come_before_duplicates),
+		T(test_a_late_batch_opens_no_transaction),
 		T(test_mutated_batches),
 	};
 

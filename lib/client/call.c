@@ -1,4 +1,5 @@
 #include "lib/client/conn.h"
+#include "lib/client/login.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/message.h"
 #include "kw_messages.h"
@@ -176,7 +177,7 @@ int kc_negotiate(struct kc_conn *conn, int64_t deadline, struct kt_err *err)
 		return kt_fail(err, KT_EPEER, "%s answers ApiVersions %d with %s (%d)", conn->peer, version,
 			       kw_error_name(response->errorCode), response->errorCode);
 	conn->versions = response;
-	return 0;
+	return kc_log_in(conn, deadline, err);
 }
 
 const void *kc_api_versions(const struct kc_conn *conn)

@@ -261,7 +261,7 @@ static int32_t leader_of(const struct kw_MetadataResponse *response, int32_t par
 	return *code == 0 ? found->leaderId : -1;
 }
 
-int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t deadline,
+int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t appears, int64_t deadline,
 		      struct kc_conn **conn, struct kt_err *err)
 {
 	const struct kw_MetadataResponse *response;
@@ -279,7 +279,7 @@ int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t par
 		if (code == 0)
 			return kc_cluster_node(cluster, leader, deadline, conn, err);
 		if ((code != KW_ERR_UNKNOWN_TOPIC_OR_PARTITION && code != KW_ERR_LEADER_NOT_AVAILABLE) ||
-		    kc_now_ms() + RETRY_MS >= deadline)
+		    kc_now_ms() + RETRY_MS >= appears)
 			return kt_fail(err, KT_EPEER, "no leader of %s-%d: %s (%d)", topic, (int)partition,
 				       kw_error_name(code), code);
 		poll(NULL, 0, RETRY_MS);

@@ -33,9 +33,9 @@ int kc_cluster_any(struct kc_cluster *cluster, int64_t deadline, struct kc_conn 
 /* A broker by its id. KT_EUNKNOWN if the cluster has none, even after asking again. */
 int kc_cluster_node(struct kc_cluster *cluster, int32_t id, int64_t deadline, struct kc_conn **conn,
 		    struct kt_err *err);
-/* The leader of a partition as of now. Waits until the deadline for a topic to appear and for a leader to be
- * elected. */
-int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t deadline,
+/* The leader of a partition as of now. Waits until `appears` for a topic to appear and for a leader to be elected; each
+ * answer may take until the deadline. */
+int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t appears, int64_t deadline,
 		      struct kc_conn **conn, struct kt_err *err);
 /* The active controller, at the first of the listeners that DescribeQuorum names for it (version 2, KIP-853).
  * KT_EVERSION if the brokers do not serve that. */

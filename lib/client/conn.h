@@ -14,6 +14,7 @@ struct kc_conn {
 	int fate_errno;              /* of KC_RESET */
 	char peer[300];              /* "host:port" */
 	char *client_id;             /* or NULL */
+	bool logged_in;
 	int32_t correlation;         /* of the next request */
 
 	uint8_t *in;                 /* what has arrived; [taken, arrived) is still to be read */

@@ -23,10 +23,10 @@ struct check {
 	bool told;               /* of one record that its offset is wrong: more of them say nothing new */
 };
 
-__attribute__((format(printf, 5, 6)))
-static void find(struct check *check, int code, size_t at, size_t size, const char *fmt, ...)
+__attribute__((format(printf, 6, 7)))
+static void find(struct check *check, enum kw_rule rule, int code, size_t at, size_t size, const char *fmt, ...)
 {
-	struct kw_fault fault = {.at = at, .size = size, .code = code};
+	struct kw_fault fault = {.rule = rule, .at = at, .size = size, .code = code};
 	va_list ap;
 
 	if (check->stopped)
@@ -75,51 +75,39 @@ static void guess(const struct kw_entry *entry, uint32_t stored, uint32_t comput
 		snprintf(out, size, "; bit %d of byte %zu is flipped, if no more is", bit, KW_B_ATTRIBUTES + at);
 }
 
-static void check_crc(struct check *check)
+static void crc_words(const struct kw_batch *batch, const struct kw_entry *entry, char *out, size_t size)
 {
-	const struct kw_entry *entry = check->entry;
-	uint32_t stored = check->batch.crc, computed = kw_batch_crc(entry->p, entry->size);
+	uint32_t computed = kw_batch_crc(batch->p, batch->size);
 	char hint[100];
 
-	if (stored == computed)
-		return;
-	guess(entry, stored, computed, hint, sizeof hint);
-	find(check, KW_ERR_CORRUPT_MESSAGE, KW_B_CRC, 4, "crc says %08x, the bytes from attributes on have %08x%s",
-	     stored, computed, hint);
+	guess(entry, batch->crc, computed, hint, sizeof hint);
+	snprintf(out, size, "crc says %08x, the bytes from attributes on have %08x%s", batch->crc, computed, hint);
 }
 
 /* ---- header ---- */
 
-/* What a leader asks of a producer's batch. */
-static void check_produced_header(struct check *check)
+/* A rule that a batch, or a message whose header it holds, breaks. */
+static void find_rule(struct check *check, enum kw_rule rule)
 {
-	const struct kw_batch *batch = &check->batch;
+	const struct kw_rule_facts facts = {.batch = &check->batch};
+	struct kw_fault fault = {.rule = rule, .code = kw_rule_code(rule)};
 
-	if (batch->lastOffsetDelta < 0)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4,
-		     "lastOffsetDelta is %d, a batch has at least one record", batch->lastOffsetDelta);
-	else if (batch->count <= 0)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_COUNT, 4, "count is %d, a batch has at least one record", batch->count);
-	else if ((int64_t)batch->lastOffsetDelta + 1 != batch->count)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
-		     batch->lastOffsetDelta);
-	if (batch->attributes & KW_A_CONTROL)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_ATTRIBUTES, 2, "the control bit is set, which only brokers may do");
-	if (batch->producerId >= 0 && batch->baseSequence < 0)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_BASE_SEQUENCE, 4, "baseSequence is %d, with producerId %" PRId64,
-		     batch->baseSequence, batch->producerId);
+	if (check->stopped)
+		return;
+	kw_rule_place(rule, &fault.at, &fault.size);
+	if (rule == KW_R_CRC)
+		crc_words(&check->batch, check->entry, fault.text, sizeof fault.text);
+	else
+		kw_rule_words(rule, true, &facts, fault.text, sizeof fault.text);
+	check->stopped = check->fn(check->arg, &fault) != 0;
 }
 
-/* Compaction takes records out, but adds none. */
-static void check_stored_header(struct check *check)
+static void check_header(struct check *check)
 {
-	const struct kw_batch *batch = &check->batch;
+	enum kw_rule rule = 0;
 
-	if (batch->lastOffsetDelta < 0)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_LAST_OFFSET_DELTA, 4, "lastOffsetDelta is %d", batch->lastOffsetDelta);
-	else if (batch->count > (int64_t)batch->lastOffsetDelta + 1)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_COUNT, 4, "count says %d, lastOffsetDelta says %d", batch->count,
-		     batch->lastOffsetDelta);
+	while ((rule = kw_rule_broken(check->role, &check->batch, NULL, rule)) < KW_RULES)
+		find_rule(check, rule++);
 }
 
 /* ---- records ---- */
@@ -127,7 +115,9 @@ static void check_stored_header(struct check *check)
 /* A fault of a record as a whole. */
 static struct kw_fault of_record(const struct check *check, const struct kw_item *item)
 {
-	struct kw_fault fault = {.at = item->at, .size = item->size, .inflated = check->batch.attributes & KW_A_CODEC};
+	struct kw_fault fault = {
+		.rule = KW_RULES, .at = item->at, .size = item->size, .inflated = check->batch.attributes & KW_A_CODEC,
+	};
 
 	if (!fault.inflated)
 		fault.at += KW_B_RECORDS;
@@ -179,7 +169,7 @@ static void check_records(struct check *check)
 {
 	const struct kw_batch *batch = &check->batch;
 	bool inflated = batch->attributes & KW_A_CODEC;
-	struct kw_fault fault = {.size = 1, .inflated = inflated};
+	struct kw_fault fault = {.rule = KW_RULES, .size = 1, .inflated = inflated};
 	struct kt_err err = {0};
 	enum kw_walk why;
 
@@ -190,7 +180,8 @@ static void check_records(struct check *check)
 	fault.code = kw_walk_code(why);
 	fault.at = err.offset;
 	if (why == KW_WALK_BAD_CODEC && err.offset == 0)
-		fault = (struct kw_fault){.at = KW_B_RECORDS, .size = batch->size - KW_B_RECORDS, .code = fault.code};
+		fault = (struct kw_fault){.rule = KW_RULES, .at = KW_B_RECORDS, .size = batch->size - KW_B_RECORDS,
+					  .code = fault.code};
 	else if (!inflated)
 		fault.at += KW_B_RECORDS;
 	if (check->n == 0)
@@ -208,7 +199,8 @@ static void check_max_timestamp(struct check *check)
 
 	if (check->role == KW_STORED && check->n > 0 && check->n == batch->count &&
 	    !(batch->attributes & (KW_A_LOG_APPEND_TIME | KW_A_CONTROL)) && check->maxTimestamp != batch->maxTimestamp)
-		find(check, 0, KW_B_MAX_TIMESTAMP, 8, "maxTimestamp is %" PRId64 ", the greatest of the records is %" PRId64,
+		find(check, KW_RULES, 0, KW_B_MAX_TIMESTAMP, 8,
+		     "maxTimestamp is %" PRId64 ", the greatest of the records is %" PRId64,
 		     batch->maxTimestamp, check->maxTimestamp);
 }
 
@@ -217,25 +209,12 @@ static void check_max_timestamp(struct check *check)
 static void check_batch(struct check *check)
 {
 	struct kw_batch *batch = &check->batch;
-	int codec;
+	int code = kw_batch_parse(check->entry->p, check->entry->size, batch, NULL);
 
-	if (kw_batch_parse(check->entry->p, check->entry->size, batch, NULL)) {
-		find(check, KW_ERR_CORRUPT_MESSAGE, KW_B_LENGTH, 4, "length is %d, but a batch has a header of %d bytes",
-		     check->entry->length, KW_B_RECORDS);
+	check_header(check);
+	if (code || check->stopped)
 		return;
-	}
-	codec = batch->attributes & KW_A_CODEC;
-	if (check->role == KW_PRODUCED && batch->baseOffset != 0)
-		find(check, KW_ERR_INVALID_RECORD, KW_B_BASE_OFFSET, 8, "baseOffset is %" PRId64 ", a producer sends 0",
-		     batch->baseOffset);
-	check_crc(check);
-	if (!kw_codec_name(codec))
-		find(check, KW_ERR_UNKNOWN_SERVER_ERROR, KW_B_ATTRIBUTES, 2, "codec %d does not exist", codec);
-	if (check->role == KW_PRODUCED)
-		check_produced_header(check);
-	else
-		check_stored_header(check);
-	if (kw_codec_name(codec) && !check->stopped)
+	if (kw_codec_name(batch->attributes & KW_A_CODEC))
 		check_records(check);
 	check_max_timestamp(check);
 }
@@ -249,19 +228,20 @@ static void check_message(struct check *check)
 	uint32_t computed;
 	int code;
 
+	check->batch = (struct kw_batch){.p = entry->p, .size = entry->size};
 	if (check->role == KW_PRODUCED)
-		find(check, KW_ERR_INVALID_RECORD, KW_E_MAGIC, 1, "magic is %d, Produce 3 and later take 2 only", entry->magic);
+		find_rule(check, KW_R_OLD_MAGIC);
 	code = kw_legacy_parse(entry->p, entry->size, &message, &err);
 	computed = kw_legacy_crc(entry->p, entry->size);
 	if (message.crc != computed)
-		find(check, KW_ERR_CORRUPT_MESSAGE, KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x", message.crc,
-		     computed);
+		find(check, KW_R_CRC, kw_rule_code(KW_R_CRC), KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x",
+		     message.crc, computed);
 	if (code) {
-		find(check, KW_ERR_UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
+		find(check, KW_RULES, KW_ERR_UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
 		return;
 	}
 	if (kw_legacy_walk(&message, NULL, NULL, NULL, &why, &err)) {
-		struct kw_fault fault = {.at = err.offset, .size = 1, .code = kw_walk_code(why)};
+		struct kw_fault fault = {.rule = KW_RULES, .at = err.offset, .size = 1, .code = kw_walk_code(why)};
 
 		fault.inflated = why != KW_WALK_BEYOND && !(why >= KW_WALK_WRAPPER_MAGIC && why <= KW_WALK_WRAPPER_OFFSET);
 		snprintf(fault.text, sizeof fault.text, "%.230s", err.text);

@@ -1,15 +1,13 @@
-/* What is wrong with a batch or message, and at which bytes. For people who look at bytes; a broker's own verdict has more
- * to go by (topic, configuration, producer state). */
+/* What is wrong with a batch or message, and at which bytes: all of it, for people who look at bytes. What a broker answers,
+ * which stops at the first fault and knows topic and release, is verdict.h. */
 #ifndef KASSAY_WIRE_CHECK_H
 #define KASSAY_WIRE_CHECK_H
 
+#include "lib/wire/rules.h"
 #include "lib/wire/set.h"
 
-/* Some things are right in one place only: a log has control batches, batches that lost records to compaction, and real
- * base offsets; what a client sends has none of these. */
-enum kw_role { KW_STORED, KW_PRODUCED };
-
 struct kw_fault {
+	enum kw_rule rule;       /* KW_RULES: it is none of rules.def's */
 	size_t at, size;         /* the wrong bytes: of the entry, or of its inflated records area or inner set */
 	bool inflated;
 	int code;                /* Kafka 4.4's answer to a producer of it; 0 = a leader lets it pass */

@@ -72,6 +72,45 @@ says 'null-key +[0-9]+  INVALID_RECORD \(87\)$'
 says 'record_errors \[[0-9, ]+\] "Compacted topic cannot accept message without key'
 says 'illegal  INVALID_RECORD \(87\): Broker: Broker failed to validate record'
 
+# ---- what an observer counted ------------------------------------------------------------------------------------------
+
+# librdkafka's own books: acknowledged is what was accepted or a known duplicate, refused is what was refused.
+control=$(jq -er .control "$dir/ports")
+curl -sf -X PUT "$control/v1/observer" -d '{"classes": "TrafficObserver"}' >/dev/null || bad 'PUT /v1/observer'
+expect 0 'a real client, observed' produce -t orders -n 2000 -r 20000 -c lz4 -H trace-id=1 -k 10 -i empty-value=0.05 \
+	-X enable.idempotence=true --out "$dir/observed"
+curl -sf "$control/v1/observer" >"$dir/traffic.json" || bad 'GET /v1/observer'
+jq --slurpfile run "$dir/observed/result.json" '
+	[.[].observers[0].metrics.traffic_topic_records_total.samples[] | select(.topic == "orders")] as $samples |
+	def sum(f): [$samples[] | select(f) | .value] | add // 0;
+	{records: $run[0].phases[0].records, acknowledged: sum(.outcome == "accepted" or .outcome == "duplicate"),
+	 accepted: sum(.outcome == "accepted"), refused: sum(.outcome == "refused"), consumed: sum(.direction == "consumed")}' \
+	"$dir/traffic.json" >"$dir/books.json"
+holds "$dir/books.json" '.acknowledged == .records.acked and .refused >= .records.refused + .records.refusedWithBatch'
+holds "$dir/books.json" '.accepted == .consumed and .records.acked + .records.refused + .records.refusedWithBatch == 2000'
+curl -sf -X PUT "$control/v1/observer" -d '{"classes": "NoOpObserver"}' >/dev/null
+
+# ---- audits ------------------------------------------------------------------------------------------------------------
+
+row() { # FILE NODE START RECORDS
+	echo "{\"v\":1,\"node\":$2,\"instance\":\"i\",\"start\":$3,\"end\":$(($3 + 1000)),\"topic\":\"t\"," \
+		"\"produced\":{\"records\":$4,\"bytes\":9}}" >>"$1"
+}
+row "$dir/a.jsonl" 1 1000 5
+row "$dir/b.jsonl" 1 2000 5
+expect 0 'the same, later' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/b.jsonl"
+says '^t +1970-01-01T00:00:02.000Z .*shifted$'
+row "$dir/b.jsonl" 1 3000 1
+expect 1 'one record more' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/b.jsonl"
+says '^t .* 5 +6 +1 +surplus$'
+"$loadgen" report --reconcile --json "$dir/a.jsonl" "$dir/b.jsonl" >"$dir/rec.json"
+holds "$dir/rec.json" '.same == false and (.topics | length) == 1 and .topics[0].match == "surplus"'
+row "$dir/b.jsonl" 1 3000 1
+expect 2 'a bucket twice' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/b.jsonl"
+says 'b.jsonl:3: the bucket of line 2 is there again'
+expect 2 'no file' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/none.jsonl"
+expect 2 'nothing to do' "$loadgen" report "$dir/a.jsonl" "$dir/b.jsonl"
+
 # ---- illegal records ---------------------------------------------------------------------------------------------------
 
 kinds=()

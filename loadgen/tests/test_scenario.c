@@ -57,7 +57,9 @@ static const char full[] =
 	"    {'at': 1, 'name': 'down', 'downgrade': {'feature': 'f', 'level': 7, 'type': 'unsafe',\n"
 	"     'validateOnly': true}},\n"
 	"    {'at': 2, 'alterConfigs': {'resource': {'type': 'broker', 'name': ''}, 'set': {'x': '1'},\n"
-	"     'delete': ['y']}, 'expect': {'error': 'NONE'}}\n"
+	"     'delete': ['y']}, 'expect': {'error': 'NONE'}},\n"
+	"    {'at': 3, 'stopNode': {'node': 2}},\n"
+	"    {'at': 4, 'startNode': {'node': 2, 'config': {'a': '1', 'b': null}}}\n"
 	"  ]\n"
 	"}\n";
 
@@ -108,7 +110,7 @@ static void test_every_member_of_steps(void **state)
 
 	(void)state;
 	assert_int_equal(parse(full, &(struct kt_err){0}), 0);
-	assert_int_equal(plan.nsteps, 3);
+	assert_int_equal(plan.nsteps, 5);
 	step = &plan.steps[0];
 	assert_string_equal(step->feature, "metadata.version");
 	assert_int_equal(step->type, LG_UPGRADE);
@@ -128,6 +130,16 @@ static void test_every_member_of_steps(void **state)
 	assert_int_equal(step->changes.n, 2);
 	assert_string_equal(step->changes.v[0].value, "1");
 	assert_string_equal(step->changes.v[1].name, "y");
+	assert_null(step->changes.v[1].value);
+	step = &plan.steps[3];
+	assert_int_equal(step->action, LG_STEP_STOP);
+	assert_int_equal(step->node, 2);
+	step = &plan.steps[4];
+	assert_int_equal(step->action, LG_STEP_START);
+	assert_int_equal(step->node, 2);
+	assert_int_equal(step->changes.n, 2);
+	assert_string_equal(step->changes.v[0].value, "1");
+	assert_string_equal(step->changes.v[1].name, "b");
 	assert_null(step->changes.v[1].value);
 }
 
@@ -189,9 +201,11 @@ static void test_errors_name_file_line_member_and_the_nearest(void **state)
 		{"{'phases': [{'name': 'a', 'topic': 't', 'records': 5},\n{'name': 'a', 'topic': 't', "
 		 "'records': 5}]}", "s.json:2: $.phases[1].name: a phase before has the same name"},
 		{STEP("'at': 1"),
-		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\" and \"alterConfigs\""},
+		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", \"stopNode\" and "
+		 "\"startNode\""},
 		{STEP("'at': 1, 'upgrade': {'level': 1}, 'downgrade': {'level': 1}"),
-		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\" and \"alterConfigs\""},
+		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", \"stopNode\" and "
+		 "\"startNode\""},
 		{STEP("'at': 1, 'upgrade': {}"), "s.json:3: $.steps[0].upgrade: missing member \"level\""},
 		{STEP("'at': 1, 'upgrade': {'level': 40000}"),
 		 "s.json:3: $.steps[0].upgrade.level: must be -32768 to 32767, not 40000"},
@@ -200,6 +214,11 @@ static void test_errors_name_file_line_member_and_the_nearest(void **state)
 		 "Kafka has no error \"INVALID_CONFG\"; did you mean \"INVALID_CONFIG\"?"},
 		{STEP("'at': 1, 'alterConfigs': {'resource': {'type': 'topic', 'name': 't'}}"),
 		 "s.json:3: $.steps[0].alterConfigs: neither \"set\" nor \"delete\" names a config"},
+		{STEP("'at': 1, 'stopNode': {'node': 0}"), "s.json:3: $.steps[0].stopNode.node: must be at least 1, not 0"},
+		{STEP("'at': 1, 'stopNode': {'node': 1, 'config': {}}"), "s.json:3: $.steps[0].stopNode.config: unknown member "
+		 "\"config\""},
+		{STEP("'at': 1, 'startNode': {'node': 1, 'config': {'x': 1}}"),
+		 "s.json:3: $.steps[0].startNode.config.x: must be a string, not a whole number"},
 		{STEP("'at': 2, 'upgrade': {'level': 1}}, {'at': 1, 'upgrade': {'level': 1}"),
 		 "s.json:3: $.steps[1].at: the steps must be in the order of time"},
 	};

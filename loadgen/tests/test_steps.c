@@ -94,10 +94,24 @@ static void test_a_step_that_gets_no_answer(void **state)
 	lg_steps_free(steps);
 }
 
+static void test_words_of_node_steps(void **state)
+{
+	struct lg_step step = {.action = LG_STEP_STOP, .node = 2};
+	char buf[200];
+
+	(void)state;
+	assert_string_equal(lg_step_text(&step, buf, sizeof buf), "stop broker 2");
+	step.action = LG_STEP_START;
+	assert_string_equal(lg_step_text(&step, buf, sizeof buf), "start broker 2");
+	step.changes = (struct lg_properties){2, changes};
+	assert_string_equal(lg_step_text(&step, buf, sizeof buf), "start broker 2 with set retention.ms=1000, delete segment.ms");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words_of_steps),
+		cmocka_unit_test(test_words_of_node_steps),
 		cmocka_unit_test(test_judging),
 		cmocka_unit_test(test_a_step_that_gets_no_answer),
 	};

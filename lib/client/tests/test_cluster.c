@@ -195,7 +195,7 @@ static void a_leader_is_waited_for(void **state)
 	say_metadata(&answers[3], 0, 2);
 	fill_in(one);
 	open_cluster(first, second);
-	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, &conn, &err), 0);
+	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, kc_now_ms() + PATIENCE, &conn, &err), 0);
 	assert_int_equal(kc_cluster_node(cluster, 2, kc_now_ms() + PATIENCE, &node, &err), 0);
 	assert_ptr_equal(conn, node);
 	finish();
@@ -215,10 +215,10 @@ static void no_leader_is_an_error(void **state)
 	say_metadata(&answers[1], 29, 1);
 	fill_in(one);
 	open_cluster(first, nobody);
-	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, &conn, &err), KT_EPEER);
+	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, kc_now_ms() + PATIENCE, &conn, &err), KT_EPEER);
 	assert_string_equal(err.text, "no leader of t-0: TOPIC_AUTHORIZATION_FAILED (29)");
 	err = (struct kt_err){0};
-	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + 20, &conn, &err), KT_ETIMEOUT);
+	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + 20, kc_now_ms() + 20, &conn, &err), KT_ETIMEOUT);
 	finish();
 }
 

@@ -1,8 +1,10 @@
-/* A record set of any magics: read, checked, walked, and converted between magics. A conversion that succeeds makes a set
- * that can be read to its end, with right CRCs. */
+/* A record set of any magics: read, checked, walked, judged as each release of Kafka would, and converted between magics. A
+ * conversion that succeeds makes a set that can be read to its end, with right CRCs; a verdict names the rule that is broken. */
 #include "lib/text/fuzz/fuzz.h"
 #include "lib/wire/convert.h"
+#include "lib/wire/produce_release.h"
 #include "lib/wire/set.h"
+#include "lib/wire/verdict.h"
 
 FUZZ_TARGET
 
@@ -61,9 +63,39 @@ static void converted(int code, const struct kw_buf *out, const struct kt_err *e
 		FUZZ_CHECK(read_set(out->p + 6, out->n - 6, false) >= 0);
 }
 
+static void judge(const uint8_t *p, size_t n, const struct kw_release *release, struct kw_arena *arena)
+{
+	const struct kw_topic_conf conf = kw_release_conf(release);
+	const struct kw_records records = {.p = p, .n = (int32_t)n};
+	struct kw_meters meters = {0};
+	const struct kw_leader leader = {
+		.topic = "t", .conf = &conf, .now = 1000000, .inflate_max = INFLATE_MAX, .meters = &meters,
+	};
+	struct kw_append_plan *plan;
+	struct kw_verdict v;
+	bool whole = false, ok;
+
+	kw_verdict_init(&v);
+	if (release->minVersion < 3) {
+		ok = kw_verdict_old(&leader, &records, arena, &v);
+		FUZZ_CHECK(ok == (v.errorCode == 0) && ok == (v.rule < 0));
+		kw_verdict_init(&v);
+	}
+	ok = kw_verdict_shape(release->maxVersion, &records, arena, &v, &whole) &&
+	     kw_verdict_check(&leader, &records, arena, &plan, &v);
+	FUZZ_CHECK(ok == (v.errorCode == 0) && ok == (v.rule < 0));
+	FUZZ_CHECK(ok || (v.errorCode == kw_rule_code((enum kw_rule)v.rule) && v.reason));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
+	struct kw_arena arena;
+
+	kw_arena_init(&arena, 0);
 	read_set(p, n, false);
+	for (size_t i = 0; i < kw_nreleases; i++)
+		judge(p, n, &kw_releases[i], &arena);
+	kw_arena_fini(&arena);
 	for (int magic = 0; magic <= 2; magic++) {
 		const struct kw_convert_up to = {.magic = magic, .codec = -1, .baseOffset = 5};
 		struct kt_err err = {0};

@@ -5,6 +5,7 @@
 #include "lib/text/fuzz/fuzz.h"
 #include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
+#include "lib/wire/packet.h"
 #include "lib/wire/tests/random_message.h"
 
 enum { MOST = 3 << 10 };   /* bytes of a corpus of messages */
@@ -234,10 +235,126 @@ static void deflated(int codec)
 	}
 }
 
+/* ---- captures ---- */
+
+/* A connection: requests and answers of ApiVersions, Metadata and Produce with acks=0, out of order, again, and one lost. */
+static const struct {
+	bool client;
+	uint8_t flags;
+	uint32_t at;             /* in what the side sends */
+	const char *hex;
+} segments[] = {
+	{true, KW_TCP_SYN, 0, ""},
+	{false, KW_TCP_SYN | KW_TCP_ACK, 0, ""},
+	{true, KW_TCP_ACK, 1, "0000000c 0012 0063 00000001 0002 6d65"},
+	{false, KW_TCP_ACK, 1, "0000000a 00000001 0023 00000000"},
+	{true, KW_TCP_ACK, 37, "0000001a 0000 0003 00000003 0002 6d65 ffff 0000 00000001 00000000 0000"},
+	{true, KW_TCP_ACK, 17, "00000010 0003 0001 00000002 0002 6d65 00000000"},
+	{true, KW_TCP_ACK, 17, "00000010"},
+	{false, KW_TCP_ACK, 15, "00000010 00000002 00000000 ffffffff 00000000"},
+	{false, KW_TCP_ACK, 45, "00000000"},
+	{true, KW_TCP_FIN | KW_TCP_ACK, 67, ""},
+	{false, KW_TCP_FIN | KW_TCP_ACK, 49, ""},
+};
+
+/* What the other side has sent before a segment. */
+static uint32_t acknowledged(size_t i)
+{
+	uint32_t ack = 0;
+
+	for (size_t k = 0; k < i; k++) {
+		uint8_t bytes[100];
+		uint32_t n = (uint32_t)kw_hex_decode(segments[k].hex, strlen(segments[k].hex), bytes), end = segments[k].at + n;
+
+		if (segments[k].flags & (KW_TCP_SYN | KW_TCP_FIN))
+			end++;
+		if (segments[k].client != segments[i].client && end > ack)
+			ack = end;
+	}
+	return ack;
+}
+
+/* One packet behind its record of 16 bytes. */
+static void put_packet(struct kw_buf *buf, size_t i, int family, int64_t time_us)
+{
+	struct kw_endpoint ends[2] = {
+		{.family = (uint8_t)family, .port = 40000, .address = {[0] = 127, [3] = 1}},
+		{.family = (uint8_t)family, .port = 9092, .address = {[0] = 127, [3] = 1}},
+	};
+	struct kw_segment segment = {.from = ends[!segments[i].client], .to = ends[segments[i].client],
+				     .seq = 0xfffffff0 + segments[i].at,
+				     .ack = 0xfffffff0 + acknowledged(i), .flags = segments[i].flags};
+	uint8_t bytes[100], head[KW_PCAP_PACKET_HEAD];
+	struct iovec iov = {bytes, (size_t)kw_hex_decode(segments[i].hex, strlen(segments[i].hex), bytes)};
+
+	kw_put(buf, head, kw_pcap_packet_head(head, &segment, &iov, 1, time_us));
+	kw_put(buf, bytes, iov.iov_len);
+}
+
+enum { RECORD = 16, SEGMENTS = sizeof segments / sizeof segments[0] };
+
+/* Of fuzz_tcp.c: the link's place in its table, and what stands in front of IP. */
+static const struct {
+	const char *name;
+	uint8_t link;
+	int family;
+	const char *head;
+} packet_seeds[] = {
+	{"loopback", 0, 4, "02000000"},
+	{"ethernet", 1, 4, "0102030405060708090a0b0c0800"},
+	{"vlan", 1, 6, "0102030405060708090a0b0c 8100 0064 86dd"},
+	{"raw", 4, 6, ""},
+	{"cooked", 6, 4, "0000030400060000000000000000 0800"},
+	{"cooked2", 9, 6, "86dd 0000000000010304 0006 0000000000000000"},
+};
+
+static void packets(void)
+{
+	for (size_t i = 0; i < sizeof packet_seeds / sizeof packet_seeds[0]; i++) {
+		struct kw_buf buf = {0};
+		uint8_t head[32];
+		size_t nhead = (size_t)kw_hex_decode(packet_seeds[i].head, strlen(packet_seeds[i].head), head);
+
+		kw_put_u8(&buf, packet_seeds[i].link);
+		for (size_t k = 0; k < SEGMENTS; k++) {
+			struct kw_buf packet = {0};
+
+			put_packet(&packet, k, packet_seeds[i].family, 0);
+			kw_put_u16(&buf, (uint16_t)(nhead + packet.n - RECORD));
+			kw_put_u8(&buf, 0);
+			kw_put(&buf, head, nhead);
+			kw_put(&buf, packet.p + RECORD, packet.n - RECORD);
+			kw_buf_fini(&packet);
+		}
+		write_file("lib/wire/fuzz/corpus/tcp", packet_seeds[i].name, &buf);
+		kw_buf_fini(&buf);
+	}
+}
+
+/* Of conformance/fuzz/fuzz_pcap.c, whose first byte is options. */
+static void captures(void)
+{
+	static const char *const names[] = {"tree", "json", "brief", "brief-json", "port"};
+
+	for (uint8_t options = 0; options < 5; options++) {
+		struct kw_buf buf = {0};
+		uint8_t head[KW_PCAP_HEAD];
+
+		kw_put_u8(&buf, options);
+		kw_pcap_head(head);
+		kw_put(&buf, head, sizeof head);
+		for (size_t k = 0; k < SEGMENTS; k++)
+			put_packet(&buf, k, options % 2 ? 6 : 4, (int64_t)k * 1000);
+		write_file("conformance/fuzz/corpus/pcap", names[options], &buf);
+		kw_buf_fini(&buf);
+	}
+}
+
 int main(void)
 {
 	mkdir("lib/wire/fuzz/corpus", 0777);
 	mkdir("fakebroker/fuzz/corpus", 0777);
+	mkdir("conformance/fuzz/corpus", 0777);
 	messages("lib/wire/fuzz/corpus/request", KW_REQUEST, FRAME);
 	messages("lib/wire/fuzz/corpus/response", KW_RESPONSE, FRAME);
 	messages("lib/wire/fuzz/corpus/to_json", -1, LINE);
@@ -248,5 +365,7 @@ int main(void)
 	record_sets();
 	for (int codec = KW_GZIP; codec <= KW_ZSTD; codec++)
 		deflated(codec);
+	packets();
+	captures();
 	return 0;
 }

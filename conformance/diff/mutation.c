@@ -1,0 +1,389 @@
+#include "conformance/diff/mutation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/wire/compress.h"
+
+const struct cf_diff_topic cf_diff_topics[] = {
+#define CF_X(kind, configs) {#kind, configs},
+	CF_DIFF_TOPICS(CF_X)
+#undef CF_X
+	{0},
+};
+
+enum { NTOPICS = sizeof cf_diff_topics / sizeof *cf_diff_topics - 1 };
+
+json_t *cf_diff_configs(const char *kind)
+{
+	char text[256] = "{}";
+
+	for (const struct cf_diff_topic *topic = cf_diff_topics; topic->kind; topic++)
+		if (strcmp(topic->kind, kind) == 0)
+			snprintf(text, sizeof text, "%s", topic->configs);
+	for (char *p = text; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	return json_loads(text, 0, NULL);
+}
+
+struct maker {
+	struct cf_dice *dice;
+	int64_t now_ms;
+};
+
+/* ---- right ones ---- */
+
+static json_t *some_bytes(struct maker *make)
+{
+	static const char *const texts[] = {"", "k", "value", "{\"a\": 1}", "\xc3\xa9"};
+
+	switch (cf_roll(make->dice, 6)) {
+	case 0: return json_null();
+	case 1: return json_pack("{s:i}", "size", cf_roll(make->dice, 120));
+	case 2: return json_pack("{s:s}", "hex", "fffe00");
+	default: return json_string(CF_PICK(make->dice, texts));
+	}
+}
+
+static json_t *some_record(struct maker *make, int delta)
+{
+	json_t *record = json_pack("{s:o, s:o}", "key", cf_rarely(make->dice, 4) ? json_null() : json_string("k"), "value",
+				   some_bytes(make)), *headers;
+
+	if (delta)
+		json_object_set_new(record, "timestampDelta", json_integer(delta));
+	if (!cf_rarely(make->dice, 5))
+		return record;
+	headers = json_array();
+	for (int i = 0; i <= cf_roll(make->dice, 2); i++)
+		json_array_append_new(headers, json_pack("{s:s, s:o}", "key", "h", "value", some_bytes(make)));
+	json_object_set_new(record, "headers", headers);
+	return record;
+}
+
+static json_t *some_records(struct maker *make)
+{
+	static const int counts[] = {1, 1, 1, 2, 3, 5};
+	int n = CF_PICK(make->dice, counts);
+	json_t *records = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(records, some_record(make, cf_rarely(make->dice, 4) ? cf_roll(make->dice, 50) - 10 : 0));
+	return records;
+}
+
+static json_t *right_batch(struct maker *make)
+{
+	json_t *batch = json_pack("{s:I, s:o}", "baseTimestamp", (json_int_t)make->now_ms, "records", some_records(make));
+	int codec = cf_roll(make->dice, 8);
+
+	if (codec > KW_NONE && codec <= KW_ZSTD)
+		json_object_set_new(batch, "codec", json_string(kw_codec_name(codec)));
+	return batch;
+}
+
+/* Four producers, whose next sequence nobody keeps: some of it goes on, repeats or jumps. */
+static void make_idempotent(struct maker *make, json_t *batch)
+{
+	json_object_set_new(batch, "producerId", json_integer(1000 + cf_roll(make->dice, 4)));
+	json_object_set_new(batch, "producerEpoch", json_integer(cf_rarely(make->dice, 4) ? cf_roll(make->dice, 3) : 0));
+	json_object_set_new(batch, "baseSequence", json_integer(cf_roll(make->dice, 6)));
+}
+
+/* ---- wrong ones: each changes the batch in one way ---- */
+
+typedef void wrong_fn(struct maker *make, json_t *batch);
+
+static void add_edit(json_t *batch, json_t *edit)
+{
+	json_t *edits = json_object_get(batch, "edits");
+
+	if (!edits) {
+		edits = json_array();
+		json_object_set_new(batch, "edits", edits);
+	}
+	json_array_append_new(edits, edit);
+}
+
+static void wrong_field(struct maker *make, json_t *batch)
+{
+	static const struct {
+		const char *name;
+		json_int_t values[6];
+	} fields[] = {
+		{"baseOffset", {-1, 1, 7, INT64_MAX, INT64_MIN, 0}},
+		{"partitionLeaderEpoch", {-2, 0, 5, INT32_MAX, INT32_MIN, -1}},
+		{"magic", {-1, 0, 1, 3, 127, 2}},
+		{"attributes", {5, 6, 7, 8, 0x20, 0x30}},
+		{"attributes", {0x10, 0x40, 0x80, 0x7fff, -1, 0x28}},
+		{"lastOffsetDelta", {-1, 0, 1, 4, INT32_MAX, INT32_MIN}},
+		{"baseTimestamp", {-1, 0, -2, INT64_MAX, INT64_MIN, 1}},
+		{"maxTimestamp", {-1, 0, -2, INT64_MAX, INT64_MIN, 1}},
+		{"producerId", {-2, 0, 5, INT64_MAX, INT64_MIN, 1000}},
+		{"producerEpoch", {-2, 0, 5, INT16_MAX, INT16_MIN, -1}},
+		{"baseSequence", {-2, 0, 5, INT32_MAX, INT32_MIN, -1}},
+		{"count", {-1, 0, 1, 2, INT32_MAX, INT32_MIN}},
+		{"length", {-1, 0, 13, 48, 49, INT32_MAX}},
+		{"crc", {0, 1, UINT32_MAX, 0, 1, 2}},
+	};
+	int i = cf_roll(make->dice, (int)(sizeof fields / sizeof *fields));
+
+	json_object_set_new(batch, fields[i].name, json_integer(CF_PICK(make->dice, fields[i].values)));
+}
+
+/* Off by a little from what is right. */
+static void near_field(struct maker *make, json_t *batch)
+{
+	static const char *const names[] = {"lastOffsetDelta", "count", "length", "maxTimestamp"};
+	static const char *const values[] = {"actual+1", "actual-1", "actual+2"};
+
+	add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", CF_PICK(make->dice, names), "value",
+				  CF_PICK(make->dice, values)));
+	if (!cf_rarely(make->dice, 4))
+		json_object_set_new(batch, "crc", json_string("fix"));
+}
+
+static json_t *pick_record(struct maker *make, json_t *batch, int *index)
+{
+	json_t *records = json_object_get(batch, "records");
+	size_t n = json_array_size(records);
+
+	if (n == 0)
+		return NULL;
+	*index = cf_roll(make->dice, (int)n);
+	return json_array_get(records, (size_t)*index);
+}
+
+static void wrong_record(struct maker *make, json_t *batch)
+{
+	static const char *const names[] = {"offsetDelta", "timestampDelta", "attributes"};
+	static const json_int_t values[] = {-1, 0, 1, 2, 5, 127, -128, 3600001, -3600001};
+	const char *name = CF_PICK(make->dice, names);
+	json_int_t value = CF_PICK(make->dice, values);
+	int index;
+	json_t *record = pick_record(make, batch, &index);
+
+	if (*name == 'a')
+		value = (int8_t)value;
+	if (record)
+		json_object_set_new(record, name, json_integer(value));
+}
+
+static void no_keys(struct maker *make, json_t *batch)
+{
+	int index;
+	json_t *record = pick_record(make, batch, &index);
+
+	if (record)
+		json_object_set_new(record, "key", json_null());
+}
+
+/* A field of one of the records. */
+static const char *record_field(struct maker *make, json_t *batch, char path[64])
+{
+	static const char *const fields[] = {"", ".key", ".value", ".headers", ".headers[0].key", ".headers[0].value"};
+	int index = 0;
+
+	pick_record(make, batch, &index);
+	snprintf(path, 64, "records[%d]%s", index, CF_PICK(make->dice, fields));
+	return path;
+}
+
+static void wrong_length(struct maker *make, json_t *batch)
+{
+	static const char *const words[] = {"remaining", "remaining+1", "actual+1", "actual-1", "max"};
+	static const json_int_t numbers[] = {-2, -1, 0, 1, 6};
+	char path[64];
+
+	record_field(make, batch, path);
+	add_edit(batch, json_pack("{s:s, s:s, s:o}", "edit", "set-length", "at", path, "value",
+				  cf_rarely(make->dice, 2) ? json_string(CF_PICK(make->dice, words))
+							   : json_integer(CF_PICK(make->dice, numbers))));
+}
+
+static void overlong(struct maker *make, json_t *batch)
+{
+	char path[64];
+
+	record_field(make, batch, path);
+	add_edit(batch, json_pack("{s:s, s:s, s:i}", "edit", "overlong-varint", "at", path, "size", 3 + cf_roll(make->dice, 4)));
+}
+
+static void change_record(struct maker *make, json_t *batch)
+{
+	static const char *const edits[] = {"omit", "duplicate", "truncate"};
+	char path[64];
+
+	record_field(make, batch, path);
+	add_edit(batch, json_pack("{s:s, s:s}", "edit", CF_PICK(make->dice, edits), "at", path));
+}
+
+static void behind_records(struct maker *make, json_t *batch)
+{
+	static const char *const tails[] = {"00", "ffff", "0e0000000000"};
+
+	add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "append", "at", "records", "hex", CF_PICK(make->dice, tails)));
+}
+
+static void behind_batch(struct maker *make, json_t *batch)
+{
+	static const char *const tails[] = {"00", "000000000000000000000000", "ffffffffffffffffffffffffffffffffffff"};
+
+	add_edit(batch, json_pack("{s:s, s:s}", "edit", "append", "hex", CF_PICK(make->dice, tails)));
+}
+
+static void cut(struct maker *make, json_t *batch)
+{
+	add_edit(batch, json_pack("{s:s, s:i}", "edit", "truncate", "at", cf_rarely(make->dice, 2) ? -1 - cf_roll(make->dice, 8)
+												  : 1 + cf_roll(make->dice, 90)));
+}
+
+static void flip(struct maker *make, json_t *batch)
+{
+	add_edit(batch, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, 90), "bit",
+				  cf_roll(make->dice, 8)));
+	if (!cf_rarely(make->dice, 3))
+		json_object_set_new(batch, "crc", json_string("fix"));
+}
+
+static void other_codec(struct maker *make, json_t *batch)
+{
+	add_edit(batch, json_pack("{s:s, s:i}", "edit", "codec", "value", cf_roll(make->dice, 8)));
+	json_object_set_new(batch, "crc", json_string("fix"));
+}
+
+/* What follows the header is no compressed stream, or one of nothing. */
+static void wrong_payload(struct maker *make, json_t *batch)
+{
+	static const char *const payloads[] = {
+		"", "00", "deadbeef", "1f8b0800000000000003030000000000000000",
+		"82534e41505059000000000100000001", "04224d186040820000000000", "28b52ffd200000",
+		"82534e4150505900000000010000000100000002ffff",
+	};
+
+	json_object_del(batch, "records");
+	json_object_set_new(batch, "payload", json_pack("{s:s}", "hex", CF_PICK(make->dice, payloads)));
+	json_object_set_new(batch, "codec", json_string(kw_codec_name(1 + cf_roll(make->dice, 4))));
+}
+
+static void empty(struct maker *make, json_t *batch)
+{
+	json_object_set_new(batch, "records", json_array());
+	if (cf_rarely(make->dice, 2))
+		json_object_set_new(batch, "lastOffsetDelta", json_integer(cf_roll(make->dice, 3)));
+}
+
+static void old_time(struct maker *make, json_t *batch)
+{
+	static const json_int_t by[] = {-7200000, 7200000, -3599000, 3599000, -86400000};
+
+	json_object_set_new(batch, "baseTimestamp", json_integer(make->now_ms + CF_PICK(make->dice, by)));
+}
+
+static void forms(struct maker *make, json_t *batch)
+{
+	if (cf_rarely(make->dice, 2)) {
+		json_object_set_new(batch, "codec", json_string("snappy"));
+		json_object_set_new(batch, "snappyFraming", json_string("raw"));
+	} else {
+		json_object_set_new(batch, "codec", json_string("lz4"));
+		json_object_set_new(batch, "lz4Checksum", json_string("historic"));
+	}
+}
+
+static void of_transaction(struct maker *make, json_t *batch)
+{
+	make_idempotent(make, batch);
+	json_object_set_new(batch, "attributes", json_integer(cf_rarely(make->dice, 3) ? 0x30 : 0x10));
+	json_object_del(batch, "codec");
+}
+
+static const struct {
+	wrong_fn *make;
+	int weight;
+} wrongs[] = {
+	{wrong_field, 8}, {near_field, 4}, {wrong_record, 5}, {no_keys, 3}, {wrong_length, 8}, {overlong, 3}, {change_record, 5},
+	{behind_records, 2}, {behind_batch, 2}, {cut, 2}, {flip, 6}, {other_codec, 3}, {wrong_payload, 4}, {empty, 2},
+	{old_time, 3}, {forms, 2}, {of_transaction, 1}, {make_idempotent, 6},
+};
+
+static void make_wrong(struct maker *make, json_t *batch)
+{
+	int all = 0, at;
+
+	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
+		all += wrongs[i].weight;
+	at = cf_roll(make->dice, all);
+	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+		at -= wrongs[i].weight;
+		if (at < 0) {
+			wrongs[i].make(make, batch);
+			return;
+		}
+	}
+}
+
+/* ---- the request ---- */
+
+/* Messages of magic 0 and 1: their own members. */
+static json_t *legacy_set(struct maker *make)
+{
+	json_t *set = json_pack("{s:i, s:[{s:s, s:o}]}", "magic", cf_roll(make->dice, 2), "records", "key", "k", "value",
+				some_bytes(make));
+
+	if (cf_rarely(make->dice, 3))
+		json_object_set_new(set, "codec", json_string("gzip"));
+	return set;
+}
+
+static json_t *some_batch(struct maker *make)
+{
+	static const int faults[] = {0, 1, 1, 1, 1, 2, 2, 3};
+	json_t *batch = right_batch(make);
+	int n = CF_PICK(make->dice, faults);
+
+	for (int i = 0; i < n; i++)
+		make_wrong(make, batch);
+	return batch;
+}
+
+static json_t *some_batches(struct maker *make)
+{
+	json_t *batches = json_array();
+
+	/* Kafka never answers null records; its patience with it costs time. */
+	if (cf_rarely(make->dice, 500)) {
+		json_decref(batches);
+		return json_null();
+	}
+	if (cf_rarely(make->dice, 60))
+		return batches;
+	if (cf_rarely(make->dice, 40)) {
+		json_array_append_new(batches, legacy_set(make));
+		return batches;
+	}
+	if (cf_rarely(make->dice, 60))
+		json_array_append_new(batches, json_pack("{s:{s:s}}", "raw", "hex", "0000000000000000000000100000000002ffffffff"));
+	else
+		json_array_append_new(batches, some_batch(make));
+	if (cf_rarely(make->dice, 25))
+		json_array_append_new(batches, some_batch(make));
+	return batches;
+}
+
+json_t *cf_mutation(struct cf_dice *dice, int64_t now_ms)
+{
+	static const int versions[] = {3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 12, 12, 13};
+	static const int all_acks[] = {-1, -1, -1, -1, -1, -1, 1, 1, 1, 0};
+	struct maker make = {dice, now_ms};
+	json_t *partitions = json_array();
+	int n = cf_rarely(dice, 10) ? 2 + cf_roll(dice, CF_DIFF_PARTITIONS - 1) : 1;
+	int acks = cf_rarely(dice, 60) ? 2 + cf_roll(dice, 3) : CF_PICK(dice, all_acks);
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(partitions, json_pack("{s:i, s:o}", "index", i, "batches", some_batches(&make)));
+	return json_pack("{s:s, s:i, s:i, s:o}", "topic",
+			 cf_diff_topics[cf_rarely(dice, 2) ? 0 : cf_roll(dice, NTOPICS)].kind, "version",
+			 CF_PICK(dice, versions), "acks", acks, "partitions", partitions);
+}

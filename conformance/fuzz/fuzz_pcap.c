@@ -1,0 +1,47 @@
+/* An octet of options and then a capture: the tree of what is in it is whole, and of JSON one that can be read. */
+#include <stdlib.h>
+
+#include "conformance/inspect/exchanges.h"
+#include "lib/text/fuzz/fuzz.h"
+
+FUZZ_TARGET
+
+enum { JSON = 1, BRIEF = 2, PORT = 4 };
+
+static void inspect(struct cf_inspector *inspector, const struct kw_slice *file, int options)
+{
+	struct cf_pcap_filter filter = {.api = -1, .brief = options & BRIEF, .port = options & PORT ? 9092 : 0};
+	struct kt_err err = {0};
+
+	cf_tree_open(&inspector->tree, &(struct cf_place){.none = true}, "all", NULL);
+	cf_inspect_pcap(inspector, file, &filter, &err);
+	cf_tree_close(&inspector->tree);
+	FUZZ_CHECK(err.code != KT_ENOMEM);
+	FUZZ_CHECK(err.code == 0 || err.text[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	uint8_t options = fuzz_byte(&p, &n);
+	struct kw_slice file = {p, n};
+	struct cf_inspector inspector = {.records = true};
+	char *text = NULL;
+	size_t size = 0;
+	json_t *json;
+
+	if (!cf_is_pcap(&file))
+		return 0;
+	inspector.tree.json = options & JSON;
+	inspector.tree.out = open_memstream(&text, &size);
+	inspect(&inspector, &file, options);
+	fclose(inspector.tree.out);
+	FUZZ_CHECK(inspector.tree.depth == 0);
+	FUZZ_CHECK((inspector.faults > 0) == (inspector.first[0] != '\0'));
+	if (inspector.tree.json) {
+		json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+		FUZZ_CHECK(json);
+		json_decref(json);
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* A log segment and a file beside it: an octet that says which, the segment's length in two octets, the segment, the file.
+ * What inspect shows of them is a whole tree; an index that is made of the segment's own batches agrees with it. */
+#include <stdlib.h>
+
+#include "conformance/inspect/indexes.h"
+#include "lib/text/fuzz/fuzz.h"
+
+FUZZ_TARGET
+
+enum { HEAD = 3, JSON = 128 };
+
+static const char *const names[] = {
+	"00000000000000000000.index",	 "00000000000000000000.timeindex", "00000000000000000000.txnindex",
+	"00000000000000000000.snapshot", "leader-epoch-checkpoint",	   "partition.metadata",
+};
+
+enum { NAMES = sizeof names / sizeof *names, FIRST_OFFSET = 0 };
+
+static void put_entry(struct kw_buf *index, const struct cf_batch_place *batch)
+{
+	uint8_t entry[8];
+
+	kw_wr32(entry, (uint32_t)(batch->last - FIRST_OFFSET));
+	kw_wr32(entry + 4, (uint32_t)batch->at);
+	kw_put(index, entry, sizeof entry);
+}
+
+/* Entries as Kafka would write them, one for each batch behind the first whose offsets rise and fit. */
+static void check_own_index(const struct cf_segment *segment)
+{
+	struct cf_inspector inspector = {0};
+	struct cf_beside beside = {.name = names[0], .first_offset = FIRST_OFFSET};
+	struct kw_buf index = {0};
+	int64_t last = FIRST_OFFSET - 1;
+	char *text = NULL;
+	size_t size = 0;
+
+	for (size_t i = 0; i < segment->n; i++) {
+		const struct cf_batch_place *batch = &segment->v[i];
+
+		FUZZ_CHECK(cf_segment_at(segment, batch->at) == batch);
+		if (i == 0 || batch->last <= last || batch->last - FIRST_OFFSET > INT32_MAX)
+			continue;
+		put_entry(&index, batch);
+		last = batch->last;
+	}
+	beside.bytes = (struct kw_slice){index.p, index.n};
+	inspector.tree.out = open_memstream(&text, &size);
+	cf_inspect_index(&inspector, KW_INDEX_OFFSET, &beside, segment);
+	fclose(inspector.tree.out);
+	FUZZ_CHECK(inspector.faults == 0);
+	kw_buf_fini(&index);
+	free(text);
+}
+
+static void show(const struct kw_slice *bytes, const struct kw_slice *file, const char *name,
+		 struct cf_inspector *inspector)
+{
+	struct cf_beside beside = {.name = name, .bytes = *file, .first_offset = FIRST_OFFSET, .entries = true};
+	struct cf_segment segment;
+
+	cf_inspect_recovery(inspector, bytes, FIRST_OFFSET);
+	FUZZ_CHECK(cf_segment_read(&segment, bytes, FIRST_OFFSET, NULL) == 0 && segment.end <= bytes->n);
+	cf_inspect_alone(inspector, name, file, FIRST_OFFSET);
+	for (enum kw_index index = 0; index < KW_INDEX_KINDS; index++)
+		cf_inspect_index(inspector, index, &beside, &segment);
+	cf_inspect_epochs(inspector, &beside, &segment);
+	check_own_index(&segment);
+	cf_segment_fini(&segment);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct cf_inspector inspector = {0};
+	struct kw_slice bytes, file;
+	char *text = NULL;
+	size_t size = 0;
+	json_t *json;
+
+	if (n < HEAD)
+		return 0;
+	bytes = (struct kw_slice){p + HEAD, kw_rd16(p + 1)};
+	if (bytes.n > n - HEAD)
+		bytes.n = n - HEAD;
+	file = (struct kw_slice){p + HEAD + bytes.n, n - HEAD - bytes.n};
+	inspector.tree.json = p[0] & JSON;
+	inspector.tree.out = open_memstream(&text, &size);
+	cf_tree_open(&inspector.tree, &(struct cf_place){.none = true}, "all", NULL);
+	show(&bytes, &file, names[(p[0] & ~JSON) % NAMES], &inspector);
+	cf_tree_close(&inspector.tree);
+	fclose(inspector.tree.out);
+	FUZZ_CHECK(inspector.tree.depth == 0);
+	FUZZ_CHECK((inspector.faults > 0) == (inspector.first[0] != '\0'));
+	if (inspector.tree.json) {
+		json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+		FUZZ_CHECK(json);
+		json_decref(json);
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,565 @@
+/* What is found in captures that were made by hand. An exchange is told as "1 Metadata 1 c7 24@0/18@0": connection, API, version,
+ * correlation id, size and place of request and answer, then what is wrong or remarked. */
+#include "conformance/tests/captures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "conformance/inspect/exchanges.h"
+#include "lib/wire/message.h"
+
+#define ME "00026d65"                              /* client id "me" */
+#define METADATA(id) "00000010 0003 0001 " id ME "00000000"
+#define METADATA_ANSWER(id) "00000010 " id "00000000 ffffffff 00000000"
+#define VERSIONS(version) "0000000c 0012 " version " 00000001" ME
+
+static struct capture capture;
+static struct cf_pcap_totals totals;
+static char told[8000];
+
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char *format, ...)
+{
+	size_t n = strlen(told);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(told + n, sizeof told - n, format, ap);
+	va_end(ap);
+}
+
+static void tell_frame(const struct cf_frame *frame)
+{
+	if (!frame) {
+		tell("-");
+		return;
+	}
+	tell("%d@%d", (int)frame->size, (int)frame->at);
+	if (frame->missing)
+		tell("-%d", (int)frame->missing);
+	assert_true(frame->bytes.n + frame->missing <= frame->size);
+}
+
+static void on_exchange(void *arg, const struct cf_exchange *exchange)
+{
+	const char *name = exchange->token ? "token" : kw_api_name(exchange->api);
+
+	(void)arg;
+	tell("%d %s %d c%d ", (int)exchange->conn->number, name ? name : "?", exchange->version, (int)exchange->correlation);
+	tell_frame(exchange->request);
+	tell("/");
+	tell_frame(exchange->response);
+	tell("%s%s%s%s\n", exchange->fault ? " WRONG: " : "", exchange->fault ? exchange->fault : "", exchange->remark ? " " : "",
+	     exchange->remark ? exchange->remark : "");
+}
+
+static void on_ended(void *arg, const struct cf_talked *talked)
+{
+	(void)arg;
+	if (talked->talk != CF_TALK_KAFKA)
+		tell("%d %s\n", (int)talked->conn.number, cf_talk_text(talked->talk));
+}
+
+static int read_as(int port, struct kt_err *err)
+{
+	struct cf_pcap_ops ops = {on_exchange, on_ended, NULL, NULL, port};
+	struct kw_slice file = {capture.file.p, capture.file.n};
+
+	told[0] = '\0';
+	assert_false(capture.file.failed);
+	assert_true(cf_is_pcap(&file));
+	return cf_pcap_read(&file, &ops, &totals, err);
+}
+
+static void is_read_as(int port, const char *wanted)
+{
+	struct kt_err err = {0};
+
+	if (read_as(port, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(told, wanted);
+}
+
+static void is_read(const char *wanted)
+{
+	is_read_as(0, wanted);
+}
+
+/* A connection whose handshake was captured. */
+static void begin(void)
+{
+	capture_begin(&capture);
+	capture_connect(&capture, 40000, true);
+}
+
+static void client(const char *hex)
+{
+	capture_say(&capture, true, hex);
+}
+
+static void broker(const char *hex)
+{
+	capture_say(&capture, false, hex);
+}
+
+/* ---- frames ---- */
+
+static void requests_and_answers(void **state)
+{
+	(void)state;
+	begin();
+	client(METADATA("00000007"));
+	broker(METADATA_ANSWER("00000007"));
+	client(METADATA("00000008") METADATA("00000009"));       /* two in a packet, answered in one and a half */
+	client("00000010 0003");                                 /* one in three */
+	client("0001 0000000a 0002 6d");
+	client("65 00000000");
+	broker(METADATA_ANSWER("00000008") METADATA_ANSWER("00000009") "0000");
+	broker("0010 0000000a 00000000 ffffffff 00000000");
+	capture_close(&capture, true);
+	is_read("1 Metadata 1 c7 20@0/20@0\n"
+		"1 Metadata 1 c8 20@20/20@20\n"
+		"1 Metadata 1 c9 20@40/20@40\n"
+		"1 Metadata 1 c10 20@60/20@60\n");
+	assert_int_equal(totals.packets, 13);
+	assert_int_equal(totals.segments, 13);
+	assert_int_equal(totals.kafka, 1);
+	assert_int_equal(totals.missing, 0);
+	assert_false(totals.truncated);
+}
+
+static void acks_of_zero(void **state)
+{
+	(void)state;
+	begin();
+	client("0000001a 0000 0003 00000001" ME "ffff 0000 00000001 00000000" "0000");
+	client(METADATA("00000002"));
+	broker(METADATA_ANSWER("00000002"));
+	is_read("1 Produce 3 c1 30@0/- acks=0: no answer is due\n"
+		"1 Metadata 1 c2 20@30/20@0\n");
+}
+
+static void answers_that_do_not_fit(void **state)
+{
+	(void)state;
+	begin();
+	client(METADATA("00000001") METADATA("00000002"));
+	broker(METADATA_ANSWER("00000002") METADATA_ANSWER("00000063") METADATA_ANSWER("00000001"));
+	is_read("1 Metadata 1 c2 20@20/20@0 WRONG: answered before an older request\n"
+		"1 ? -1 c99 -/20@20 WRONG: answers no request: none with its correlation id waits\n"
+		"1 Metadata 1 c1 20@0/20@40\n");
+}
+
+static void no_answers(void **state)
+{
+	(void)state;
+	begin();
+	client(METADATA("00000001"));
+	is_read("1 Metadata 1 c1 20@0/- no answer yet when the capture ended\n");
+	capture_close(&capture, false);
+	is_read("1 Metadata 1 c1 20@0/- no answer: the connection was closed\n");
+	begin();
+	client(METADATA("00000001"));
+	capture_packet(&capture, false, KW_TCP_RST | KW_TCP_ACK, "", 0);
+	is_read("1 Metadata 1 c1 20@0/- no answer: the connection was reset\n");
+}
+
+static void sizes_that_are_wrong(void **state)
+{
+	(void)state;
+	begin();
+	client(METADATA("00000001"));
+	broker("ffffffff 00000001");
+	client(METADATA("00000002"));
+	broker(METADATA_ANSWER("00000002"));                     /* where a packet begins it goes on */
+	is_read("1 Metadata 1 c1 20@0/4@0 WRONG: the size field says what cannot be; where the next frame begins is not known\n"
+		"1 Metadata 1 c2 20@20/20@8\n");
+	begin();
+	client(METADATA("00000001"));
+	broker("00000010 00000001 0000");
+	capture_close(&capture, false);
+	is_read("1 Metadata 1 c1 20@0/20@0 WRONG: the connection ends inside of the frame\n");
+	begin();
+	client("00000010 0003 0001 00000001 0002 6d");
+	is_read("1 Metadata 1 c1 20@0/- the capture ends inside of the frame\n");
+	begin();
+	client("00000010 0003 0001 00000001 0002 6d");
+	capture_close(&capture, true);
+	is_read("1 Metadata 1 c1 20@0/- WRONG: the connection ends inside of the frame\n");
+}
+
+/* ---- who is who ---- */
+
+static void sasl_tokens(void **state)
+{
+	(void)state;
+	begin();
+	client("00000013 0011 0000 00000001" ME "0005 504c41494e");
+	broker("0000000a 00000001 0000 00000000");
+	client("0000000a 00 757365720070617373");
+	broker("00000000");
+	client(METADATA("00000002"));
+	broker(METADATA_ANSWER("00000002"));
+	is_read("1 SaslHandshake 0 c1 23@0/14@0\n"
+		"1 token -1 c0 14@23/4@14\n"
+		"1 Metadata 1 c2 20@37/20@18\n");
+	/* A mechanism that is refused is followed by no token. */
+	begin();
+	client("00000013 0011 0000 00000001" ME "0005 504c41494e");
+	broker("0000000a 00000001 0021 00000000");
+	client("00000013 0011 0000 00000002" ME "0005 504c41494e");
+	is_read("1 SaslHandshake 0 c1 23@0/14@0\n"
+		"1 SaslHandshake 0 c2 23@23/- no answer yet when the capture ended\n");
+}
+
+static void other_protocols(void **state)
+{
+	(void)state;
+	begin();
+	client("16030102000100");
+	capture_connect(&capture, 40001, true);
+	client("474554202f20485454502f312e310d0a");
+	capture_connect(&capture, 40002, true);
+	client("0000");
+	capture_connect(&capture, 40003, true);
+	is_read("1 TLS, which cannot be looked into\n"
+		"2 does not begin as Kafka does\n"
+		"3 too little to know what it is\n"
+		"4 too little to know what it is\n");
+	assert_int_equal(totals.kafka, 0);
+	assert_int_equal(totals.connections, 4);
+}
+
+/* A request that no Kafka has is known as one by its port, or by its broker. */
+static void the_broker_is_known(void **state)
+{
+	(void)state;
+	begin();
+	client("0000000c 03e7 0000 00000001" ME);
+	is_read("1 does not begin as Kafka does\n");
+	is_read_as(9092, "1 ? 0 c1 16@0/- no answer yet when the capture ended\n");
+	is_read_as(40000, "1 ? -1 c65470464 -/16@0 WRONG: answers no request: none with its correlation id waits\n");
+	is_read_as(1, "1 does not begin as Kafka does\n");
+	begin();
+	client(METADATA("00000001"));
+	broker(METADATA_ANSWER("00000001"));
+	capture_connect(&capture, 40001, true);
+	client("0000000c 03e7 0000 00000001" ME);
+	is_read("1 Metadata 1 c1 20@0/20@0\n"
+		"2 ? 0 c1 16@0/- no answer yet when the capture ended\n");
+}
+
+/* ---- holes ---- */
+
+static void beginning_not_captured(void **state)
+{
+	(void)state;
+	capture_begin(&capture);
+	capture_connect(&capture, 40000, false);
+	broker("0102030405");                                    /* the end of an answer */
+	client("aabb");                                          /* the end of a request */
+	broker(METADATA_ANSWER("00000001"));
+	client(METADATA("00000002"));
+	broker(METADATA_ANSWER("00000002"));
+	is_read("1 Metadata 1 c2 20@2/20@25\n");
+	/* What comes first may be an answer to a request before. */
+	capture_begin(&capture);
+	capture_connect(&capture, 40000, false);
+	client(METADATA("00000002"));
+	broker(METADATA_ANSWER("00000001"));
+	broker(METADATA_ANSWER("00000002"));
+	is_read("1 Metadata 1 c2 20@0/20@20\n");
+}
+
+static void holes_in_frames(void **state)
+{
+	(void)state;
+	/* Inside of a frame: its end is known all the same. */
+	begin();
+	client(METADATA("00000001"));
+	broker("00000010 00000001");
+	capture_miss(&capture, false, 5);
+	broker("ffffff 00000000");
+	client(METADATA("00000002"));
+	broker(METADATA_ANSWER("00000002"));
+	is_read("1 Metadata 1 c1 20@0/20@0-5\n"
+		"1 Metadata 1 c2 20@20/20@20\n");
+	assert_int_equal(totals.missing, 5);
+	/* Over the beginning of the next. */
+	begin();
+	client(METADATA("00000001") METADATA("00000002") METADATA("00000003"));
+	broker("00000010 00000001");
+	capture_miss(&capture, false, 20);
+	broker("ffffffff 00000000");
+	broker(METADATA_ANSWER("00000003"));
+	is_read("1 Metadata 1 c1 20@0/20@0-12\n"
+		"1 Metadata 1 c2 20@20/- no answer in what was captured\n"
+		"1 Metadata 1 c3 20@40/20@36\n");
+	/* Of whole requests: their answers come all the same. */
+	begin();
+	client(METADATA("00000001"));
+	broker(METADATA_ANSWER("00000001"));
+	capture_miss(&capture, true, 20);
+	broker(METADATA_ANSWER("00000002"));
+	client(METADATA("00000003"));
+	broker(METADATA_ANSWER("00000003"));
+	capture_close(&capture, true);
+	is_read("1 Metadata 1 c1 20@0/20@0\n"
+		"1 ? -1 c2 -/20@20 its request was not captured\n"
+		"1 Metadata 1 c3 20@40/20@40\n");
+}
+
+/* A capture of so few bytes of each packet that the client id is not in it, nor in a request the correlation id. */
+static void packets_cut_short(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 2; i++) {
+		client("00000010 0003 0001 00");
+		capture_miss(&capture, true, 11);
+		broker("00000010 0000000100");
+		capture_miss(&capture, false, 11);
+	}
+	capture_close(&capture, true);
+	is_read("1 Metadata 1 c0 20@0-11/20@0-11\n"
+		"1 Metadata 1 c0 20@20-11/20@20-11\n");
+}
+
+/* ---- files ---- */
+
+/* All kinds of exchanges in several connections, some of them broken. */
+static void make_all(void)
+{
+	begin();
+	client(VERSIONS("0063"));                                /* a version that is not known yet */
+	broker("0000000a 00000001 0023 00000000");
+	client(METADATA("00000002"));
+	broker("00000010 00000002 00000000 ffffffff 00000009");  /* nine topics in no bytes */
+	client("0000001a 0000 0003 00000003" ME "ffff 0000 00000001 00000000" "0000");
+	capture_connect(&capture, 40001, true);
+	client("00000013 0011 0000 00000001" ME "0005 504c41494e");
+	broker("0000000a 00000001 0000 00000000");
+	client("0000000a 00 757365720070617373");
+	broker("00000000");
+	capture_close(&capture, true);
+	capture_connect(&capture, 40002, false);
+	client(METADATA("00000007"));
+	capture_miss(&capture, false, 10);
+	broker(METADATA_ANSWER("00000007"));
+}
+
+static char *text;
+static size_t text_size;
+
+static int show(const struct cf_pcap_filter *filter, bool json, struct cf_inspector *inspector, struct kt_err *err)
+{
+	struct kw_slice file = {capture.file.p, capture.file.n};
+
+	free(text);
+	text = NULL;
+	*inspector = (struct cf_inspector){.records = true, .tree.json = json};
+	inspector->tree.out = open_memstream(&text, &text_size);
+	cf_tree_open(&inspector->tree, &(struct cf_place){.none = true}, "all", NULL);
+	cf_inspect_pcap(inspector, &file, filter, err);
+	cf_tree_close(&inspector->tree);
+	fclose(inspector->tree.out);
+	assert_int_equal(inspector->tree.depth, 0);
+	return err->code;
+}
+
+static void says(const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("\"%s\" is not in\n%s", words, text);
+}
+
+static void shown_as_trees(void **state)
+{
+	struct cf_pcap_filter filter = {.api = -1};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+
+	(void)state;
+	make_all();
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	says("exchange 1            connection 1, 0.003000 s, ApiVersions 99, 16 bytes, answered after 0.001000 s with 14 bytes,"
+	     " UNSUPPORTED_VERSION (35)");
+	says("ApiVersions 0 response");
+	says("wrong: byte 16 of topics: ");
+	says("remark                acks=0: no answer is due");
+	says("token                 00757365720070617373");
+	says("connection 2          client 10.0.0.1:40001, broker 10.0.0.2:9092, 2 exchanges, 37 and 18 bytes, closed");
+	says("its beginning was not captured");
+	says("packets 19, of TCP 19; connections 3, of Kafka 3");
+	assert_true(inspector.incomplete);
+	assert_int_equal(inspector.faults, 2);
+	assert_string_equal(inspector.first, "request of exchange 1: byte 6: ApiVersionsRequest has no version 99 (known: 0-5)");
+}
+
+static void some_of_it(void **state)
+{
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+
+	(void)state;
+	make_all();
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .connection = 2, .brief = true}, false, &inspector, &err), 0);
+	assert_int_equal(inspector.faults, 0);
+	assert_null(strstr(text, "connection 1"));
+	assert_null(strstr(text, "frame"));
+	says("connection 2, 0.011000 s, SaslHandshake 0, 23 bytes, answered after 0.001000 s with 14 bytes");
+	says("connection 2, 0.013000 s, SASL token, 14 bytes, answered after 0.001000 s with 4 bytes");
+	/* What is wrong is shown whole in brief, too. */
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = 3, .brief = true}, false, &inspector, &err), 0);
+	assert_int_equal(inspector.faults, 1);
+	says("wrong: byte 16 of topics");
+	assert_null(strstr(text, "ApiVersions"));
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .exchange = 99}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "there is no such exchange");
+	err = (struct kt_err){0};
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .port = 77}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "none of its 3 connections speaks Kafka");
+}
+
+static void shown_as_json(void **state)
+{
+	struct cf_pcap_filter filter = {.api = -1};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+	json_t *all;
+
+	(void)state;
+	make_all();
+	assert_int_equal(show(&filter, true, &inspector, &err), 0);
+	all = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(all);
+	/* Six exchanges, three connections, and the sum. */
+	assert_int_equal(json_array_size(json_object_get(all, "fields")), 10);
+	json_decref(all);
+}
+
+/* The file is cut at every byte: what is in front of the cut is read, and where it is cut is told. */
+static void files_cut_at_every_byte(void **state)
+{
+	struct cf_pcap_ops ops = {on_exchange, on_ended, NULL, NULL, 0};
+	size_t cut_packets = 0;
+	struct kt_err err = {0};
+
+	(void)state;
+	make_all();
+	for (size_t n = 4; n < capture.file.n; n++) {
+		uint8_t *copy = malloc(n);
+		int code;
+
+		memcpy(copy, capture.file.p, n);
+		told[0] = '\0';
+		err = (struct kt_err){0};
+		code = cf_pcap_read(&(struct kw_slice){copy, n}, &ops, &totals, &err);
+		assert_int_equal(code, n < KW_PCAP_HEAD ? KT_ESYNTAX : 0);
+		cut_packets += totals.truncated;
+		free(copy);
+	}
+	/* All but those between two packets. */
+	assert_int_equal(cut_packets, capture.file.n - KW_PCAP_HEAD - 19);
+}
+
+static void files_that_are_wrong(void **state)
+{
+	struct kt_err err = {0};
+
+	(void)state;
+	make_all();
+	kw_wr32(capture.file.p + KW_PCAP_HEAD + 16 + 40 + 8, 0xffffffff);   /* the size of the second packet */
+	assert_int_equal(read_as(0, &err), KT_ESYNTAX);
+	assert_int_equal(strncmp(err.text, "packet 2, at byte 80: ", 22), 0);
+	make_all();
+	kw_wr32(capture.file.p + 20, 147);
+	err = (struct kt_err){0};
+	assert_int_equal(read_as(0, &err), KT_ETYPE);
+	assert_string_equal(err.text, "packets of link type 147 (unknown) cannot be read");
+	/* A packet that is no right one is passed over and told. */
+	make_all();
+	capture.file.p[KW_PCAP_HEAD + 16] = 0x55;
+	err = (struct kt_err){0};
+	assert_int_equal(read_as(0, &err), 0);
+	assert_int_equal(totals.unread, 1);
+	assert_string_equal(totals.unread_text, "packet 1, which ends at byte 80: no IPv4 head, where one should be");
+}
+
+/* The same packets in the blocks of pcapng: section, interface, packets. */
+static void put_block(struct kw_buf *out, uint32_t type, const void *p, size_t n)
+{
+	size_t padded = (n + 3) / 4 * 4;
+
+	kw_put_u32(out, type);
+	kw_put_u32(out, (uint32_t)(padded + 12));
+	kw_put(out, p, n);
+	kw_put(out, "\0\0\0", padded - n);
+	kw_put_u32(out, (uint32_t)(padded + 12));
+}
+
+static void pcapng(void **state)
+{
+	static const uint8_t section[16] = {0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255};
+	static const uint8_t interface[8] = {0, KW_LINK_RAW, 0, 0, 0, 4, 0, 0};
+	struct kw_buf out = {0};
+	char wanted[sizeof told];
+
+	(void)state;
+	make_all();
+	assert_int_equal(read_as(0, NULL), 0);
+	memcpy(wanted, told, sizeof told);
+	put_block(&out, 0x0a0d0d0a, section, sizeof section);
+	put_block(&out, 1, interface, sizeof interface);
+	for (size_t at = KW_PCAP_HEAD; at < capture.file.n;) {
+		const uint8_t *record = capture.file.p + at;
+		size_t n = kw_rd32(record + 8);
+		uint64_t time = (uint64_t)kw_rd32(record) * 1000000 + kw_rd32(record + 4);
+		struct kw_buf packet = {0};
+
+		kw_put_u32(&packet, 0);
+		kw_put_u64(&packet, time);
+		kw_put_u32(&packet, (uint32_t)n);
+		kw_put_u32(&packet, (uint32_t)n);
+		kw_put(&packet, record + 16, n);
+		put_block(&out, 6, packet.p, packet.n);
+		kw_buf_fini(&packet);
+		at += 16 + n;
+	}
+	kw_buf_fini(&capture.file);
+	capture.file = out;
+	is_read(wanted);
+}
+
+static int give_back(void **state)
+{
+	(void)state;
+	free(text);
+	kw_buf_fini(&capture.file);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_and_answers),
+		cmocka_unit_test(acks_of_zero),
+		cmocka_unit_test(answers_that_do_not_fit),
+		cmocka_unit_test(no_answers),
+		cmocka_unit_test(sizes_that_are_wrong),
+		cmocka_unit_test(sasl_tokens),
+		cmocka_unit_test(other_protocols),
+		cmocka_unit_test(the_broker_is_known),
+		cmocka_unit_test(beginning_not_captured),
+		cmocka_unit_test(holes_in_frames),
+		cmocka_unit_test(packets_cut_short),
+		cmocka_unit_test(shown_as_trees),
+		cmocka_unit_test(some_of_it),
+		cmocka_unit_test(shown_as_json),
+		cmocka_unit_test(files_cut_at_every_byte),
+		cmocka_unit_test(files_that_are_wrong),
+		cmocka_unit_test(pcapng),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, give_back);
+}

@@ -1,0 +1,208 @@
+/* Stopping and starting one of our brokers while the others serve. */
+#include <stdlib.h>
+
+#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/fetch_sessions.h"
+#include "fakebroker/cluster/log_line.h"
+
+enum { CLOSE_MS = 2000 };
+
+bool fb_node_runs(const struct fb_cluster *cluster, int32_t id)
+{
+	const struct fb_node *node = fb_cluster_node(cluster, id);
+
+	return node && !node->controller && !node->stopped;
+}
+
+const struct fb_node *fb_cluster_running(const struct fb_cluster *cluster, size_t from)
+{
+	size_t brokers = cluster->nnodes - 1;
+
+	for (size_t i = 0; i < brokers; i++) {
+		const struct fb_node *node = &cluster->nodes[(from + i) % brokers];
+
+		if (!node->stopped)
+			return node;
+	}
+	return NULL;
+}
+
+int32_t fb_cluster_any(const struct fb_cluster *cluster)
+{
+	const struct fb_node *node = fb_cluster_running(cluster, 0);
+
+	return node ? node->id : -1;
+}
+
+/* ---- leaders ---- */
+
+/* The first replica in sync that runs. All that run are in sync; of a partition without a leader, only the last one is. */
+static int32_t choose(const struct fb_cluster *cluster, const struct fb_partition *partition)
+{
+	const struct fb_topic *topic = partition->topic;
+	const int32_t *replicas = topic->replicas + partition->index * topic->replicationFactor;
+
+	if (partition->leader == FB_NO_LEADER)
+		return fb_node_runs(cluster, partition->lastLeader) ? partition->lastLeader : FB_NO_LEADER;
+	for (int32_t r = 0; r < topic->replicationFactor; r++)
+		if (fb_node_runs(cluster, replicas[r]))
+			return replicas[r];
+	return FB_NO_LEADER;
+}
+
+static void elect(struct fb_cluster *cluster, struct fb_partition *partition)
+{
+	int32_t leader;
+
+	if (fb_node_runs(cluster, partition->leader))
+		return;
+	leader = choose(cluster, partition);
+	if (leader == partition->leader)
+		return;
+	pthread_mutex_lock(&partition->lock);
+	if (leader != FB_NO_LEADER)
+		partition->lastLeader = leader;
+	partition->leader = leader;
+	partition->leaderEpoch++;
+	if (fb_epochs_begin(&partition->epochs, partition->leaderEpoch, partition->log.logEndOffset) < 0)
+		fb_log_line(KASSAY_ERROR, "no memory to remember epoch %d of %s-%d", partition->leaderEpoch,
+			    partition->topic->name, partition->index);
+	pthread_mutex_unlock(&partition->lock);
+	cluster->metadata_offset++;
+}
+
+void fb_cluster_elect(struct fb_cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->ntopics; i++)
+		for (int32_t p = 0; p < cluster->topics[i]->npartitions; p++)
+			elect(cluster, &cluster->topics[i]->partitions[p]);
+}
+
+/* ---- stopping ---- */
+
+/* What the controller does of a broker that may go. It is registered still, unless somebody unregistered it. */
+static void retire(struct fb_cluster *cluster, struct fb_node *node)
+{
+	struct fb_broker *broker = fb_cluster_broker(cluster, node->id);
+
+	node->stopped = true;
+	if (broker && broker->own) {
+		broker->own = false;
+		broker->fenced = broker->inControlledShutdown = true;
+		broker->contact_ns = 0;
+		cluster->metadata_offset++;
+	}
+	fb_cluster_elect(cluster);
+}
+
+int fb_node_stop(struct fb_cluster *cluster, struct fb_node *node, bool *held, struct kt_err *err)
+{
+	bool stopped;
+
+	pthread_rwlock_wrlock(&cluster->lock);
+	stopped = node->stopped;
+	if (!stopped)
+		retire(cluster, node);
+	pthread_rwlock_unlock(&cluster->lock);
+	if (stopped)
+		return kt_fail(err, KT_EUSAGE, "broker %d is stopped already", node->id);
+	*held = fb_server_close(cluster->server, node, CLOSE_MS, NULL) < 0;
+	fb_node_close_observer(cluster, node);
+	fb_fetch_sessions_clear(node->fetch_sessions);
+	fb_server_poke(cluster->server);   /* fetches that wait elsewhere look at their partitions again */
+	fb_log_line(KASSAY_INFO, "broker %d stopped%s", node->id, *held ? "; a request holds up a thread" : "");
+	return 0;
+}
+
+/* ---- starting ---- */
+
+/* All or nothing. */
+static int change_statics(struct fb_cluster *cluster, int32_t id, const struct fb_static_change *changes, size_t n,
+			  struct kt_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (changes[i].value.n >= 0 && fb_cluster_check_static(cluster, changes[i].name, changes[i].value, err) < 0)
+			return err->code;
+	for (size_t i = 0; i < n; i++) {
+		if (changes[i].value.n < 0)
+			fb_configs_unset_static(cluster->configs, id, changes[i].name);
+		else if (fb_cluster_set_static(cluster, id, changes[i].name, changes[i].value, err) < 0)
+			return err->code;
+	}
+	return 0;
+}
+
+static bool has_validators(const struct fb_static_change *changes, size_t n)
+{
+	size_t prefix = strlen(FB_VALIDATOR_PREFIX);
+
+	for (size_t i = 0; i < n; i++)
+		if (changes[i].name.n >= (int32_t)prefix && memcmp(changes[i].name.s, FB_VALIDATOR_PREFIX, prefix) == 0)
+			return true;
+	return false;
+}
+
+/* As a new incarnation. A refusal is KT_EPEER. */
+static int readmit(struct fb_cluster *cluster, struct fb_node *node, const struct fb_static_change *changes, size_t n,
+		   struct kt_err *err)
+{
+	struct kt_err why = {0};
+
+	kw_uuid_random(&node->incarnationId);
+	node->stopped = false;
+	if (fb_node_join(cluster, node, &why) == 0 &&
+	    (n == 0 || fb_topics_reconfigure(cluster, has_validators(changes, n), &why) == 0)) {
+		fb_cluster_elect(cluster);
+		return 0;
+	}
+	retire(cluster, node);
+	return kt_fail(err, why.code == KT_ENOMEM ? KT_ENOMEM : KT_EPEER, "%s", why.text);
+}
+
+/* Under the lock: everything but what takes time. */
+static int admit(struct fb_cluster *cluster, struct fb_node *node, const struct fb_static_change *changes, size_t n,
+		 struct kt_err *err)
+{
+	if (!node->stopped)
+		return kt_fail(err, KT_EUSAGE, "broker %d runs", node->id);
+	if (change_statics(cluster, node->id, changes, n, err) < 0)
+		return err->code;
+	return readmit(cluster, node, changes, n, err);
+}
+
+/* Remembers the outcome; a start that failed leaves no trace. */
+static void conclude(struct fb_cluster *cluster, struct fb_node *node, const struct kt_err *why)
+{
+	pthread_rwlock_wrlock(&cluster->lock);
+	if (why->code && !node->stopped)
+		retire(cluster, node);
+	free(node->whyStopped);
+	node->whyStopped = why->code ? strdup(why->text) : NULL;
+	pthread_rwlock_unlock(&cluster->lock);
+	if (why->code)
+		fb_node_close_observer(cluster, node);
+}
+
+int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct fb_static_change *changes, size_t n,
+		  struct kt_err *err)
+{
+	struct kt_err why = {0};
+
+	pthread_rwlock_wrlock(&cluster->lock);
+	admit(cluster, node, changes, n, &why);
+	pthread_rwlock_unlock(&cluster->lock);
+	if (why.code == KT_EUSAGE)
+		return kt_fail(err, why.code, "%s", why.text);
+	if (!why.code)
+		fb_node_observe(cluster, node, &why);
+	if (!why.code)
+		fb_server_reopen(cluster->server, node, &why);
+	conclude(cluster, node, &why);
+	if (why.code) {
+		fb_log_line(KASSAY_WARN, "broker %d does not start: %s", node->id, why.text);
+		return kt_fail(err, why.code, "%s", why.text);
+	}
+	fb_log_line(KASSAY_INFO, "broker %d started", node->id);
+	fb_server_poke(cluster->server);
+	return 0;
+}

@@ -1,0 +1,511 @@
+/* Brokers that stop and start while the others serve: what clients and the controller see of it, rolling restarts with
+ * other static values, and all of that under load on four event loops (meant for ThreadSanitizer, too). */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "fakebroker/cluster/log_line.h"
+#include "fakebroker/tests/http.h"
+#include "fakebroker/tests/talk.h"
+#include "lib/wire/errors.h"
+
+static struct running run;
+
+static void start(int threads)
+{
+	static char scenario[] = "fakebroker/tests/scenarios/good-restart.json";
+	struct fb_settings settings = {.scenario = scenario, .threads = threads};
+
+	running_start(&run, &settings);
+}
+
+static int start_one(void **state)
+{
+	(void)state;
+	start(1);
+	return 0;
+}
+
+static int start_four(void **state)
+{
+	(void)state;
+	start(4);
+	return 0;
+}
+
+static int stop_all(void **state)
+{
+	(void)state;
+	running_stop(&run);
+	return 0;
+}
+
+static void post(int status, const char *path, const char *body)
+{
+	json_decref(http_json(&run, status, "POST", path, body));
+}
+
+/* Does anybody listen there? */
+static int try_port(int port)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), code;
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	code = connect(fd, (struct sockaddr *)&in, sizeof in) < 0 ? errno : 0;
+	close(fd);
+	return code;
+}
+
+static json_t *metadata(struct kc_conn *conn, const char *topic)
+{
+	return talk(&run, conn, "Metadata", 12, "{'topics': [{'topicId': 'AAAAAAAAAAAAAAAAAAAAAA', 'name': '%s'}], "
+		    "'allowAutoTopicCreation': false}", topic);
+}
+
+/* "2,3" of an array of ids. */
+static const char *ids(json_t *json, const char *path, char out[64])
+{
+	json_t *id;
+	size_t i, n = 0;
+
+	out[0] = '\0';
+	json_array_foreach(at(json, path), i, id)
+		n += (size_t)snprintf(out + n, 64 - n, "%s%d", i ? "," : "", (int)json_integer_value(id));
+	return out;
+}
+
+static void assert_ids(json_t *json, const char *path, const char *expected)
+{
+	char text[64];
+
+	assert_string_equal(ids(json, path, text), expected);
+}
+
+/* ---- what is seen of it ---- */
+
+static void a_stopped_broker_is_gone_for_clients(void **state)
+{
+	struct kc_conn *one = dial(&run, 1), *two = dial(&run, 2);
+	int port = fb_cluster_node(run.process.cluster, 2)->port;
+	const uint8_t *p;
+	size_t n;
+	json_t *json;
+
+	(void)state;
+	tell(&run, two, "Fetch", 12, "{'maxWaitMs': 60000, 'minBytes': 1, 'maxBytes': 1000, 'topics': [{'topic': 'one', "
+	     "'partitions': [{'partition': 1, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]}");
+	post(200, "/v1/nodes/2/stop", NULL);
+	assert_int_equal(try_port(port), ECONNREFUSED);
+	assert_int_equal(kc_read_frame(two, soon(), &p, &n, NULL), KT_ECLOSED);
+	kc_free(two);
+	json = talk(&run, one, "DescribeCluster", 2, "{'endpointType': 1, 'includeFencedBrokers': true}");
+	assert_int_equal(json_array_size(at(json, "brokers")), 3);
+	assert_int_equal(num_at(json, "brokers.1.brokerId"), 2);
+	assert_true(num_at(json, "brokers.1.isFenced"));
+	assert_false(num_at(json, "brokers.2.isFenced"));
+	json_decref(json);
+	json = metadata(one, "three");
+	assert_int_equal(json_array_size(at(json, "brokers")), 2);
+	assert_int_equal(num_at(json, "brokers.1.nodeId"), 3);
+	json_decref(json);
+	kc_free(one);
+}
+
+static void its_partitions_get_other_leaders(void **state)
+{
+	struct kc_conn *one = dial(&run, 1);
+	json_t *json = metadata(one, "three");
+
+	(void)state;
+	assert_ids(json, "topics.0.partitions.0.replicaNodes", "2,3,1");
+	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderId"), 2);
+	json_decref(json);
+	post(200, "/v1/nodes/2/stop", NULL);
+	json = metadata(one, "three");
+	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderId"), 3);
+	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderEpoch"), 1);
+	assert_ids(json, "topics.0.partitions.0.isrNodes", "3,1");
+	assert_ids(json, "topics.0.partitions.0.offlineReplicas", "2");
+	assert_int_equal(num_at(json, "topics.0.partitions.1.leaderEpoch"), 0);
+	json_decref(json);
+	post(200, "/v1/nodes/2/start", NULL);
+	json = metadata(one, "three");
+	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderId"), 3);   /* no election without need */
+	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderEpoch"), 1);
+	assert_ids(json, "topics.0.partitions.0.isrNodes", "2,3,1");
+	assert_ids(json, "topics.0.partitions.0.offlineReplicas", "");
+	json_decref(json);
+	kc_free(one);
+}
+
+static void a_partition_without_other_replicas_waits_for_its_leader(void **state)
+{
+	struct kc_conn *one = dial(&run, 1), *two;
+	json_t *json = metadata(one, "one");
+	int p = 0;
+	char path[64];
+
+	(void)state;
+	do
+		snprintf(path, sizeof path, "topics.0.partitions.%d.leaderId", p);
+	while (num_at(json, path) != 2 && ++p < 3);
+	json_decref(json);
+	assert_int_equal(p < 3, 1);
+	post(200, "/v1/nodes/2/stop", NULL);
+	json = metadata(one, "one");
+	snprintf(path, sizeof path, "topics.0.partitions.%d.errorCode", p);
+	assert_int_equal(num_at(json, path), KW_ERR_LEADER_NOT_AVAILABLE);
+	snprintf(path, sizeof path, "topics.0.partitions.%d.leaderId", p);
+	assert_int_equal(num_at(json, path), -1);
+	snprintf(path, sizeof path, "topics.0.partitions.%d.isrNodes", p);
+	assert_ids(json, path, "2");
+	json_decref(json);
+	post(200, "/v1/nodes/2/start", NULL);
+	json = metadata(one, "one");
+	snprintf(path, sizeof path, "topics.0.partitions.%d.leaderId", p);
+	assert_int_equal(num_at(json, path), 2);
+	snprintf(path, sizeof path, "topics.0.partitions.%d.leaderEpoch", p);
+	assert_int_equal(num_at(json, path), 2);   /* to none, and back */
+	json_decref(json);
+	two = dial(&run, 2);
+	assert_int_equal(ask_num(&run, two, "responses.0.partitionResponses.0.errorCode", "Produce", 9, "{'acks': -1, "
+				 "'topicData': [{'name': 'one', 'partitionData': [{'index': %d, 'records': "
+				 BATCH("{'value': 'v'}") "}]}]}", p), 0);
+	kc_free(two);
+	kc_free(one);
+}
+
+static void topics_are_made_on_those_that_run(void **state)
+{
+	struct kc_conn *one = dial(&run, 1);
+	json_t *json;
+
+	(void)state;
+	post(200, "/v1/nodes/2/stop", NULL);
+	assert_int_equal(ask_num(&run, one, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'new', "
+				 "'numPartitions': 2, 'replicationFactor': 2}], 'timeoutMs': 1000}"), 0);
+	json = metadata(one, "new");
+	assert_ids(json, "topics.0.partitions.0.offlineReplicas", "");
+	assert_ids(json, "topics.0.partitions.1.offlineReplicas", "");
+	json_decref(json);
+	assert_int_equal(ask_num(&run, one, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'given', "
+				 "'numPartitions': -1, 'replicationFactor': -1, 'assignments': [{'partitionIndex': 0, "
+				 "'brokerIds': [2, 1]}]}], 'timeoutMs': 1000}"), 0);
+	json = metadata(one, "given");
+	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderId"), 1);
+	json_decref(json);
+	kc_free(one);
+}
+
+static void wrong_questions_are_answered(void **state)
+{
+	(void)state;
+	http_error(&run, 404, "POST", "/v1/nodes/9/stop", NULL,
+		   "there is no node 9/stop; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
+	http_error(&run, 404, "POST", "/v1/nodes/2/halt", NULL,
+		   "there is no node 2/halt; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
+	http_error(&run, 404, "POST", "/v1/nodes/2", NULL,
+		   "there is no node 2; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
+	http_error(&run, 400, "POST", "/v1/nodes/1000/stop", NULL, "node 1000 is the controller, which runs always");
+	http_error(&run, 409, "POST", "/v1/nodes/2/start", NULL, "broker 2 runs");
+	http_error(&run, 400, "POST", "/v1/nodes/2/stop", "{}", "/v1/nodes/2/stop takes no body");
+	post(200, "/v1/nodes/2/stop", NULL);
+	http_error(&run, 409, "POST", "/v1/nodes/2/stop", NULL, "broker 2 is stopped already");
+	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"confg\": {}}",
+		   "body:1: $.confg: unknown member \"confg\"; did you mean \"config\"?");
+	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": 5}}",
+		   "body:1: $.config[\"kit.int.min\"]: must be a string, not a whole number");
+	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"num.io.threads\": \"4\", \"kit.int.min\": \"x\"}}",
+		   "Invalid value x for configuration kit.int.min: Not a number of type INT");
+	assert_int_equal(fb_configs_static(run.process.cluster->configs, 2, kw_str("num.io.threads")).n, -1);
+}
+
+static int64_t end_of_epoch(struct kc_conn *conn, int epoch)
+{
+	return ask_num(&run, conn, "topics.0.partitions.0.endOffset", "OffsetForLeaderEpoch", 4, "{'replicaId': -1, 'topics': "
+		       "[{'topic': 'three', 'partitions': [{'partition': 0, 'currentLeaderEpoch': -1, 'leaderEpoch': %d}]}]}",
+		       epoch);
+}
+
+static void a_consumer_learns_where_an_epoch_ended(void **state)
+{
+	struct kc_conn *two = dial(&run, 2), *three;
+
+	(void)state;
+	assert_int_equal(produce(&run, two, "three", BATCH("{'value': 'a'}, {'value': 'b'}")), 0);
+	assert_int_equal(end_of_epoch(two, 0), 2);
+	kc_free(two);
+	post(200, "/v1/nodes/2/stop", NULL);
+	three = dial(&run, 3);
+	assert_int_equal(produce(&run, three, "three", BATCH("{'value': 'c'}")), 2);
+	assert_int_equal(end_of_epoch(three, 0), 2);
+	assert_int_equal(end_of_epoch(three, 1), 3);
+	assert_int_equal(end_of_epoch(three, 2), -1);
+	kc_free(three);
+}
+
+/* ---- registration ---- */
+
+static json_t *node(int i)
+{
+	json_t *status = http_json(&run, 200, "GET", "/v1/status", NULL), *nodes = json_object_get(status, "nodes");
+	json_t *found = json_incref(json_array_get(nodes, (size_t)i));
+
+	json_decref(status);
+	return found;
+}
+
+static void a_start_that_is_refused_leaves_it_stopped(void **state)
+{
+	struct fb_cluster *cluster = run.process.cluster;
+	int port = fb_cluster_node(cluster, 2)->port;
+	static const char why[] = "broker 2 cannot join: metadata.version 27 makes these configurations illegal: broker 2 static "
+				  "kit.int.min=0: Invalid value 0 for configuration kit.int.min: Value must be at least 1 (rule "
+				  "of level 25)";
+	json_t *json;
+
+	(void)state;
+	post(200, "/v1/nodes/2/stop", NULL);
+	http_error(&run, 409, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"0\"}}", why);
+	assert_int_equal(try_port(port), ECONNREFUSED);
+	json = node(1);
+	assert_false(num_at(json, "running"));
+	assert_string_equal(str_at(json, "whyStopped"), why);
+	json_decref(json);
+	http_error(&run, 409, "POST", "/v1/nodes/2/start", NULL, why);   /* its properties are what they were made */
+	post(200, "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": null}}");
+	assert_int_equal(try_port(port), 0);
+	json = node(1);
+	assert_true(num_at(json, "running"));
+	assert_null(str_at(json, "whyStopped"));
+	json_decref(json);
+}
+
+static int64_t upgrade(struct kc_conn *conn, int level)
+{
+	return ask_num(&run, conn, "errorCode", "UpdateFeatures", 2, "{'timeoutMs': 1000, 'featureUpdates': [{'feature': "
+		       "'metadata.version', 'maxVersionLevel': %d, 'upgradeType': 1}]}", level);
+}
+
+static int64_t epoch_of(int32_t id)
+{
+	return fb_cluster_broker(run.process.cluster, id)->epoch;
+}
+
+/* A stopped broker is registered as it was; only the next start tells what changed. */
+static void a_rolling_restart_with_corrected_values_frees_the_upgrade(void **state)
+{
+	struct kc_conn *one = dial(&run, 1);
+	int64_t epoch = epoch_of(2);
+
+	(void)state;
+	assert_int_equal(upgrade(one, 28), KW_ERR_INVALID_CONFIG);
+	post(200, "/v1/nodes/2/stop", NULL);
+	assert_int_equal(upgrade(one, 28), KW_ERR_INVALID_CONFIG);
+	post(200, "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"2048\"}}");
+	assert_true(epoch_of(2) > epoch);
+	assert_int_equal(upgrade(one, 28), 0);
+	post(200, "/v1/nodes/2/stop", NULL);
+	http_error(&run, 409, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"16\"}}",
+		   "broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static kit.int.min=16: "
+		   "Invalid value 16 for configuration kit.int.min: Value must be at least 1024 (rule of level 28)");
+	kc_free(one);
+}
+
+static void an_unregistered_broker_no_longer_counts(void **state)
+{
+	struct kc_conn *one = dial(&run, 1);
+
+	(void)state;
+	post(200, "/v1/nodes/2/stop", NULL);
+	assert_int_equal(ask_num(&run, one, "errorCode", "UnregisterBroker", 0, "{'brokerId': 2}"), 0);
+	assert_int_equal(upgrade(one, 28), 0);
+	post(409, "/v1/nodes/2/start", NULL);
+	post(200, "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": null}}");
+	assert_int_equal(fb_cluster_broker(run.process.cluster, 2)->view.id, 2);
+	kc_free(one);
+}
+
+/* Its id may be somebody else's by then. */
+static void a_foreign_broker_can_take_its_id(void **state)
+{
+	struct kc_conn *controller = dial(&run, FB_CONTROLLER_ID);
+	json_t *json;
+
+	(void)state;
+	post(200, "/v1/nodes/2/stop", NULL);
+	json = talk(&run, controller, "BrokerRegistration", 4, "{'brokerId': 2, 'clusterId': '%s', 'incarnationId': "
+		    "'kassayIncarnationAAAAQ', 'listeners': [{'name': 'PLAINTEXT', 'host': 'x', 'port': 1}], 'features': "
+		    "[{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, {'name': "
+		    "'group.version', 'maxSupportedVersion': 1}, {'name': 'transaction.version', 'maxSupportedVersion': 2}, "
+		    "{'name': 'eligible.leader.replicas.version', 'maxSupportedVersion': 1}], "
+		    "'logDirs': ['kassayDirectoryAAAAAAA']}", run.process.cluster->id);
+	assert_int_equal(num_at(json, "errorCode"), 0);
+	assert_int_equal(ask_num(&run, controller, "errorCode", "BrokerHeartbeat", 1, "{'brokerId': 2, 'brokerEpoch': %d, "
+				 "'currentMetadataOffset': 1000}", (int)num_at(json, "brokerEpoch")), 0);
+	json_decref(json);
+	http_error(&run, 409, "POST", "/v1/nodes/2/start", NULL, "broker 2 cannot join: Another broker is registered with that "
+		   "broker id. If the broker was recently restarted this should self-resolve once the heartbeat manager expires "
+		   "the broker's session.");
+	assert_int_equal(ask_num(&run, controller, "errorCode", "UnregisterBroker", 0, "{'brokerId': 2}"), 0);
+	post(200, "/v1/nodes/2/start", NULL);
+	kc_free(controller);
+}
+
+/* ---- a controller from before KIP-1294 ---- */
+
+static int start_old(void **state)
+{
+	static const char *set[] = {"kit.registration.version=4"};
+	static char scenario[] = "fakebroker/tests/scenarios/good-restart.json";
+	struct fb_settings settings = {.scenario = scenario, .set = {set, 1}};
+
+	(void)state;
+	running_start(&run, &settings);
+	return 0;
+}
+
+/* It is told nothing, so it refuses nothing. */
+static void brokers_speak_to_an_old_controller_as_it_can(void **state)
+{
+	struct kc_conn *one = dial(&run, 1), *controller = dial(&run, FB_CONTROLLER_ID);
+	const uint8_t *p;
+	json_t *status;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(kc_version(controller, 62, -1), 4);
+	tell(&run, controller, "BrokerRegistration", 5, "{'brokerId': 9, 'clusterId': 'x'}");
+	assert_int_equal(kc_read_frame(controller, soon(), &p, &n, NULL), KT_ECLOSED);
+	kc_free(controller);
+	status = http_json(&run, 200, "GET", "/v1/status", NULL);
+	assert_int_equal(json_array_size(at(status, "registrations.1.staticConfigs")), 0);
+	json_decref(status);
+	post(200, "/v1/nodes/2/stop", NULL);
+	post(200, "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"0\"}}");
+	assert_int_equal(upgrade(one, 28), 0);
+	kc_free(one);
+}
+
+/* ---- under load ---- */
+
+enum { PRODUCERS = 3, CYCLES = 12, MOST = 20000 };
+
+static atomic_bool over;
+static atomic_int failures;
+
+struct producer {
+	pthread_t thread;
+	int number;
+	int acked;
+	struct kw_arena arena;
+};
+
+/* One record to partition 1 of "three", by whichever broker leads it. True: it was acknowledged. */
+static bool produce_one(struct producer *producer, struct kc_conn **conn, int32_t *at_node)
+{
+	struct fb_cluster *cluster = run.process.cluster;
+	struct kw_ProduceResponse *response;
+	void *answer, *body;
+	json_t *json;
+	int16_t error;
+	char text[300];
+
+	if (!*conn) {
+		int port;
+
+		pthread_rwlock_rdlock(&cluster->lock);
+		*at_node = fb_topic_find(cluster, kw_str("three"))->partitions[1].leader;
+		port = fb_cluster_node(cluster, *at_node)->port;
+		pthread_rwlock_unlock(&cluster->lock);
+		if (kc_connect("127.0.0.1", port, "test", soon(), conn, NULL) < 0)
+			return false;
+	}
+	kw_arena_reset(&producer->arena);
+	snprintf(text, sizeof text, "{\"acks\": -1, \"topicData\": [{\"name\": \"three\", \"partitionData\": [{\"index\": 1, "
+		 "\"records\": {\"batches\": [{\"records\": [{\"key\": \"%d\", \"value\": \"v\"}]}]}}]}]}", producer->number);
+	json = json_loads(text, 0, NULL);
+	kw_from_json(kw_request(0), 9, json, &producer->arena, &body, NULL);
+	json_decref(json);
+	if (kc_call(*conn, 0, 9, body, soon(), &producer->arena, &answer, NULL) < 0) {
+		kc_free(*conn);
+		*conn = NULL;
+		return false;
+	}
+	response = answer;
+	error = response->responses.v[0].partitionResponses.v[0].errorCode;
+	if (error == KW_ERR_NOT_LEADER_OR_FOLLOWER) {
+		kc_free(*conn);
+		*conn = NULL;
+	} else if (error) {
+		atomic_fetch_add(&failures, 1);
+	}
+	return error == 0;
+}
+
+static void *producing(void *arg)
+{
+	struct producer *producer = arg;
+	struct kc_conn *conn = NULL;
+	int32_t at_node;
+
+	kw_arena_init(&producer->arena, 0);
+	while (!atomic_load(&over) && producer->acked < MOST)
+		producer->acked += produce_one(producer, &conn, &at_node);
+	kc_free(conn);
+	kw_arena_fini(&producer->arena);
+	return NULL;
+}
+
+/* What was acknowledged is in the log; what was in flight when its broker stopped may be there. */
+static void brokers_stop_and_start_under_load(void **state)
+{
+	struct producer producers[PRODUCERS] = {{.number = 0}};
+	int64_t acked = 0, end;
+
+	(void)state;
+	atomic_store(&over, false);
+	for (int i = 0; i < PRODUCERS; i++) {
+		producers[i].number = i;
+		assert_int_equal(pthread_create(&producers[i].thread, NULL, producing, &producers[i]), 0);
+	}
+	for (int i = 0; i < CYCLES; i++) {
+		char path[40];
+
+		snprintf(path, sizeof path, "/v1/nodes/%d/stop", 1 + i % 3);
+		post(200, path, NULL);
+		json_decref(http_json(&run, 200, "GET", "/v1/observer", NULL));
+		snprintf(path, sizeof path, "/v1/nodes/%d/start", 1 + i % 3);
+		post(200, path, i % 2 ? "{\"config\": {\"kit.int.min\": \"100\"}}" : NULL);
+	}
+	atomic_store(&over, true);
+	for (int i = 0; i < PRODUCERS; i++) {
+		pthread_join(producers[i].thread, NULL);
+		acked += producers[i].acked;
+	}
+	end = fb_topic_find(run.process.cluster, kw_str("three"))->partitions[1].log.logEndOffset;
+	assert_int_equal(atomic_load(&failures), 0);
+	assert_true(acked > 0);
+	assert_in_range(end, acked, acked + CYCLES * PRODUCERS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, start_one, stop_all)
+		T(a_stopped_broker_is_gone_for_clients),
+		T(its_partitions_get_other_leaders),
+		T(a_partition_without_other_replicas_waits_for_its_leader),
+		T(a_consumer_learns_where_an_epoch_ended),
+		T(topics_are_made_on_those_that_run),
+		T(wrong_questions_are_answered),
+		T(a_start_that_is_refused_leaves_it_stopped),
+		T(a_rolling_restart_with_corrected_values_frees_the_upgrade),
+		T(an_unregistered_broker_no_longer_counts),
+		T(a_foreign_broker_can_take_its_id),
+		cmocka_unit_test_setup_teardown(brokers_speak_to_an_old_controller_as_it_can, start_old, stop_all),
+		cmocka_unit_test_setup_teardown(brokers_stop_and_start_under_load, start_four, stop_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

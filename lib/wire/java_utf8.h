@@ -1,0 +1,16 @@
+/* Bytes that went through a Java String: what is not UTF-8 becomes U+FFFD.
+ *
+ * Source: java.lang.String's decoder (JDK 17), which Kafka's RecordHeader uses for keys. A malformed sequence is
+ * replaced as a whole up to the first byte that does not fit; an encoded surrogate is replaced by one character.
+ */
+#ifndef KASSAY_WIRE_JAVA_UTF8_H
+#define KASSAY_WIRE_JAVA_UTF8_H
+
+#include "lib/wire/buf.h"
+
+/* Would the bytes stay as they are? */
+bool kw_java_utf8_good(const uint8_t *p, size_t n);
+/* Appends the bytes as they come out. */
+void kw_java_utf8_put(struct kw_buf *out, const uint8_t *p, size_t n);
+
+#endif
