@@ -8,7 +8,11 @@
 #include "fakebroker/bench/program.h"
 #include "lib/text/bench/pairs.h"
 
-enum { PAIRS = 11, MANY = 1000, WARM = 4 };
+enum {
+	PAIRS = 11, MANY = 1000,
+	LOG_BYTES = 32 << 20,      /* of all logs of a broker: full after WARM blocks, so that memory is used again */
+	WARM = 4,
+};
 
 static const double SINK_LIMIT = 1.5, KFAKE_LIMIT = 0.5, MANY_LIMIT = 1.2, MOCK_LIMIT = 1 / 0.9;
 
@@ -16,9 +20,6 @@ static const struct load
 	small = {"none", 100, 100000, 1000, 1}, small_lz4 = {"lz4", 100, 100000, 1000, 1},
 	large = {"none", 1024, 20000, 500, 1}, large_lz4 = {"lz4", 1024, 20000, 500, 1},
 	one = {"none", 100, 100000, 50, 1}, many = {"none", 100, 100000, 50, MANY}, rush = {"none", 100, 500000, 10000, 1};
-
-/* Bytes of a partition's log: small, so that it is full soon and the broker's memory is used again. */
-#define LOG_LIMIT "kit.log.max.bytes=33554432"
 
 /* A broker and a producer to it. */
 struct side {
@@ -44,13 +45,14 @@ static void connect_side(struct side *side, const struct load *load)
 
 static void start_fakebroker(struct side *side, const struct load *load)
 {
-	char scenario[] = "/tmp/bench_load_XXXXXX";
+	char scenario[] = "/tmp/bench_load_XXXXXX", limit[64];
 	int fd = mkstemp(scenario);
 
 	if (fd < 0 || dprintf(fd, "{\"topics\": [{\"name\": \"bench\", \"partitions\": %d}]}\n", load->partitions) < 0)
 		bench_give_up(scenario);
 	close(fd);
-	program_start(&side->program, (char *[]){bench.fakebroker, scenario, "--port", "0", "--set", LOG_LIMIT, NULL});
+	snprintf(limit, sizeof limit, "kit.log.max.bytes=%d", LOG_BYTES / load->partitions);
+	program_start(&side->program, (char *[]){bench.fakebroker, scenario, "--port", "0", "--set", limit, NULL});
 	unlink(scenario);
 	connect_side(side, load);
 }

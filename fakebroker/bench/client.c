@@ -114,6 +114,7 @@ void client_consume(const char *bootstrap, int records)
 	set(conf, "bootstrap.servers", bootstrap);
 	set(conf, "group.id", "bench");
 	set(conf, "enable.auto.commit", "false");
+	set(conf, "queued.max.messages.kbytes", "1024");   /* little is fetched that is not asked for */
 	consumer = make(RD_KAFKA_CONSUMER, conf);
 	rd_kafka_topic_partition_list_add(list, "bench", 0)->offset = RD_KAFKA_OFFSET_BEGINNING;
 	if (rd_kafka_assign(consumer, list))
