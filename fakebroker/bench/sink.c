@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 	socklen_t size = sizeof at;
 	nfds_t n = 1;
 
-	sink.partitions = argc == 2 ? atoi(argv[1]) : 1;
+	sink.partitions = argc == 2 ? (int)strtol(argv[1], NULL, 10) : 1;
 	if (bind(fds->fd, (struct sockaddr *)&at, size) || listen(fds->fd, CONNS) ||
 	    getsockname(fds->fd, (struct sockaddr *)&at, &size))
 		bench_give_up("listen");
