@@ -66,6 +66,7 @@ help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
+	@echo 'make check-mutants  the conformance suite against a sample of MUTANTS=120 mutants of the fakebroker; MUTANTS=0: all'
 	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
@@ -269,6 +270,13 @@ $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
+# The suite against mutants of the fakebroker: each must turn exactly its listed cases red. All of them take about ten minutes
+# on two cores, so that by default a sample is drawn anew each time, which says its seed; MUTANTS=0 runs all.
+MUTANTS ?= 120
+.PHONY: check-mutants
+check-mutants: $(BUILD)/fakebroker $(BUILD)/conformance
+	$(BUILD)/conformance mutants --jobs $(shell nproc) --sample $(MUTANTS)
+
 # Asks a running Kafka what it answers to a table of Produce requests; the program says how.
 MEASURE := $(OBJ)/lib/client/tests/measure_produce
 .PHONY: measure-produce
@@ -309,7 +317,7 @@ install: $(BINS) $(LIB_A)
 	install -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
 	for pc in kassay kassay-wire; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBS@|$(LIB_LIBS)|' fixtures/packages/$$pc.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$pc.pc || exit; done
-	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \
+	cp -r conformance/cases conformance/requirements conformance/profiles conformance/mutants fixtures/scenarios fixtures/incidents \
 		$(DESTDIR)$(PREFIX)/share/kassay/
 	install -D -m 644 conformance/diff/produce.json $(DESTDIR)$(PREFIX)/share/kassay/diff/produce.json
 

@@ -4,10 +4,12 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
+#include "fakebroker/mutant_frames.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "fakebroker/sasl.h"
 
-enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62 };
+enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62, SLOW_NS = 15000000 };
 
 static const struct fb_api apis[] = {
 #define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
@@ -80,6 +82,12 @@ struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n
 
 /* ---- parsing ---- */
 
+/* What a mutant does in place of closing the connection: it goes on as if nothing had come. */
+static enum fb_outcome ignored(enum fb_mutant mutant, enum fb_outcome outcome)
+{
+	return fb_mutant(mutant) ? FB_SILENT : outcome;
+}
+
 /* Puts the reason into the log and the recorder. */
 static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
 {
@@ -106,20 +114,23 @@ static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 	int key, version;
 
 	if (frame->n < 8)
-		return unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n);
+		return ignored(FB_M_SHORT_FRAME_IGNORED,
+			       unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n));
 	key = (int16_t)kw_rd16(frame->p);
 	version = (int16_t)kw_rd16(frame->p + 2);
 	req->api = fb_api_find(key);
 	req->version = version;
 	if (!req->api)
-		return unparsed(req, "API key %d (%s) is not served", key, kw_api_name(key) ? kw_api_name(key) : "unknown");
+		return ignored(FB_M_UNKNOWN_KEY_IGNORED, unparsed(req, "API key %d (%s) is not served", key,
+								  kw_api_name(key) ? kw_api_name(key) : "unknown"));
 	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)))
-		return unparsed(req, "%s is not for this listener", kw_api_name(key));
+		return ignored(FB_M_LISTENER_IGNORED, unparsed(req, "%s is not for this listener", kw_api_name(key)));
 	if (kw_decode(&kw_msg_RequestHeader, kw_request_header_version(key, version), frame->p, frame->n, &req->arena,
 		      &header, used, &err) < 0)
-		return unparsed(req, "request header of %s: %s", kw_api_name(key), kt_err_line(&err, line, sizeof line));
+		return ignored(FB_M_BAD_HEADER_IGNORED, unparsed(req, "request header of %s: %s", kw_api_name(key),
+								 kt_err_line(&err, line, sizeof line)));
 	req->header = header;
-	return FB_REPLY;
+	return fb_mutant_refuses_request_header(req, *used) ? unparsed(req, "a mutant refuses the header") : FB_REPLY;
 }
 
 /* An ApiVersions version that we do not have is answered in version 0, with the versions that we have; Kafka reads the
@@ -133,16 +144,19 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 
 	if (req->version < api->min || req->version > fb_api_max(req->cluster, api)) {
 		if (api->key != API_VERSIONS)
-			return unparsed(req, "%s has no version %d here", kw_api_name(api->key), req->version);
+			return ignored(FB_M_VERSION_IGNORED, unparsed(req, "%s has no version %d here",
+								      kw_api_name(api->key), req->version));
+		if (fb_mutant(FB_M_API_VERSIONS_CLOSES))
+			return unparsed(req, "a mutant closes");
 		req->header_version_override = 0;
 		return FB_REPLY;
 	}
 	if (kw_decode(kw_request(api->key), req->version, req->frame->p + at, req->frame->n - at, &req->arena, &body,
-		      NULL, &err) < 0)
-		return unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
-				kt_err_line(&err, line, sizeof line));
+		      NULL, &err) < 0 && !fb_mutant_misses_body_fault(&err))
+		return ignored(FB_M_BAD_BODY_IGNORED, unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
+							       kt_err_line(&err, line, sizeof line)));
 	req->body = body;
-	return FB_REPLY;
+	return fb_mutant_refuses_request_body(req, at) ? unparsed(req, "a mutant refuses the body") : FB_REPLY;
 }
 
 static enum fb_outcome parse(struct fb_request *req)
@@ -194,17 +208,26 @@ static void describe(const struct fb_request *req, struct fb_exchange *x)
 	x->view.id = req->id;
 	x->view.node = req->node->id;
 	x->view.listener = fb_hook_str(kw_str(req->node->controller ? "CONTROLLER" : req->node->auth.name));
-	x->view.principal = fb_hook_str(kw_str(fb_request_principal(req)));
+	x->view.principal = fb_hook_str(fb_mutant(FB_M_PRINCIPAL_HIDDEN) ? KW_NULL_STR : kw_str(fb_request_principal(req)));
 	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
-	x->view.clientId = fb_hook_str(req->header->clientId);
+	x->view.clientId = fb_hook_str(fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? KW_NULL_STR : req->header->clientId);
 	x->view.apiKey = req->api->key;
 	x->view.apiVersion = (int16_t)req->version;
 	x->view.correlationId = req->header->correlationId;
 	x->view.api = kw_api_name(req->api->key);
 	x->view.request_bytes = (int64_t)req->frame->n + 4;
 	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
-	x->view.partition_count = req->npartitions;
+	x->view.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1 ? 1 : req->npartitions;
 	x->partitions = req->partitions;
+}
+
+/* Does a mutant keep the request from observers? */
+static bool is_unobserved(const struct fb_request *req, bool replied, const struct fb_exchange *x)
+{
+	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) || (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
+	       (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && x->view.error_count > 0) ||
+	       (fb_mutant(FB_M_ONLY_RECORDS_OBSERVED) && req->npartitions == 0) ||
+	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
 }
 
 /* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
@@ -231,14 +254,17 @@ static void observe(struct fb_request *req, bool replied, size_t response_bytes)
 	if (req->node->controller)
 		return;
 	describe(req, &x);
-	x.view.response_bytes = (int64_t)response_bytes;
+	x.view.response_bytes = fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD) ? 0 : (int64_t)response_bytes;
 	x.view.service_ns = fb_now_ns() - req->started_ns;
 	x.view.has_response = replied;
 	if (req->response) {
 		count_errors(root, req->response, &x.view.error, &x.view.error_count);
 		x.view.throttleTimeMs = throttle(root, req->response);
 	}
-	show(req, &x, false);
+	if (!is_unobserved(req, replied, &x))
+		show(req, &x, false);
+	if (fb_mutant(FB_M_OBSERVED_TWICE))
+		show(req, &x, false);
 }
 
 void fb_request_observe_produce(struct fb_request *req)
@@ -248,7 +274,7 @@ void fb_request_observe_produce(struct fb_request *req)
 	struct fb_exchange x;
 
 	fb_observer_unref(observer);
-	if (!wanted)
+	if (!wanted || fb_mutant(FB_M_PRODUCE_UNOBSERVED))
 		return;
 	describe(req, &x);
 	show(req, &x, true);
@@ -262,6 +288,8 @@ static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err
 	int version = req->header_version_override >= 0 ? req->header_version_override : req->version;
 	int code;
 
+	if (fb_mutant(FB_M_CORRELATION_UNSIGNED))
+		header.correlationId &= INT32_MAX;
 	kw_put_u32(buf, 0);
 	code = kw_encode(&kw_msg_ResponseHeader, kw_response_header_version(req->api->key, version), &header, buf, err);
 	if (!code)
@@ -275,6 +303,7 @@ static enum fb_outcome reply(struct fb_request *req)
 {
 	struct kt_err err = {0};
 	struct kw_buf buf;
+	int64_t started;
 	char line[600];
 
 	kw_buf_init(&buf, 0);
@@ -285,7 +314,12 @@ static enum fb_outcome reply(struct fb_request *req)
 		kw_buf_fini(&buf);
 		return FB_CLOSE;
 	}
+	started = fb_now_ns();
 	observe(req, true, kw_buf_len(&buf));
+	if (fb_mutant(FB_M_SLOW_CLOSES) && fb_now_ns() - started > SLOW_NS) {
+		kw_buf_fini(&buf);
+		return FB_CLOSE;
+	}
 	if (req->cluster->recorder)
 		fb_recorder_add(req->cluster->recorder, req, &buf, "replied");
 	fb_conn_send_take(req->conn, &buf, req->frames, req->nframes);
@@ -369,6 +403,8 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 		return outcome;
 	}
 	outcome = parse(req);
+	if (outcome != FB_REPLY && req->header && fb_mutant(FB_M_UNREADABLE_OBSERVED))
+		observe(req, false, 0);
 	if (outcome != FB_REPLY) {
 		request_free(req);
 		return outcome;

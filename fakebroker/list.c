@@ -4,6 +4,7 @@
 
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/settings.h"
 #include "lib/text/table.h"
 
@@ -74,6 +75,17 @@ static json_t *actions(const struct fb_settings *settings)
 	return rows;
 }
 
+static json_t *mutants(const struct fb_settings *settings)
+{
+	json_t *rows = json_array();
+
+	(void)settings;
+	for (int i = 0; i < FB_NMUTANTS; i++)
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", fb_mutants[i].name, "breaks",
+						      fb_mutants[i].breaks, "place", fb_mutants[i].place));
+	return rows;
+}
+
 static int print_table(json_t *rows)
 {
 	struct kt_table table = {0};
@@ -106,7 +118,7 @@ int fb_list(const struct fb_settings *settings)
 {
 	static json_t *(*const makers[])(const struct fb_settings *) = {
 		[FB_LIST_APIS] = apis, [FB_LIST_VALIDATORS] = validators, [FB_LIST_OBSERVERS] = observers,
-		[FB_LIST_ACTIONS] = actions,
+		[FB_LIST_ACTIONS] = actions, [FB_LIST_MUTANTS] = mutants,
 	};
 	int status = KT_EXIT_OK;
 	struct kt_err err = {0};

@@ -4,7 +4,7 @@
 
 #include "fakebroker/hooks/kassay_validator.h"
 
-static const char *const lists[] = {"apis", "validators", "observers", "actions", NULL};
+static const char *const lists[] = {"apis", "validators", "observers", "actions", "mutants", NULL};
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 
 static struct fb_settings given = {
@@ -33,10 +33,12 @@ static const struct kt_opt options[] = {
 	KT_INT(0, "threads", "N", &given.threads, 1, 64, "event loops; with 1 everything happens in one order (1)"),
 	KT_STR(0, "record", "FILE", &given.record, "every byte received and sent, as a pcap file: for Wireshark, inspect, replay"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for rules with a probability (1)"),
+	KT_LIST(0, "mutant", "NAME", &given.mutants,
+		"break the broker on purpose, to test those who test it; may be given again"),
 	KT_CHOICE(0, "log-level", "L", &given.log_level, levels, "debug, info, warn or error, to stderr (warn)"),
 	KT_FLAG(0, "check", &given.check, "load scenario and configuration, say what is wrong, do not start"),
 	KT_GROUP("Lists"),
-	KT_CHOICE(0, "list", "WHAT", &given.list, lists, "apis, validators, observers or actions"),
+	KT_CHOICE(0, "list", "WHAT", &given.list, lists, "apis, validators, observers, actions or mutants"),
 	KT_FLAG(0, "json", &given.json, "the list as JSON"),
 	KT_END
 };

@@ -4,7 +4,9 @@
 
 #include "lib/text/opt.h"
 
-enum fb_list_kind { FB_LIST_NONE = -1, FB_LIST_APIS, FB_LIST_VALIDATORS, FB_LIST_OBSERVERS, FB_LIST_ACTIONS };
+enum fb_list_kind {
+	FB_LIST_NONE = -1, FB_LIST_APIS, FB_LIST_VALIDATORS, FB_LIST_OBSERVERS, FB_LIST_ACTIONS, FB_LIST_MUTANTS,
+};
 
 struct fb_settings {
 	const char *scenario;          /* file, or NULL */
@@ -14,7 +16,7 @@ struct fb_settings {
 	const char *port_file;
 	const char *metadata_version;
 	const char *properties;
-	struct kt_list set, node_set, plugins;
+	struct kt_list set, node_set, plugins, mutants;
 	const char *record;            /* file, or NULL */
 	int threads;
 	int64_t seed;

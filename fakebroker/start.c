@@ -7,6 +7,8 @@
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/hooks/workers.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/sasl.h"
 #include "lib/text/number.h"
 #include "lib/text/props.h"
@@ -295,12 +297,25 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 	return err->code;
 }
 
+/* Nobody shall have a mutant without knowing. */
+static int mutate(const struct fb_settings *settings, struct kt_err *err)
+{
+	int code = fb_mutants_switch(settings->mutants.v, settings->mutants.n, err);
+
+	for (int i = 0; !code && i < FB_NMUTANTS; i++)
+		if (fb_mutant((enum fb_mutant)i))
+			fb_log_line(KASSAY_WARN, "mutant %s: %s", fb_mutants[i].name, fb_mutants[i].breaks);
+	return code;
+}
+
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	int code;
 
 	memset(process, 0, sizeof *process);
-	code = make_cluster(process, settings, err);
+	code = mutate(settings, err);
+	if (!code)
+		code = make_cluster(process, settings, err);
 	if (!code)
 		code = add_hooks(process, settings, err);
 	if (!code)
@@ -334,6 +349,7 @@ void fb_stop(struct fb_broker_process *process)
 		fb_rules_free(process->cluster->rules);
 		fb_recorder_free(process->cluster->recorder);
 	}
+	fb_workers_stop();
 	fb_cluster_free(process->cluster);
 	fb_scenario_fini(&process->scenario);
 	free(process->plugins);

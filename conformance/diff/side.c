@@ -203,9 +203,10 @@ static json_t *partition_data(json_t *partitions)
 
 	json_array_foreach(partitions, i, partition) {
 		json_t *batches = json_object_get(partition, "batches");
+		json_t *records = json_is_null(batches) ? json_null() : json_pack("{s:O}", "batches", batches);
 
 		json_array_append_new(rows, json_pack("{s:O, s:o}", "index", json_object_get(partition, "index"), "records",
-						      json_is_null(batches) ? json_null() : json_pack("{s:O}", "batches", batches)));
+						      records));
 	}
 	return rows;
 }

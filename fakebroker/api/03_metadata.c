@@ -2,6 +2,7 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -175,6 +176,8 @@ static bool named_topics(struct fb_request *req, const struct kw_MetadataRequest
 	for (int32_t i = 0; i < body->topics.n; i++) {
 		const wanted *want = &body->topics.v[i];
 
+		if (fb_mutant(FB_M_METADATA_EMPTY_NAME_DROPPED) && want->name.n == 0)
+			continue;
 		if (twins[i].first != (size_t)i || (by_id && kw_uuid_eq(want->topicId, no_id)))
 			continue;
 		if (!answer_topic(req, want, by_id, &response->topics.v[n++]))
@@ -253,6 +256,10 @@ enum fb_outcome fb_metadata(struct fb_request *req)
 	bool all = body->topics.n < 0 || (req->version == 0 && body->topics.n == 0), create, ok;
 	int16_t error = all || req->forced ? 0 : judge_entries(req, body, any_id(body));
 
+	if (fb_mutant(FB_M_METADATA_NULL_NONE) && body->topics.n < 0)
+		all = false;
+	if (fb_mutant(FB_M_METADATA_EMPTY_ALL) && body->topics.n == 0)
+		all = true;
 	if (error)
 		return refuse(req, body, error, response) ? FB_REPLY : FB_CLOSE;
 	pthread_rwlock_rdlock(&req->cluster->lock);

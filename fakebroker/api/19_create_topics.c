@@ -3,6 +3,7 @@
 
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -27,7 +28,7 @@ static bool judge_name(struct fb_request *req, const creatable *topic, result *o
 	if (text)
 		return fail(out, KW_ERR_INVALID_TOPIC_EXCEPTION, text);
 	if (fb_topic_find(req->cluster, topic->name))
-		return fail(out, KW_ERR_TOPIC_ALREADY_EXISTS,
+		return fail(out, fb_mutant(FB_M_TOPIC_EXISTS_CODE) ? KW_ERR_INVALID_REQUEST : KW_ERR_TOPIC_ALREADY_EXISTS,
 			    kw_sprintf(&req->arena, "Topic '%.*s' already exists.", topic->name.n, topic->name.s));
 	return true;
 }
@@ -154,14 +155,14 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 
 	if (topic->assignments.n > 0)
 		return manual(req, topic, layout, out);
-	if (topic->replicationFactor < -1 || topic->replicationFactor == 0)
+	if (topic->replicationFactor < -1 || (topic->replicationFactor == 0 && !fb_mutant(FB_M_ZERO_AS_DEFAULT)))
 		return fail(out, KW_ERR_INVALID_REPLICATION_FACTOR,
 			    "Replication factor must be larger than 0, or -1 to use the default value.");
-	if (topic->numPartitions < -1 || topic->numPartitions == 0)
+	if (topic->numPartitions < -1 || (topic->numPartitions == 0 && !fb_mutant(FB_M_ZERO_AS_DEFAULT)))
 		return fail(out, KW_ERR_INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.");
-	layout->rf = topic->replicationFactor == -1 ? broker_default(req, "default.replication.factor")
+	layout->rf = topic->replicationFactor <= 0 ? broker_default(req, "default.replication.factor")
 						    : topic->replicationFactor;
-	layout->npartitions = topic->numPartitions == -1 ? broker_default(req, "num.partitions") : topic->numPartitions;
+	layout->npartitions = topic->numPartitions <= 0 ? broker_default(req, "num.partitions") : topic->numPartitions;
 	if (layout->rf < 1 || layout->npartitions < 1)
 		return fail(out, layout->rf < 1 ? KW_ERR_INVALID_REPLICATION_FACTOR : KW_ERR_INVALID_PARTITIONS,
 			    "The broker's own default is not a positive number.");
@@ -284,6 +285,18 @@ static void refuse(struct batch *batch, int32_t i, int16_t error, const char *me
 	fail(&batch->out[batch->n++], batch->req->forced ? batch->req->forced : error, message);
 }
 
+/* A mutant that refuses all topics of a request if it refuses one. */
+static void spread(struct batch *batch)
+{
+	bool refused = false;
+
+	for (int32_t i = 0; i < batch->n; i++)
+		refused |= batch->out[i].errorCode != 0;
+	for (int32_t i = 0; refused && fb_mutant(FB_M_CREATE_SPREADS) && i < batch->n; i++)
+		if (!batch->out[i].errorCode)
+			fail(&batch->out[i], KW_ERR_INVALID_REQUEST, NULL);
+}
+
 /* As ControllerApis.createTopics orders them: what the controller was given, repeated names, the metadata log. */
 static void answer(struct batch *batch)
 {
@@ -298,6 +311,7 @@ static void answer(struct batch *batch)
 	for (int32_t i = 0; i < n; i++)
 		if (is_for_controller(batch, i))
 			create(batch->req, &body->topics.v[i], !body->validateOnly, &batch->out[batch->n++]);
+	spread(batch);
 	for (int32_t i = 0; i < n; i++)
 		if (is_repeated(batch, i) && batch->twins[i].first == (size_t)i)
 			refuse(batch, i, KW_ERR_INVALID_REQUEST, "Duplicate topic name.");

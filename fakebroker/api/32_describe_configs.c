@@ -1,4 +1,5 @@
 /* DescribeConfigs (32). */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 
 /* Copies: what config/ returns may move with the next change, and the response is encoded after the lock is released. */
@@ -10,7 +11,11 @@ static bool fill(struct fb_request *req, const struct fb_described *d, bool syno
 		.configSource = (int8_t)d->source, .isSensitive = d->isSensitive, .configType = d->configType,
 		.documentation = KW_NULL_STR,
 	};
-	if (!synonyms)
+	if (fb_mutant(FB_M_EMPTY_VALUE_NULL) && d->value.n == 0)
+		out->value = KW_NULL_STR;
+	if (fb_mutant(FB_M_DEFAULT_VALUE_NULL) && d->source == FB_SRC_DEFAULT)
+		out->value = KW_NULL_STR;
+	if (!synonyms || fb_mutant(FB_M_SYNONYMS_UNTOLD))
 		return true;
 	if (!FB_RESPONSE_ARRAY(req, out->synonyms, kw_DescribeConfigsResponse_DescribeConfigsSynonym_struct,
 			       (int32_t)d->nsynonyms))

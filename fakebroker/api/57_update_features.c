@@ -1,7 +1,9 @@
 /* UpdateFeatures (57): all or nothing; after Kafka's own checks every configuration must be legal at the new
  * metadata.version (KIP-1294). */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
+#include "lib/wire/errors.h"
 
 static struct fb_feature_update *updates_of(struct fb_request *req)
 {
@@ -65,7 +67,12 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 	view = fb_cluster_view(req->cluster, &req->arena);
 	if (!req->forced && (!view || fb_upgrade_check(view, updates, (size_t)body->featureUpdates.n, &req->arena, &answer) < 0))
 		answer.errorCode = -1;
-	if (!answer.errorCode && !body->validateOnly && apply(req->cluster, view, &answer, &err) < 0)
+	if (fb_mutant(FB_M_EMPTY_UPDATE_REFUSED) && body->featureUpdates.n == 0)
+		answer.errorCode = KW_ERR_INVALID_REQUEST;
+	if (fb_mutant(FB_M_UPGRADE_VALIDATE_UNCHECKED) && body->validateOnly)
+		answer = (struct fb_upgrade_answer){.errorCode = 0};
+	if (!answer.errorCode && (!body->validateOnly || fb_mutant(FB_M_UPGRADE_VALIDATE_APPLIES)) &&
+	    apply(req->cluster, view, &answer, &err) < 0)
 		answer.errorCode = -1;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;

@@ -1,6 +1,8 @@
 #include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/cluster/transactions.h"
 
+#include "fakebroker/mutants.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -299,10 +301,18 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 		return KT_ENOMEM;
 	}
 	broker->epoch = amends && old ? old->epoch : ++cluster->metadata_offset;
-	broker->fenced = amends && old ? old->fenced : true;
+	broker->fenced = amends && old && !fb_mutant(FB_M_AMENDING_FENCES) ? old->fenced : true;
 	broker->contact_ns = amends && old ? old->contact_ns : 0;
+	if (!amends && fb_mutant(FB_M_UNFENCED_AT_FIRST)) {
+		broker->fenced = false;
+		broker->contact_ns = fb_now_ns() + 60000000000;
+	}
 	broker->own = old && old->own;
 	*epoch = broker->epoch;
+	if (old && fb_mutant(FB_M_MV_FIRST_REPORT_STAYS) && request->nstatics) {
+		broker_free(broker);
+		return 0;
+	}
 	if (old)
 		replace_broker(cluster, old, broker);
 	return 0;

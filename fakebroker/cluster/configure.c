@@ -4,6 +4,7 @@
 
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 
 /* Configuration as the validators of a topic see it: the topic's own value, then that of the broker that leads it. */
 struct lookup {
@@ -212,6 +213,12 @@ static void install(struct outcome *outcome)
 	topic->chain_key = outcome->key;
 }
 
+/* Does a mutant keep the topic's present validators, whatever the list is now? */
+static bool keeps_chain(const struct fb_topic *topic, const char *classes)
+{
+	return topic->chain_key && (fb_mutant(FB_M_LIST_FIXED) || (fb_mutant(FB_M_LIST_STAYS) && (!classes || !*classes)));
+}
+
 static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_err *err)
 {
 	struct fb_hook_env env = {config, fb_hook_line, lookup, lookup->cluster->plugins};
@@ -219,6 +226,8 @@ static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_
 	const char *present = outcome->topic->chain_key;
 	int code = 0;
 
+	if (keeps_chain(outcome->topic, classes))
+		return 0;
 	outcome->key = chain_key(lookup, classes ? classes : "");
 	if (!outcome->key)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
@@ -230,6 +239,12 @@ static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_
 	if (code) {
 		fb_chain_unref(outcome->chain);
 		outcome->chain = NULL;
+	}
+	if (code == KT_EUNKNOWN && fb_mutant(FB_M_UNKNOWN_VALIDATOR_TAKEN))
+		return 0;
+	if (code && fb_mutant(FB_M_REFUSED_LIST_CLEARS)) {
+		fb_chain_unref(outcome->topic->chain);
+		outcome->topic->chain = NULL;
 	}
 	if (code || (present && strcmp(outcome->key, present) == 0)) {
 		free(outcome->key);

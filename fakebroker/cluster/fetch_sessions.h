@@ -46,9 +46,9 @@ int16_t fb_fetch_begin(struct fb_fetch_sessions *sessions, const struct kw_Fetch
 		       struct kw_arena *arena, struct fb_fetch_context *out);
 /* What the request itself names, in no session. False without memory. */
 bool fb_fetch_list(const struct kw_FetchRequest *body, bool by_id, struct kw_arena *arena, struct fb_fetch_context *out);
-/* Ends a request that is answered: keeps what was told, or makes the session that was asked for unless there are
- * `slots` of them, none idle for two minutes, or all of them have too many partitions (2^18), or a topic's name is none. Returns the session id to answer,
- * 0 for none. */
+/* Ends a request that is answered: keeps what was told, or makes the session that was asked for; not when there are
+ * `slots` of them and none was idle for two minutes, nor when all of them have too many partitions (2^18) or a topic's name
+ * is none. Returns the session id to answer, 0 for none. */
 int32_t fb_fetch_end(struct fb_fetch_sessions *sessions, const struct fb_fetch_context *context, int64_t slots, int64_t now);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 #include "kw_messages.h"
 
 bool fb_broker_in_session(const struct fb_cluster *cluster, const struct fb_broker *broker)
@@ -13,12 +14,13 @@ bool fb_broker_in_session(const struct fb_cluster *cluster, const struct fb_brok
 	int64_t timeout = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
 					  "broker.session.timeout.ms", 9000);
 
-	return broker->own || (broker->contact_ns && fb_now_ns() - broker->contact_ns <= timeout * 1000000);
+	return broker->own || (broker->contact_ns && (fb_now_ns() - broker->contact_ns <= timeout * 1000000 ||
+						       fb_mutant(FB_M_SILENCE_UNSEEN)));
 }
 
 bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *broker)
 {
-	return broker->fenced || !fb_broker_in_session(cluster, broker);
+	return (broker->fenced && !fb_mutant(FB_M_FENCED_LISTED)) || !fb_broker_in_session(cluster, broker);
 }
 
 static void set_fenced(struct fb_cluster *cluster, struct fb_broker *broker, bool fenced, const char *why)
@@ -44,13 +46,15 @@ void fb_broker_beat(struct fb_cluster *cluster, struct fb_broker *broker, const 
 	if (!fb_broker_in_session(cluster, broker))
 		set_fenced(cluster, broker, true, "no heartbeat came within broker.session.timeout.ms");
 	broker->contact_ns = fb_now_ns();
-	if (beat->wantShutDown)
+	if (beat->wantShutDown && !fb_mutant(FB_M_SHUTDOWN_UNFENCED))
 		set_fenced(cluster, broker, true, "it shuts down");
-	else if (beat->wantFence)
+	else if (beat->wantFence && !fb_mutant(FB_M_FENCE_IGNORED))
 		set_fenced(cluster, broker, true, "it asked for it");
-	else if (caughtUp)
+	else if ((caughtUp || fb_mutant(FB_M_BEHIND_UNFENCED)) && !fb_mutant(FB_M_NEVER_UNFENCED))
 		set_fenced(cluster, broker, false, "it is caught up");
 	broker->inControlledShutdown = beat->wantShutDown;
 	answer->isFenced = broker->fenced;
-	answer->shouldShutDown = beat->wantShutDown;
+	answer->shouldShutDown = beat->wantShutDown && !fb_mutant(FB_M_SHUTDOWN_DENIED);
+	if (beat->wantShutDown && fb_mutant(FB_M_SHUTDOWN_ENDS_SESSION))
+		broker->contact_ns = 0;
 }

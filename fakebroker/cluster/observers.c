@@ -1,6 +1,7 @@
 /* The brokers' observers: made at the start, exchanged while requests pass, closed at the end. */
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 
 /* Configuration as the observer of a node sees it. The lock is taken for each question, so that create() of a plugin
  * may take its time. */
@@ -85,7 +86,8 @@ static void close_observer(struct fb_observer *observer, int64_t timeout)
 {
 	if (!observer)
 		return;
-	fb_observer_close(observer, timeout, NULL);
+	if (fb_observer_close(observer, timeout, NULL) < 0 && fb_mutant(FB_M_CLOSE_UNBOUNDED))
+		nanosleep(&(struct timespec){.tv_sec = 4}, NULL);
 	fb_observer_unref(observer);
 }
 

@@ -6,7 +6,17 @@
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
+
+/* Does a mutant take the unknown key? */
+static bool is_taken(struct fb_alter *alter, struct kw_str name)
+{
+	return fb_mutant(FB_M_UNKNOWN_KEY_TAKEN) ||
+	       (fb_mutant(FB_M_UNKNOWN_KEY_CREATED) && alter->create) ||
+	       (fb_mutant(FB_M_UNKNOWN_KEY_ALTERED) && !alter->create) ||
+	       (fb_mutant(FB_M_BROKER_KEY_TAKEN) && fb_configdef_find(alter->configs->defs, FB_BROKER, name));
+}
 
 struct kw_str fb_alter_unknown(struct fb_alter *alter, const struct fb_kvs *merged, enum fb_scope scope)
 {
@@ -16,7 +26,8 @@ struct kw_str fb_alter_unknown(struct fb_alter *alter, const struct fb_kvs *merg
 	for (size_t i = 0; names && i < alter->ntouched; i++) {
 		const struct fb_change *change = &alter->touched[i];
 
-		if (change->value.n >= 0 && !fb_configdef_find(alter->configs->defs, scope, change->name))
+		if ((change->value.n >= 0 || fb_mutant(FB_M_DELETE_UNKNOWN_REFUSED)) &&
+		    !fb_configdef_find(alter->configs->defs, scope, change->name) && !is_taken(alter, change->name))
 			names[n++].name = change->name;
 	}
 	fb_java_order(names, n, merged->n);
@@ -36,6 +47,8 @@ bool fb_alter_check_values(struct fb_alter *alter, const struct fb_kvs *merged, 
 	const char *message;
 	size_t n = 0;
 
+	if (fb_mutant(FB_M_BROKER_VALUE_CODE))
+		code = KW_ERR_INVALID_CONFIG;
 	if (!defs)
 		return fb_refuse_memory(alter);
 	for (size_t i = 0; i < merged->n; i++) {
@@ -75,7 +88,7 @@ bool fb_alter_check_topic(struct fb_alter *alter, const struct fb_kvs *merged)
 	const char *wrong;
 	int64_t min, max;
 
-	if (name.n <= 0)
+	if (name.n <= 0 && !fb_mutant(FB_M_TOPIC_DEFAULT_CODE))
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Default topic resources are not allowed.");
 	wrong = fb_topic_name_fault(name, alter->arena);
 	if (wrong)
@@ -87,7 +100,7 @@ bool fb_alter_check_topic(struct fb_alter *alter, const struct fb_kvs *merged)
 		return false;
 	min = number(alter, merged, "min.compaction.lag.ms");
 	max = number(alter, merged, "max.compaction.lag.ms");
-	if (min > max)
+	if (min > max && !fb_mutant(FB_M_LAGS_UNCHECKED))
 		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "conflict topic config setting min.compaction.lag.ms "
 			"(%lld) > max.compaction.lag.ms (%lld)", (long long)min, (long long)max);
 	if (number(alter, merged, "remote.storage.enable") && !fb_configs_bool(alter->configs, FB_BROKER, KW_NULL_STR,

@@ -2,6 +2,7 @@
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/upgrade.h"
+#include "fakebroker/mutants.h"
 
 struct sweep {
 	const struct fb_cluster_view *cluster;
@@ -95,6 +96,8 @@ static bool check_dynamic(void *arg, const struct fb_change *value)
 	enum fb_scope scope = (enum fb_scope)value->resourceType;
 	const struct fb_configdef *def = fb_configdef_find(defs_of(sweep), scope, value->name);
 
+	if (fb_mutant(scope == FB_TOPIC ? FB_M_MV_TOPICS_UNSEEN : FB_M_MV_BROKERS_UNSEEN))
+		return true;
 	if (def && def->nmv)
 		check(sweep, def, value->value, where(sweep, value), false);
 	return !sweep->failed;
@@ -135,6 +138,8 @@ int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct k
 	for (size_t i = 0; i < cluster->nbrokers; i++) {
 		const struct fb_broker_view *broker = &cluster->brokers[i];
 
+		if (fb_mutant(FB_M_MV_STATICS_UNSEEN))
+			continue;
 		if (broker->reported || (broker->foretold && fb_level_keeps_statics(cluster, level)))
 			check_statics(&sweep, broker);
 	}

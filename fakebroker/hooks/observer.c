@@ -12,6 +12,7 @@
 #include "fakebroker/hooks/options.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
+#include "fakebroker/mutants.h"
 #include "lib/text/number.h"
 
 #define CLOSING 0x80000000u
@@ -284,7 +285,8 @@ static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
 	struct kassay_text why = {text, sizeof text};
 	int64_t start = fb_hook_now();
 
-	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0)
+	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0 &&
+	    !fb_mutant(FB_M_FAILURES_UNCOUNTED))
 		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
 	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(fb_hook_now() - start), memory_order_relaxed);
 	atomic_fetch_add_explicit(produce ? &watcher->produce_seen : &watcher->seen, 1, memory_order_relaxed);
@@ -324,7 +326,7 @@ static bool show(struct fb_observer *observer, const struct fb_exchange *exchang
 	if (!enter(observer))
 		return false;
 	for (i = 0; i < observer->n; i++)
-		call(&observer->watchers[i], exchange, produce);
+		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce);
 	return true;
 }
 
@@ -362,7 +364,7 @@ static void *close_watcher(void *arg)
 	if (watcher->queue)
 		fb_queue_end(watcher->queue, watcher->deadline);
 	left = (watcher->deadline - fb_hook_now()) / 1000000;
-	if (class->close)
+	if (class->close && !fb_mutant(FB_M_NEVER_CLOSED))
 		class->close(watcher->instance, left > 0 ? left : 0);
 	pthread_mutex_lock(&watcher->gate.lock);
 	watcher->closed = true;

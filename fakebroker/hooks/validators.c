@@ -9,9 +9,14 @@
 #include "fakebroker/hooks/options.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
+#include "fakebroker/hooks/workers.h"
+#include "fakebroker/mutants.h"
+#include "lib/text/number.h"
 #include "lib/wire/errors.h"
 
 #define OPTION_TOPICS "topics"
+
+enum { NS_PER_MS = 1000000 };
 
 /* One validator of a chain. */
 struct link {
@@ -21,12 +26,14 @@ struct link {
 	bool created;
 	char *topics;             /* patterns, each NUL-terminated, an empty one ends them; NULL: every topic */
 	atomic_uint_fast64_t seen, refused, nanoseconds;
+	atomic_int retired;       /* workers that it did not give back in time */
 	struct fb_failures failures;
 };
 
 struct fb_chain {
 	atomic_int refs;
 	char *classes;
+	int64_t timeout_ms;       /* for a batch; 0: none */
 	size_t n;
 	struct link links[];
 };
@@ -108,6 +115,17 @@ static int check_unique(const struct fb_chain *chain, const struct link *link, s
 	return 0;
 }
 
+static int read_timeout(struct fb_chain *chain, const struct fb_hook_env *env, struct kt_err *err)
+{
+	static const char name[] = FB_VALIDATOR_PREFIX "timeout.ms";
+	const char *text = env->config ? env->config(env->arg, name) : NULL;
+	struct kt_err why = {0};
+
+	if (text && kt_parse_int(text, 0, INT64_MAX, &chain->timeout_ms, &why) < 0)
+		return kt_fail(err, why.code, "%s %s", name, why.text);
+	return 0;
+}
+
 int fb_chain_new(const char *classes, const struct fb_hook_env *env, struct fb_chain **out, struct kt_err *err)
 {
 	const char *list = classes;
@@ -116,14 +134,18 @@ int fb_chain_new(const char *classes, const struct fb_hook_env *env, struct fb_c
 	int rc = 0, more;
 
 	*out = NULL;
-	if (classes[strspn(classes, " \t")] == '\0')
-		return 0;
+	if (classes[strspn(classes, " \t")] == '\0') {
+		if (!fb_mutant(FB_M_CHAIN_BY_DEFAULT))
+			return 0;
+		classes = list = "NonEmptyValue";
+	}
 	chain = calloc(1, sizeof *chain + fb_list_entries(classes) * sizeof chain->links[0]);
 	if (!chain || !(chain->classes = strdup(classes))) {
 		free(chain);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
 	atomic_init(&chain->refs, 1);
+	rc = read_timeout(chain, env, err);
 	while (rc == 0 && (more = fb_list_next(&list, entry, sizeof entry)) != 0) {
 		struct link *link = &chain->links[chain->n++];
 
@@ -173,7 +195,8 @@ static struct kassay_header shown_header(const struct kassay_record *view, int32
 	const struct kw_record *record = ((const struct shown *)(const void *)view)->record;
 	const struct kw_header *header;
 
-	if (i < 0 || i >= record->nheaders)
+	if (i < 0 || i >= view->header_count || fb_mutant(FB_M_HEADERS_HIDDEN) ||
+	    (fb_mutant(FB_M_HEADERS_HIDDEN_COMPRESSED) && view->codec != KW_NONE))
 		return (struct kassay_header){{NULL, -1}, {NULL, -1}};
 	header = &record->headers[i];
 	return (struct kassay_header){{header->key.s, header->key.n}, {header->value.p, header->value.n}};
@@ -188,11 +211,11 @@ static void show(struct shown *shown, const struct fb_batch_place *place, int32_
 			.partition = place->partition,
 			.index = index,
 			.key = {record->key.p, record->key.n},
-			.value = {record->value.p, record->value.n},
+			.value = {record->value.p, record->value.n < 0 && fb_mutant(FB_M_NULL_VALUE_EMPTY) ? 0 : record->value.n},
 			/* Wraps as Kafka's long does: the delta is whatever a client sent. */
 			.timestamp = (int64_t)((uint64_t)place->baseTimestamp + (uint64_t)record->timestampDelta),
 			.offsetDelta = record->offsetDelta,
-			.header_count = record->nheaders,
+			.header_count = record->headers ? record->nheaders : 0,
 			.codec = place->codec,
 			.record_size = (int32_t)record->size,
 			.header = shown_header,
@@ -218,12 +241,15 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 {
 	struct kassay_verdict verdict = {sizeof verdict, {out->text, sizeof out->text}, KW_ERR_INVALID_RECORD};
 	const char *name = class_of(link)->name;
-	int rc;
+	int rc = KASSAY_FAILED;
 
 	out->text[0] = '\0';
-	rc = class_of(link)->validate(link->instance, view, &verdict);
+	if (atomic_load_explicit(&link->retired, memory_order_relaxed) < FB_MOST_RETIRED)
+		rc = class_of(link)->validate(link->instance, view, &verdict);
 	atomic_fetch_add_explicit(&link->seen, 1, memory_order_relaxed);
-	if (rc == KASSAY_OK)
+	if (rc == KASSAY_OK && !fb_mutant(FB_M_VERDICT_INVERTED))
+		return 0;
+	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) || (rc == KASSAY_FAILED && fb_mutant(FB_M_FAILURE_ACCEPTS)))
 		return 0;
 	out->text[sizeof out->text - 1] = '\0';
 	fb_utf8_mend(out->text);
@@ -237,21 +263,20 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 			snprintf(out->text, sizeof out->text, "refused by %s", name);
 	} else {
 		fb_hook_failed(&link->failures, &link->host.env, name, out->text);
-		snprintf(out->text, sizeof out->text, "validator %s failed", name);
+		snprintf(out->text, sizeof out->text, "validator %s failed", fb_mutant(FB_M_FAILURE_UNNAMED) ? "" : name);
 	}
 	return 1;
 }
 
-int fb_chain_validate(struct fb_chain *chain, const struct fb_batch_place *place, int32_t index,
-		      const struct kw_record *record, struct fb_rejection *out)
+/* at, if not NULL, tells others meanwhile which link has the record. */
+static int show_to_all(struct fb_chain *chain, const struct fb_batch_place *place, int32_t index,
+		       const struct kw_record *record, atomic_size_t *at, struct fb_rejection *out)
 {
 	struct shown shown;
 	int64_t before, after;
 	size_t i;
 	int rc = 0;
 
-	if (!chain)
-		return 0;
 	show(&shown, place, index, record);
 	before = fb_hook_now();
 	for (i = 0; rc == 0 && i < chain->n; i++) {
@@ -259,12 +284,150 @@ int fb_chain_validate(struct fb_chain *chain, const struct fb_batch_place *place
 
 		if (!concerns(link, place->topic))
 			continue;
-		rc = run(link, &shown.view, out);
+		if (at)
+			atomic_store(at, i);
+		rc = run(fb_mutant(FB_M_CHAIN_REVERSED) ? &chain->links[chain->n - 1 - i] : link, &shown.view, out);
+		if (fb_mutant(FB_M_CHAIN_ENDS_AFTER_FIRST))
+			break;
 		after = fb_hook_now();
 		atomic_fetch_add_explicit(&link->nanoseconds, (uint64_t)(after - before), memory_order_relaxed);
 		before = after;
 	}
 	return rc;
+}
+
+/* ---- with a time limit ---- */
+
+/* All that a worker needs, should nobody wait for it any more; `job` must come first. */
+struct errand {
+	struct fb_job job;
+	struct fb_chain *chain;   /* a reference */
+	struct fb_batch_place place;
+	struct kw_arena arena;    /* topic, record */
+	struct kw_record record;
+	int32_t index;
+	struct fb_rejection rejection;
+	int rc;
+};
+
+static void run_errand(struct fb_job *job)
+{
+	struct errand *errand = (struct errand *)(void *)job;
+
+	errand->rc = show_to_all(errand->chain, &errand->place, errand->index, &errand->record, &job->stage, &errand->rejection);
+}
+
+static void free_errand(struct fb_job *job)
+{
+	struct errand *errand = (struct errand *)(void *)job;
+
+	fb_chain_unref(errand->chain);
+	kw_arena_fini(&errand->arena);
+	free(errand);
+}
+
+static bool copy_bytes(struct kw_bytes *bytes, struct kw_arena *arena)
+{
+	if (bytes->n > 0)
+		bytes->p = (const uint8_t *)kw_strndup(arena, (const char *)bytes->p, (size_t)bytes->n);
+	return bytes->n <= 0 || bytes->p;
+}
+
+static bool copy_record(struct kw_record *record, struct kw_arena *arena)
+{
+	size_t n = record->nheaders > 0 ? (size_t)record->nheaders : 0;
+	struct kw_header *headers = kw_alloc(arena, (n ? n : 1) * sizeof *headers);
+	bool ok = headers && copy_bytes(&record->key, arena) && copy_bytes(&record->value, arena);
+
+	for (size_t i = 0; ok && i < n; i++) {
+		headers[i] = record->headers[i];
+		if (headers[i].key.n > 0)
+			headers[i].key.s = kw_strndup(arena, headers[i].key.s, (size_t)headers[i].key.n);
+		ok = (headers[i].key.n <= 0 || headers[i].key.s) && copy_bytes(&headers[i].value, arena);
+	}
+	record->headers = headers;
+	return ok;
+}
+
+static struct errand *errand_new(struct fb_chain *chain, const struct fb_batch_place *place, int32_t index,
+				 const struct kw_record *record)
+{
+	struct errand *errand = calloc(1, sizeof *errand);
+
+	if (!errand)
+		return NULL;
+	errand->job = (struct fb_job){.run = run_errand, .free = free_errand};
+	errand->chain = fb_chain_ref(chain);
+	errand->place = *place;
+	errand->index = index;
+	errand->record = *record;
+	kw_arena_init(&errand->arena, 0);
+	errand->place.topic = kw_strndup(&errand->arena, place->topic, strlen(place->topic));
+	if (!errand->place.topic || !copy_record(&errand->record, &errand->arena)) {
+		free_errand(&errand->job);
+		return NULL;
+	}
+	return errand;
+}
+
+static int fail_at(struct fb_chain *chain, size_t i, const char *why, struct fb_rejection *out)
+{
+	struct link *link = &chain->links[i];
+	const char *name = class_of(link)->name;
+
+	fb_hook_failed(&link->failures, &link->host.env, name, why);
+	out->error = KW_ERR_INVALID_RECORD;
+	out->validator = name;
+	snprintf(out->text, sizeof out->text, "validator %s failed", name);
+	return 1;
+}
+
+static int give_up(struct fb_chain *chain, struct fb_batch_place *place, size_t i, struct fb_rejection *out)
+{
+	struct link *link = &chain->links[i];
+	int retired = atomic_fetch_add(&link->retired, 1) + 1;
+
+	place->late = true;
+	if (retired == FB_MOST_RETIRED)
+		fb_hook_log(&link->host.env, KASSAY_ERROR, "validator %s was late %d times and fails every record from now on",
+			    class_of(link)->name, retired);
+	return fail_at(chain, i, "no verdict in time", out);
+}
+
+static int validate_in_time(struct fb_chain *chain, struct fb_batch_place *place, int32_t index,
+			    const struct kw_record *record, struct fb_rejection *out)
+{
+	int64_t now = fb_hook_now(), left;
+	struct errand *errand;
+	enum fb_job_end end;
+	size_t at = 0;
+	int rc;
+
+	if (!place->deadline_ns)
+		place->deadline_ns = chain->timeout_ms > (INT64_MAX - now) / NS_PER_MS ? INT64_MAX
+										       : now + chain->timeout_ms * NS_PER_MS;
+	left = (place->deadline_ns - now) / NS_PER_MS;
+	errand = errand_new(chain, place, index, record);
+	if (!errand)
+		return fail_at(chain, 0, "out of memory", out);
+	end = fb_job_do(&errand->job, left > 0 ? left : 0, &at);
+	if (end == FB_JOB_GIVEN_UP)
+		return give_up(chain, place, at, out);
+	rc = end == FB_JOB_DONE ? errand->rc : fail_at(chain, 0, "no thread for a worker", out);
+	if (end == FB_JOB_DONE && rc)
+		*out = errand->rejection;
+	free_errand(&errand->job);
+	return rc;
+}
+
+int fb_chain_validate(struct fb_chain *chain, struct fb_batch_place *place, int32_t index, const struct kw_record *record,
+		      struct fb_rejection *out)
+{
+	if (!chain || place->late)
+		return 0;
+	if (chain->timeout_ms > 0)
+		return validate_in_time(chain, place, index, record, out);
+	return show_to_all(chain, place, index, record, NULL, out);
 }
 
 /* ---- numbers and names ---- */
@@ -283,6 +446,7 @@ void fb_chain_stats(const struct fb_chain *chain, size_t i, struct fb_validator_
 	out->failed = atomic_load_explicit(&link->failures.count, memory_order_acquire);
 	out->seen = atomic_load_explicit(&link->seen, memory_order_relaxed);
 	out->nanoseconds = atomic_load_explicit(&link->nanoseconds, memory_order_relaxed);
+	out->retired = atomic_load_explicit(&link->retired, memory_order_relaxed);
 	out->name = class_of(link)->name;
 }
 
@@ -294,11 +458,12 @@ json_t *fb_chain_json(const struct fb_chain *chain)
 
 	for (i = 0; i < fb_chain_size(chain); i++) {
 		fb_chain_stats(chain, i, &stats);
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I}", "name", stats.name,
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I, s:i}", "name", stats.name,
 						      "seen", (json_int_t)stats.seen,
 						      "refused", (json_int_t)stats.refused,
 						      "failed", (json_int_t)stats.failed,
-						      "nanoseconds", (json_int_t)stats.nanoseconds));
+						      "nanoseconds", (json_int_t)stats.nanoseconds,
+						      "retiredWorkers", stats.retired));
 	}
 	return list;
 }

@@ -38,7 +38,12 @@ struct fb_batch_place {
 	int32_t partition;
 	int codec;                /* enum kw_codec */
 	int64_t baseTimestamp;    /* of the batch: a record's timestamp is this plus its delta */
+	/* Of the chain's time limit: begins as 0. */
+	int64_t deadline_ns;      /* by fb_hook_now(), from the first record on */
+	bool late;                /* it has passed: no further record is shown */
 };
+
+enum { FB_MOST_RETIRED = 4 };
 
 struct fb_rejection {
 	int16_t error;            /* KW_ERR_INVALID_TIMESTAMP, or KW_ERR_INVALID_RECORD for any other code of a validator */
@@ -47,21 +52,27 @@ struct fb_rejection {
 };
 
 /* Shows one record to the validators, in list order, until one refuses. Returns 0 if all accept, or 1 with *out filled.
- * index is the record's number in its batch. */
-int fb_chain_validate(struct fb_chain *chain, const struct fb_batch_place *place, int32_t index,
-		      const struct kw_record *record, struct fb_rejection *out);
+ * index is the record's number in its batch.
+ *
+ * With `record.validator.timeout.ms` above 0, validators run on workers (workers.h), on a copy of the record, and have so
+ * much time for a whole batch. The record at which it is over is refused as if the validator that has it had failed, and
+ * the others of the batch are not shown. That validator's worker is retired; with FB_MOST_RETIRED of them the validator
+ * fails every record without being called, which is said in the log and by fb_chain_json(). */
+int fb_chain_validate(struct fb_chain *chain, struct fb_batch_place *place, int32_t index, const struct kw_record *record,
+		      struct fb_rejection *out);
 
 struct fb_validator_stats {
 	const char *name;                /* lives as long as the chain */
 	uint64_t seen, refused, failed;  /* records; refused and failed are apart */
-	uint64_t nanoseconds;            /* spent in validate() */
+	uint64_t nanoseconds;            /* spent in validate(), or waiting for it */
+	int retired;                     /* workers that were not back in time */
 };
 
 size_t fb_chain_size(const struct fb_chain *chain);
 /* Counters of validator i. They are read one by one, so they may be some records apart, but seen is never less than
  * refused + failed. */
 void fb_chain_stats(const struct fb_chain *chain, size_t i, struct fb_validator_stats *out);
-/* [{"name", "seen", "refused", "failed", "nanoseconds"}], new reference; [] for NULL. */
+/* [{"name", "seen", "refused", "failed", "nanoseconds", "retiredWorkers"}], new reference; [] for NULL. */
 json_t *fb_chain_json(const struct fb_chain *chain);
 
 /* Is `config`, a whole name that starts with FB_VALIDATOR_PREFIX, misspelt? KT_EUNKNOWN with the nearest name in err if

@@ -1,5 +1,6 @@
 /* Stages I to K with the partition's validators; stage L: what depends on what it has seen before, and the append. */
-#include "fakebroker/log/verdict.h"
+#include "fakebroker/log/mutant_verdict.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 static struct kw_leader leader_of(const struct fb_append *a)
@@ -12,7 +13,8 @@ static struct kw_leader leader_of(const struct fb_append *a)
 
 /* A chain, and its last refusal. */
 struct validation {
-	const struct fb_append *a;
+	struct fb_chain *chain;
+	struct fb_batch_place place;
 	struct fb_rejection rejection;
 };
 
@@ -20,10 +22,10 @@ static bool validate(void *arg, const struct kw_batch *batch, int32_t index, con
 		     const char **text)
 {
 	struct validation *validation = arg;
-	const struct fb_append *a = validation->a;
-	struct fb_batch_place place = {a->topic, a->partition, batch->attributes & KW_A_CODEC, batch->baseTimestamp};
 
-	if (!fb_chain_validate(a->chain, &place, index, record, &validation->rejection))
+	validation->place.codec = batch->attributes & KW_A_CODEC;
+	validation->place.baseTimestamp = batch->baseTimestamp;
+	if (!fb_chain_validate(validation->chain, &validation->place, index, record, &validation->rejection))
 		return true;
 	*code = validation->rejection.error;
 	*text = validation->rejection.text;
@@ -34,19 +36,21 @@ bool fb_verdict_check(const struct fb_append *a, const struct kw_records *record
 		      struct kw_append_plan **plan, struct kw_verdict *v)
 {
 	struct kw_leader leader = leader_of(a);
-	struct validation validation = {.a = a};
+	struct validation validation = {.chain = a->chain, .place = {.topic = a->topic, .partition = a->partition}};
 
 	if (a->chain) {
 		leader.validate = validate;
 		leader.validate_arg = &validation;
 	}
+	if (fb_mutated())
+		return fb_mutant_check(a, &leader, records, arena, plan, v);
 	return kw_verdict_check(&leader, records, arena, plan, v);
 }
 
 static void accept_duplicate(const struct fb_append *a, const struct fb_producer_batch *duplicate, struct kw_verdict *v)
 {
 	v->duplicate = true;
-	v->baseOffset = duplicate->baseOffset;
+	v->baseOffset = fb_mutant(FB_M_DUPLICATE_OFFSET_UNTOLD) ? -1 : duplicate->baseOffset;
 	v->logAppendTimeMs = duplicate->timestamp;
 	v->logStartOffset = a->log->logStartOffset;
 }
@@ -103,7 +107,7 @@ void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, s
 	}
 	/* There is room, so this cannot fail. */
 	fb_producers_add(a->producers, &plan->batch, baseOffset, plan->batch.maxTimestamp);
-	v->baseOffset = baseOffset;
-	v->logAppendTimeMs = a->conf->logAppendTime ? a->now : -1;
+	v->baseOffset = baseOffset + (fb_mutant(FB_M_LAST_OFFSET_TOLD) ? plan->batch.lastOffsetDelta : 0);
+	v->logAppendTimeMs = a->conf->logAppendTime && !fb_mutant(FB_M_APPEND_TIME_UNTOLD) ? a->now : -1;
 	v->logStartOffset = a->log->logStartOffset;
 }

@@ -104,12 +104,12 @@ kill -TERM "$hung"
 equal 'exit code of --help' $? 0
 equal 'stderr of --help' "$(cat "$dir/err")" ''
 for option in nodes metadata-version properties set node-set plugin host advertise port controller-port control-port \
-	port-file threads record seed log-level check list json help version; do
+	port-file threads record seed mutant log-level check list json help version; do
 	check "--help tells --$option" grep -q -e "--$option" "$dir/help"
 done
 equal '--version' "$("$fb" --version)" "fakebroker $(sed -n 's/^VERSION := //p' Makefile)"
 
-for list in apis validators observers actions; do
+for list in apis validators observers actions mutants; do
 	"$fb" --list $list >"$dir/list" 2>&1
 	equal "exit code of --list $list" $? 0
 	"$fb" --list $list --json >"$dir/json" 2>&1
@@ -121,6 +121,7 @@ for list in apis validators observers actions; do
 	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" "$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
 done
 check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
+check '--list mutants' grep -q '^records.crc-unchecked ' <("$fb" --list mutants)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
 check '--list observers' grep -q '^TrafficObserver ' <("$fb" --list observers)
 check '--list validators with a plugin' grep -q '^SchemaId .* ids ' <("$fb" --plugin "$plugins/schema_id.so" --list validators)

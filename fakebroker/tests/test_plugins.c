@@ -28,7 +28,7 @@ static void test_validator_plugin(void **state)
 	static const uint8_t good[] = {0, 0, 0, 0, 7, 'x'}, other[] = {0, 0, 0, 0, 9}, json[] = "{\"a\":1}";
 	struct fixture fixture = FIXTURE(ids);
 	struct fb_hook_env env = fixture_env(&fixture);
-	const struct fb_batch_place place = {.topic = "orders"};
+	struct fb_batch_place place = {.topic = "orders"};
 	struct kw_record record = {.value = {good, sizeof good}};
 	struct fb_rejection rejection;
 	struct fb_chain *chain;

@@ -1,11 +1,12 @@
 #include "fakebroker/tests/hook_fixtures.h"
 
 #include "fakebroker/hooks/validators.h"
+#include "fakebroker/hooks/workers.h"
 #include "lib/wire/errors.h"
 
 /* ---- helpers ---- */
 
-static const struct fb_batch_place orders = {
+static struct fb_batch_place orders = {
 	.topic = "orders", .partition = 3, .codec = KW_ZSTD, .baseTimestamp = 1000,
 };
 
@@ -240,12 +241,14 @@ static void test_json(void **state)
 	json_t *json;
 	const char *name;
 	json_int_t seen, refused, failed, ns;
+	int retired;
 
 	(void)state;
 	fb_chain_validate(chain, &orders, 0, &record, &rejection);
 	json = fb_chain_json(chain);
-	assert_int_equal(json_unpack(json, "[{s:s, s:I, s:I, s:I, s:I !}!]", "name", &name, "seen", &seen,
-				     "refused", &refused, "failed", &failed, "nanoseconds", &ns), 0);
+	assert_int_equal(json_unpack(json, "[{s:s, s:I, s:I, s:I, s:I, s:i !}!]", "name", &name, "seen", &seen,
+				     "refused", &refused, "failed", &failed, "nanoseconds", &ns, "retiredWorkers",
+				     &retired), 0);
 	assert_string_equal(name, "RejectAll");
 	assert_int_equal(seen, 1);
 	assert_int_equal(refused, 1);
@@ -517,6 +520,66 @@ static void test_swap_under_load(void **state)
 	fb_chain_unref(swapped.chain);
 }
 
+/* A validator that never comes back costs its record, its worker, and after four of them every record. */
+static void test_time_limit(void **state)
+{
+	static const struct setting settings[] = {
+		{"record.validator.timeout.ms", "20"}, {"record.validator.Slow.ms", "600000"}, {NULL, NULL},
+	};
+	struct fb_chain *chain = make("AllowAll,Slow", settings);
+	const struct kw_record record = {.key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}};
+	struct fb_validator_stats stats;
+	struct fb_rejection rejection;
+
+	(void)state;
+	for (int batch = 0; batch < FB_MOST_RETIRED; batch++) {
+		struct fb_batch_place place = {.topic = "orders"};
+
+		assert_int_equal(fb_chain_validate(chain, &place, 0, &record, &rejection), 1);
+		assert_int_equal(rejection.error, KW_ERR_INVALID_RECORD);
+		assert_string_equal(rejection.validator, "Slow");
+		assert_string_equal(rejection.text, "validator Slow failed");
+		/* The rest of the batch is not looked at. */
+		assert_int_equal(fb_chain_validate(chain, &place, 1, &record, &rejection), 0);
+		fb_chain_stats(chain, 1, &stats);
+		assert_int_equal(stats.retired, batch + 1);
+		assert_int_equal(stats.failed, batch + 1);
+	}
+	/* Now it is not called any more. */
+	for (int32_t i = 0; i < 100; i++) {
+		struct fb_batch_place place = {.topic = "orders"};
+
+		assert_int_equal(fb_chain_validate(chain, &place, i, &record, &rejection), 1);
+		assert_string_equal(rejection.text, "validator Slow failed");
+	}
+	fb_chain_stats(chain, 1, &stats);
+	assert_int_equal(stats.retired, FB_MOST_RETIRED);
+	assert_int_equal(stats.failed, FB_MOST_RETIRED + 100);
+	fb_chain_stats(chain, 0, &stats);
+	assert_int_equal(stats.failed, 0);
+	fb_chain_unref(chain);
+	fb_workers_stop();
+}
+
+/* In time, a chain with a limit says what one without says. */
+static void test_within_the_limit(void **state)
+{
+	static const struct setting limited[] = {
+		{"record.validator.timeout.ms", "60000"}, {"record.validator.RequiredHeader.name", "trace-id"}, {NULL, NULL},
+	};
+	struct kw_header header = {{"trace-id", 8}, {(const uint8_t *)"7", 1}};
+	struct kw_record good = {.key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}, .nheaders = 1, .headers = &header};
+	struct kw_record bare = {.key = {(const uint8_t *)"", 0}, .value = {NULL, -1}};
+
+	(void)state;
+	assert_null(judge("NonEmptyValue,RequiredHeader", limited, &good));
+	assert_string_equal(judge("NonEmptyValue,RequiredHeader", limited, &bare),
+			    judge("NonEmptyValue,RequiredHeader", limited + 1, &bare));
+	assert_refused("AllowAll", (const struct setting[]){{"record.validator.timeout.ms", "soon"}, {NULL, NULL}}, KT_ETYPE,
+		       "record.validator.timeout.ms must be a whole number, not \"soon\"");
+	fb_workers_stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -538,6 +601,8 @@ int main(void)
 		cmocka_unit_test(test_json_syntax),
 		cmocka_unit_test(test_required_header),
 		cmocka_unit_test(test_topic_tag),
+		cmocka_unit_test(test_time_limit),
+		cmocka_unit_test(test_within_the_limit),
 		cmocka_unit_test(test_swap_under_load),
 	};
 

@@ -1,6 +1,7 @@
 /* What the table of measured answers does not show: meters, offsets, memory, validators. */
 #include "fakebroker/log/txns.h"
 #include "fakebroker/tests/bench.h"
+#include "lib/wire/errors.h"
 
 /* ---- one batch at a time ---- */
 
@@ -352,43 +353,35 @@ static uint32_t next_random(uint32_t *seed)
 /* The transaction ended while the records were read: the batch must not open one that nobody ends. */
 static void test_a_late_batch_opens_no_transaction(void **state)
 {
+	struct bench *bench = *state;
 	struct fb_marker marker = {.producerId = 7, .commit = true};
 	struct fb_txns txns = {0};
-	struct bench bench;
-	struct kw_records records;
-	struct kw_arena arena;
+	json_t *json = json_of("[{'attributes': 16, 'baseTimestamp': 1000000, 'producerId': 7, 'producerEpoch': 0, "
+			       "'baseSequence': 0, 'records': [{}]}]");
 
-	(void)state;
-	bench_init(&bench, "t");
-	kw_arena_init(&arena, 0);
 	for (int late = 0; late < 2; late++) {
-		json_t *json = json_of("[{'attributes': 16, 'producerId': 7, 'producerEpoch': 0, 'baseSequence': 0, 'records': [{}]}]");
 		struct fb_frame *frame = frame_of(json);
+		struct kw_records records = {.p = frame->p + 20, .n = (int32_t)frame->n - 20};
 		struct fb_append a = {
-			.log = &bench.log, .producers = &bench.producers, .topic = "t", .conf = &bench.conf, .meters = &bench.meters,
-			.now = bench.now, .verified = true, .markers = fb_producers_markers(&bench.producers, 7),
+			.log = &bench->log, .producers = &bench->producers, .topic = "t", .conf = &bench->conf,
+			.meters = &bench->meters, .now = bench->now, .verified = true,
 		};
 		struct kw_append_plan *plan;
 		struct kw_verdict v;
 
-		records = (struct kw_records){.p = frame->p + 20, .n = (int32_t)frame->n - 20};
 		kw_verdict_init(&v);
 		assert_true(fb_verdict_check(&a, &records, &arena, &plan, &v));
 		if (late)
-			assert_int_equal(fb_txns_mark(&txns, &bench.log, &bench.producers, &marker, 0), 0);
+			assert_int_equal(fb_txns_mark(&txns, &bench->log, &bench->producers, &marker, 0), 0);
 		fb_verdict_append(&a, plan, frame, &arena, &v);
 		assert_int_equal(v.errorCode, late ? KW_ERR_INVALID_TXN_STATE : 0);
-		assert_int_equal(bench.producers.firstUnstable, late ? FB_NO_TXN : 0);
-		marker.producerEpoch = 0;
-		assert_int_equal(fb_txns_mark(&txns, &bench.log, &bench.producers, &marker, 0), 0);
-		fb_producers_fini(&bench.producers);
-		fb_producers_init(&bench.producers);
+		assert_int_equal(bench->producers.firstUnstable, late ? FB_NO_TXN : 0);
+		fb_producers_fini(&bench->producers);
+		fb_producers_init(&bench->producers);
 		fb_frame_unref(frame);
-		json_decref(json);
 	}
+	json_decref(json);
 	fb_txns_fini(&txns);
-	kw_arena_fini(&arena);
-	bench_fini(&bench);
 }
 
 static void mutate(struct fb_frame *frame, uint32_t *seed)

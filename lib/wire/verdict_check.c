@@ -46,7 +46,7 @@ static bool check_records(const struct kw_judge *judge, const struct kw_batch *b
 	const struct kw_leader *leader = judge->leader;
 	int source = batch->attributes & KW_A_CODEC;
 	int target = leader->conf->compression < 0 ? source : leader->conf->compression;
-	bool partial = source != KW_NONE && source == target && !leader->validate;
+	bool partial = source != KW_NONE && source == target && (!leader->validate || leader->skim);
 	struct kw_records_facts facts;
 
 	if (!kw_check_records(judge, batch, partial, &facts))
@@ -70,6 +70,15 @@ static bool check_segment(const struct kw_judge *judge, const struct kw_append_p
 	       kw_refuse(judge, KW_R_SEGMENT_TOO_SMALL, &plan->batch, size);
 }
 
+static enum kw_rule broken(const struct kw_leader *leader, const struct kw_batch *batch)
+{
+	enum kw_rule rule = kw_rule_broken(KW_PRODUCED, batch, leader->conf, 0);
+
+	while (rule != KW_RULES && leader->without >> rule & 1)
+		rule = kw_rule_broken(KW_PRODUCED, batch, leader->conf, rule + 1);
+	return rule;
+}
+
 bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v)
 {
@@ -80,7 +89,7 @@ bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *r
 
 	if (kw_next_batch(&rest, &batch, &rule) != KW_NEXT_BATCH)
 		return kw_refuse(&judge, KW_R_NO_BATCH, &batch, 0);
-	rule = kw_rule_broken(KW_PRODUCED, &batch, leader->conf, 0);
+	rule = broken(leader, &batch);
 	if (rule != KW_RULES)
 		return kw_refuse(&judge, rule, &batch, 0);
 	*plan = kw_alloc(arena, sizeof **plan);
