@@ -219,12 +219,15 @@ static enum fate receive(struct replay *replay, struct live *live, const struct 
 	return fate;
 }
 
+static bool broker_ended(const struct cf_exchange *x)
+{
+	return (x->conn->end == KW_TCP_CLOSED || x->conn->end == KW_TCP_RESET) && x->conn->ended_by == !x->client;
+}
+
 /* Nothing was answered: the broker closed the connection, or nobody waited for an answer. */
 static enum fate expect_end(struct live *live, const struct cf_exchange *x, char *text, size_t size)
 {
-	bool closed = (x->conn->end == KW_TCP_CLOSED || x->conn->end == KW_TCP_RESET) && x->conn->ended_by == !x->client;
-
-	if (!closed)
+	if (!broker_ended(x))
 		return NOT_COMPARED;
 	if (kc_wait_close(live->conn, kc_now_ms() + TIMEOUT_MS / 10) != KC_OPEN && !kc_has_frame(live->conn)) {
 		end_live(live);
@@ -253,9 +256,11 @@ static enum fate send_request(struct replay *replay, const struct cf_exchange *x
 		return x->response ? DIFFERENT : NOT_SENT;
 	}
 	if (kc_write(live->conn, request->bytes.p, request->bytes.n, kc_now_ms() + TIMEOUT_MS, &why)) {
-		snprintf(text, size, "%.200s", why.text);
 		end_live(live);
-		return x->response ? DIFFERENT : SAME_FATE;
+		if (!x->response && broker_ended(x))
+			return SAME_FATE;
+		snprintf(text, size, "was %s, now: %.200s", x->response ? "answered" : "taken", why.text);
+		return DIFFERENT;
 	}
 	return x->response ? receive(replay, live, x, text, size) : expect_end(live, x, text, size);
 }

@@ -114,12 +114,18 @@ static void on_tick(void *arg)
 	fb_cluster_tick(arg, false);
 }
 
+static void on_warning(void *arg, const char *text)
+{
+	(void)arg;
+	fb_log_line(KASSAY_WARN, "%s", text);
+}
+
 static int open_ports(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	struct fb_cluster *cluster = process->cluster;
 	const struct fb_server_ops ops = {
 		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .began = fb_sasl_began,
-		.ended = fb_sasl_ended, .tick = on_tick, .arg = cluster,
+		.ended = fb_sasl_ended, .tick = on_tick, .warn = on_warning, .arg = cluster,
 	};
 	struct fb_server_opts opts = {
 		.threads = settings->threads,

@@ -70,13 +70,13 @@ static int read_members(struct kt_obj *obj, struct line *line)
 	kt_obj_int(obj, "node", 0, INT32_MAX, &line->node);
 	kt_obj_str(obj, "instance", &instance);
 	kt_obj_str(obj, "topic", &topic);
-	kt_obj_int64(obj, "start", 0, INT64_MAX, &line->start);
+	kt_obj_int64(obj, "start", 0, INT64_MAX - 1, &line->start);
 	kt_obj_int64(obj, "end", line->start + 1, INT64_MAX, &line->end);
 	kt_obj_object(obj, "produced", &produced);
 	if (obj->err->code == 0) {
 		kt_obj_need(&produced, "records", "bytes", NULL);
-		kt_obj_int64(&produced, "records", 0, INT64_MAX / 2, &line->records);
-		kt_obj_int64(&produced, "bytes", 0, INT64_MAX / 2, &line->bytes);
+		kt_obj_int64(&produced, "records", 0, INT64_MAX, &line->records);
+		kt_obj_int64(&produced, "bytes", 0, INT64_MAX, &line->bytes);
 	}
 	if (obj->err->code)
 		return obj->err->code;
@@ -166,11 +166,14 @@ static int check(const struct lines *lines, const char *const files[2], struct k
 	return 0;
 }
 
-static void add(struct lg_audit_row *row, const struct line *line)
+/* False when a sum is none that there is a number for. */
+static bool add(struct lg_audit_row *row, const struct line *line)
 {
-	*(line->second ? &row->b : &row->a) += line->records;
-	*(line->second ? &row->b_bytes : &row->a_bytes) += line->bytes;
+	int64_t *records = line->second ? &row->b : &row->a, *bytes = line->second ? &row->b_bytes : &row->a_bytes;
+
 	row->end = line->end;
+	return !__builtin_add_overflow(*records, line->records, records) &&
+	       !__builtin_add_overflow(*bytes, line->bytes, bytes);
 }
 
 /* The row of a topic (and start, unless that is -1); rows come in order, so it is the last one or a new one. */
@@ -193,7 +196,7 @@ static enum lg_match match_of(const struct lg_audit_row *row)
 	return row->a == row->b ? LG_EQUAL : row->a > row->b ? LG_MISSING : LG_SURPLUS;
 }
 
-static int sum(const struct lines *lines, struct lg_reconciliation *out, struct kt_err *err)
+static int sum(const struct lines *lines, const char *const files[2], struct lg_reconciliation *out, struct kt_err *err)
 {
 	size_t t = 0;
 
@@ -206,8 +209,10 @@ static int sum(const struct lines *lines, struct lg_reconciliation *out, struct 
 		topic = out->topics ? row_of(out->topics, &out->ntopics, &lines->v[i], true) : NULL;
 		if (!bucket || !topic)
 			return kt_fail(err, KT_ENOMEM, "out of memory");
-		add(bucket, &lines->v[i]);
-		add(topic, &lines->v[i]);
+		/* A topic has at least what each of its buckets has. */
+		if (!add(bucket, &lines->v[i]) || !add(topic, &lines->v[i]))
+			return kt_fail(err, KT_ERANGE, "%s:%d: the sums of topic \"%.100s\" are above 2^63-1",
+				       files[lines->v[i].second], lines->v[i].number, lines->v[i].topic);
 	}
 	out->same = true;
 	for (size_t i = 0; i < out->ntopics; i++) {
@@ -241,7 +246,7 @@ int lg_reconcile(const char *a, const char *b, struct lg_reconciliation *out, st
 	if (rc == 0)
 		rc = check(&lines, files, err);
 	if (rc == 0)
-		rc = sum(&lines, out, err);
+		rc = sum(&lines, files, out, err);
 	lines_fini(&lines);
 	return rc;
 }

@@ -79,18 +79,19 @@ static char *body_of(const struct lg_step *step)
 }
 
 /* A broker that the controller refuses is told like Kafka tells it, with the reason that Kafka logs. */
-static void take_answer(struct lg_step_result *result, int status, const char *answer, struct kt_err *err)
+int lg_step_node_answer(int status, const char *answer, struct lg_step_result *result, struct kt_err *err)
 {
 	json_t *json = json_loads(answer, 0, NULL);
 	const char *why = json_string_value(json_object_get(json, "error"));
+	const char *code = json_string_value(json_object_get(json, "code"));
+	bool refused = status == HTTP_CONFLICT && code && strcmp(code, "refused") == 0;
 
-	result->done = status == HTTP_OK || status == HTTP_CONFLICT;
-	result->error = status == HTTP_OK ? 0 : KW_ERR_INVALID_REGISTRATION;
+	result->done = status == HTTP_OK || refused;
+	result->error = refused ? KW_ERR_INVALID_REGISTRATION : KW_ERR_NONE;
 	snprintf(result->message, sizeof result->message, "%s", why ? why : "");
 	kt_clean(result->message);
-	if (!result->done)
-		kt_fail(err, KT_EPEER, "the control API answers %d: %s", status, result->message);
 	json_decref(json);
+	return result->done ? 0 : kt_fail(err, KT_EPEER, "the control API answers %d: %s", status, result->message);
 }
 
 int lg_step_node(const struct lg_step *step, const char *control, int timeout, struct lg_step_result *result,
@@ -101,7 +102,7 @@ int lg_step_node(const struct lg_step *step, const char *control, int timeout, s
 
 	snprintf(url, sizeof url, "%s/v1/nodes/%d/%s", control, step->node, step->action == LG_STEP_STOP ? "stop" : "start");
 	if (kc_http("POST", url, body, timeout, &status, &answer, err) == 0)
-		take_answer(result, status, answer, err);
+		lg_step_node_answer(status, answer, result, err);
 	free(body);
 	free(answer);
 	return err->code;

@@ -1,4 +1,5 @@
-/* A log segment and a file beside it: an octet that says which, the segment's length in two octets, the segment, the file.
+/* A log segment and a file beside it: an octet that says which and where the segment begins, the segment's length in two octets,
+ * the segment, the file.
  * What inspect shows of them is a whole tree; an index that is made of the segment's own batches agrees with it. */
 #include <stdlib.h>
 
@@ -7,31 +8,37 @@
 
 FUZZ_TARGET
 
-enum { HEAD = 3, JSON = 128 };
+enum { HEAD = 3, JSON = 128, AS_ITS_BATCH = 64, NAME = 63 };
 
 static const char *const names[] = {
 	"00000000000000000000.index",	 "00000000000000000000.timeindex", "00000000000000000000.txnindex",
 	"00000000000000000000.snapshot", "leader-epoch-checkpoint",	   "partition.metadata",
 };
 
-enum { NAMES = sizeof names / sizeof *names, FIRST_OFFSET = 0 };
+enum { NAMES = sizeof names / sizeof *names };
 
-static void put_entry(struct kw_buf *index, const struct cf_batch_place *batch)
+/* 0, or the offset of the first batch. */
+static int64_t first_offset(const struct kw_slice *bytes, int options)
+{
+	return options & AS_ITS_BATCH && bytes->n >= 8 ? (int64_t)(kw_rd64(bytes->p) & INT64_MAX) : 0;
+}
+
+static void put_entry(struct kw_buf *index, const struct cf_batch_place *batch, int64_t first)
 {
 	uint8_t entry[8];
 
-	kw_wr32(entry, (uint32_t)(batch->last - FIRST_OFFSET));
+	kw_wr32(entry, (uint32_t)(batch->last - first));
 	kw_wr32(entry + 4, (uint32_t)batch->at);
 	kw_put(index, entry, sizeof entry);
 }
 
 /* Entries as Kafka would write them, one for each batch behind the first whose offsets rise and fit. */
-static void check_own_index(const struct cf_segment *segment)
+static void check_own_index(const struct cf_segment *segment, int64_t first)
 {
 	struct cf_inspector inspector = {0};
-	struct cf_beside beside = {.name = names[0], .first_offset = FIRST_OFFSET};
+	struct cf_beside beside = {.name = names[0], .first_offset = first};
 	struct kw_buf index = {0};
-	int64_t last = FIRST_OFFSET - 1;
+	int64_t last = first - 1;
 	char *text = NULL;
 	size_t size = 0;
 
@@ -39,9 +46,9 @@ static void check_own_index(const struct cf_segment *segment)
 		const struct cf_batch_place *batch = &segment->v[i];
 
 		FUZZ_CHECK(cf_segment_at(segment, batch->at) == batch);
-		if (i == 0 || batch->last <= last || batch->last - FIRST_OFFSET > INT32_MAX)
+		if (i == 0 || batch->last <= last || batch->last - first > INT32_MAX)
 			continue;
-		put_entry(&index, batch);
+		put_entry(&index, batch, first);
 		last = batch->last;
 	}
 	beside.bytes = (struct kw_slice){index.p, index.n};
@@ -54,18 +61,18 @@ static void check_own_index(const struct cf_segment *segment)
 }
 
 static void show(const struct kw_slice *bytes, const struct kw_slice *file, const char *name,
-		 struct cf_inspector *inspector)
+		 int64_t first, struct cf_inspector *inspector)
 {
-	struct cf_beside beside = {.name = name, .bytes = *file, .first_offset = FIRST_OFFSET, .entries = true};
+	struct cf_beside beside = {.name = name, .bytes = *file, .first_offset = first, .entries = true};
 	struct cf_segment segment;
 
-	cf_inspect_recovery(inspector, bytes, FIRST_OFFSET);
-	FUZZ_CHECK(cf_segment_read(&segment, bytes, FIRST_OFFSET, NULL) == 0 && segment.end <= bytes->n);
-	cf_inspect_alone(inspector, name, file, FIRST_OFFSET);
+	cf_inspect_recovery(inspector, bytes, first);
+	FUZZ_CHECK(cf_segment_read(&segment, bytes, first, NULL) == 0 && segment.end <= bytes->n);
+	cf_inspect_alone(inspector, name, file, first);
 	for (enum kw_index index = 0; index < KW_INDEX_KINDS; index++)
 		cf_inspect_index(inspector, index, &beside, &segment);
 	cf_inspect_epochs(inspector, &beside, &segment);
-	check_own_index(&segment);
+	check_own_index(&segment, first);
 	cf_segment_fini(&segment);
 }
 
@@ -86,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	inspector.tree.json = p[0] & JSON;
 	inspector.tree.out = open_memstream(&text, &size);
 	cf_tree_open(&inspector.tree, &(struct cf_place){.none = true}, "all", NULL);
-	show(&bytes, &file, names[(p[0] & ~JSON) % NAMES], &inspector);
+	show(&bytes, &file, names[(p[0] & NAME) % NAMES], first_offset(&bytes, p[0]), &inspector);
 	cf_tree_close(&inspector.tree);
 	fclose(inspector.tree.out);
 	FUZZ_CHECK(inspector.tree.depth == 0);

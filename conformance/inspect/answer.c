@@ -163,8 +163,11 @@ int cf_inspect_answer(struct cf_inspector *inspector, const struct kw_slice *bat
 		free(copy);
 		return show_closed(&answer, why, size);
 	}
-	if (rebase && !copy)
-		return 0;
+	if (rebase && !copy) {
+		say(&answer, "answer", "could not be judged: out of memory");
+		inspector->incomplete = true;
+		return KW_ERR_NONE;
+	}
 	/* It is not under the CRC. */
 	if (rebase) {
 		memcpy(copy, batches->p, batches->n);

@@ -10,21 +10,35 @@
 
 enum { FILE_MAX = 256 << 20, OFFSET_DIGITS = 20 };
 
-static bool has_suffix(const char *name, const char *suffix)
+bool cf_has_suffix(const char *file, const char *suffix)
 {
-	size_t n = strlen(name), m = strlen(suffix);
+	size_t n = strlen(file), m = strlen(suffix);
 
-	return n >= m && strcmp(name + n - m, suffix) == 0;
+	return n > m && strcmp(file + n - m, suffix) == 0;
+}
+
+const char *cf_beside_suffix(size_t i)
+{
+	if (i < KW_INDEX_KINDS)
+		return kw_index_suffix((enum kw_index)i);
+	return i == KW_INDEX_KINDS ? ".snapshot" : NULL;
+}
+
+void cf_beside_fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size, const char *text)
+{
+	struct cf_place place = {at, size, false, false};
+
+	cf_inspect_fault(inspector, &place, &beside->bytes, beside->name, text, 0);
 }
 
 static void show(struct cf_inspector *inspector, const struct cf_beside *beside, const struct cf_segment *segment)
 {
 	for (enum kw_index index = 0; index < KW_INDEX_KINDS; index++)
-		if (has_suffix(beside->name, kw_index_suffix(index))) {
+		if (cf_has_suffix(beside->name, kw_index_suffix(index))) {
 			cf_inspect_index(inspector, index, beside, segment);
 			return;
 		}
-	if (has_suffix(beside->name, ".snapshot"))
+	if (cf_has_suffix(beside->name, ".snapshot"))
 		cf_inspect_producers(inspector, beside);
 	else if (strcmp(beside->name, "leader-epoch-checkpoint") == 0)
 		cf_inspect_epochs(inspector, beside, segment);
@@ -54,10 +68,10 @@ static int show_file(struct cf_inspector *inspector, const char *folder, const c
 int cf_inspect_beside(struct cf_inspector *inspector, const char *file, const struct kw_slice *bytes,
 		      int64_t first_offset, struct kt_err *err)
 {
-	static const char *const suffixes[] = {".index", ".timeindex", ".txnindex", ".snapshot"};
 	char copy[PATH_MAX], name[OFFSET_DIGITS + 20];
 	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *folder;
 	struct cf_segment segment;
+	const char *suffix;
 
 	/* Of a file with another name nobody knows what belongs to it. */
 	if (first_offset < 0)
@@ -66,8 +80,8 @@ int cf_inspect_beside(struct cf_inspector *inspector, const char *file, const st
 	folder = dirname(copy);
 	if (cf_segment_read(&segment, bytes, first_offset, err))
 		return err->code;
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && !err->code; i++) {
-		snprintf(name, sizeof name, "%.*s%s", OFFSET_DIGITS, base, suffixes[i]);
+	for (size_t i = 0; (suffix = cf_beside_suffix(i)) && !err->code; i++) {
+		snprintf(name, sizeof name, "%.*s%s", OFFSET_DIGITS, base, suffix);
 		show_file(inspector, folder, name, &segment, err);
 	}
 	if (!err->code)

@@ -7,14 +7,6 @@
 
 enum { FAULTS_MAX = 8 };
 
-static void fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size,
-		  const char *text)
-{
-	struct cf_place place = {at, size, false, false};
-
-	cf_inspect_fault(inspector, &place, &beside->bytes, beside->name, text, 0);
-}
-
 /* ---- leader epochs ---- */
 
 struct epoch {
@@ -93,7 +85,7 @@ static void check_epochs(struct epochs *epochs)
 		const struct epoch *epoch = &epochs->v[i];
 
 		if (epoch->epoch <= epoch[-1].epoch || epoch->start <= epoch[-1].start)
-			fault(epochs->inspector, epochs->beside, epoch->at, epoch->size,
+			cf_beside_fault(epochs->inspector, epochs->beside, epoch->at, epoch->size,
 			      "epochs and their first offsets must rise");
 	}
 }
@@ -116,7 +108,7 @@ static void check_batches(struct epochs *epochs, const struct cf_segment *segmen
 			 "says epoch %" PRId64 " for offset %" PRId64 ", the batch there (byte %zu of the segment) has "
 			 "partitionLeaderEpoch %d",
 			 epochs->v[e].epoch, batch->first, batch->at, batch->leaderEpoch);
-		fault(epochs->inspector, epochs->beside, epochs->v[e].at, epochs->v[e].size, text);
+		cf_beside_fault(epochs->inspector, epochs->beside, epochs->v[e].at, epochs->v[e].size, text);
 		faults++;
 	}
 }
@@ -136,7 +128,7 @@ void cf_inspect_epochs(struct cf_inspector *inspector, const struct cf_beside *b
 		cf_tree_leaf(&inspector->tree, &nowhere, name, json_integer(epochs.v[i].start), text, false);
 	}
 	if (wrong != SIZE_MAX)
-		fault(inspector, beside, wrong, wrong < beside->bytes.n,
+		cf_beside_fault(inspector, beside, wrong, wrong < beside->bytes.n,
 		      "not what Kafka writes: a 0, the number of lines that follow, "
 		      "and lines of epoch and first offset");
 	check_epochs(&epochs);
@@ -159,12 +151,12 @@ void cf_inspect_partition(struct cf_inspector *inspector, const struct cf_beside
 
 	cf_tree_open(&inspector->tree, &place, beside->name, "topic of the partition");
 	if (!next_line(bytes, &at, &size) || size != sizeof version - 1 || memcmp(bytes->p, version, size) != 0) {
-		fault(inspector, beside, 0, size, "the first line is not \"version: 0\"");
+		cf_beside_fault(inspector, beside, 0, size, "the first line is not \"version: 0\"");
 	} else {
 		at += size + 1;
 		if (!next_line(bytes, &at, &size) || size < n || memcmp(bytes->p + at, topic_id, n) != 0 ||
 		    kw_uuid_parse((const char *)bytes->p + at + n, size - n, &id)) {
-			fault(inspector, beside, at < bytes->n ? at : bytes->n, at < bytes->n ? size : 0,
+			cf_beside_fault(inspector, beside, at < bytes->n ? at : bytes->n, at < bytes->n ? size : 0,
 			      "the second line is not \"topic_id: \" and an id");
 		} else {
 			kw_uuid_text(id, text);

@@ -62,14 +62,17 @@ static void show_batches(struct document *document, json_t *batches)
 	kw_buf_fini(&buf);
 }
 
-static void show_frame(struct document *document, const char *hex, const char *what, int api, int version)
+static void show_frame(struct document *document, const json_t *json, const char *what, int api, int version)
 {
-	size_t n = strlen(hex);
+	const char *hex = json_string_value(json);
+	size_t n = hex ? strlen(hex) : 0;
 	uint8_t *p = malloc(n / 2 + 1);
-	long size = p ? kw_hex_decode(hex, n, p) : -1;
+	long size = p && hex ? kw_hex_decode(hex, n, p) : -1;
 	struct kw_slice bytes = {p, size > 0 ? (size_t)size : 0};
 
-	/* A variable, or bytes that are meant to be no request. */
+	if (!p)
+		kt_fail(document->err, KT_ENOMEM, "out of memory");
+	/* Else it is a variable, no hex at all, or bytes that are meant to be no request. */
 	if (size > 0) {
 		begin(document, what);
 		cf_inspect_frame(document->inspector, &bytes, api, version);
@@ -82,15 +85,15 @@ static void show_frame(struct document *document, const char *hex, const char *w
 static void show_exchange(struct document *document, json_t *step)
 {
 	const char *api = json_string_value(json_object_get(step, "api"));
-	int version = (int)json_integer_value(json_object_get(step, "version"));
+	int version = (int)json_integer_value(json_object_get(step, "version")), key = api ? kw_api_key(api) : -1;
 	json_t *hex;
 	size_t i;
 
 	json_array_foreach(json_object_get(step, "requestHex"), i, hex)
-		show_frame(document, json_string_value(hex), "request", -1, -1);
+		show_frame(document, hex, "request", -1, -1);
 	json_array_foreach(json_object_get(step, "responseHex"), i, hex)
-		if (api)
-			show_frame(document, json_string_value(hex), "response", kw_api_key(api), version);
+		if (key >= 0)
+			show_frame(document, hex, "response", key, version);
 }
 
 static void walk(struct document *document, json_t *json)
@@ -108,7 +111,7 @@ static void walk(struct document *document, json_t *json)
 		if (json_is_object(hex))
 			hex = json_object_get(hex, "hex");
 		if (json_is_string(hex))
-			show_frame(document, json_string_value(hex), "frame", -1, -1);
+			show_frame(document, hex, "frame", -1, -1);
 		if (json_is_array(json_object_get(json, "batches")))
 			show_batches(document, json_object_get(json, "batches"));
 	}

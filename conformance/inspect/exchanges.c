@@ -24,18 +24,6 @@ struct show {
 
 /* ---- words ---- */
 
-static void time_text(int64_t us, char *out, size_t size)
-{
-	time_t seconds = (time_t)(us / SECOND);
-	struct tm tm;
-	char date[40];
-
-	if (us < 0 || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm))
-		snprintf(out, size, "no date");
-	else
-		snprintf(out, size, "%s.%06dZ", date, (int)(us % SECOND));
-}
-
 static void seconds_text(int64_t us, char out[32])
 {
 	snprintf(out, 32, "%s%lld.%06lld s", us < 0 ? "-" : "", llabs(us) / SECOND, llabs(us) % SECOND);
@@ -141,7 +129,7 @@ static void show_frame(struct show *show, const struct cf_exchange *exchange, co
 	struct cf_inspector *inspector = show->inspector;
 	char text[160], date[48], end[40] = "";
 
-	time_text(frame->begin.time_us, date, sizeof date);
+	cf_time_text(frame->begin.time_us, SECOND, date, sizeof date);
 	if (frame->end.packet != frame->begin.packet)
 		snprintf(end, sizeof end, " to %" PRIu64, frame->end.packet);
 	snprintf(text, sizeof text, "packet %" PRIu64 "%s, %s", frame->begin.packet, end, date);

@@ -15,6 +15,13 @@ struct cf_beside {
 	bool entries;                    /* show each entry, not only how many there are */
 };
 
+/* Has the file that suffix, and something in front of it? */
+bool cf_has_suffix(const char *file, const char *suffix);
+/* Suffixes of the files that are named as their segment is; NULL behind the last. */
+const char *cf_beside_suffix(size_t i);
+/* A fault of the file's bytes [at, at + size). */
+void cf_beside_fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size, const char *text);
+
 void cf_inspect_index(struct cf_inspector *inspector, enum kw_index index, const struct cf_beside *beside,
 		      const struct cf_segment *segment);
 /* NN.snapshot: the producers as they were in front of offset NN. */

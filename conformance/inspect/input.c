@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "conformance/data.h"
-#include "conformance/inspect/inspect.h"
+#include "conformance/inspect/indexes.h"
 #include "conformance/pcap/pcap.h"
 #include "lib/text/file.h"
 
@@ -139,31 +139,24 @@ static int64_t offset_of_name(const char *file)
 	return digits == OFFSET_DIGITS ? (int64_t)strtoll(name, NULL, 10) : -1;
 }
 
-static bool has_suffix(const char *file, const char *suffix)
-{
-	size_t n = strlen(file), m = strlen(suffix);
-
-	return n > m && strcmp(file + n - m, suffix) == 0;
-}
-
 /* The metadata log's snapshot, 00000000000000000042-0000000003.checkpoint, has batches like a segment. Its name says where it
  * ends. */
 static bool is_snapshot(const char *file)
 {
-	return has_suffix(file, ".checkpoint") && offset_of_name(file) >= 0;
+	return cf_has_suffix(file, ".checkpoint") && offset_of_name(file) >= 0;
 }
 
 static bool is_kept(const char *file)
 {
-	return has_suffix(file, ".log") || is_snapshot(file);
+	return cf_has_suffix(file, ".log") || is_snapshot(file);
 }
 
 static bool is_beside(const char *file)
 {
-	static const char *const suffixes[] = {".index", ".timeindex", ".txnindex", ".snapshot"};
+	const char *suffix;
 
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-		if (has_suffix(file, suffixes[i]) && offset_of_name(file) >= 0)
+	for (size_t i = 0; (suffix = cf_beside_suffix(i)) != NULL; i++)
+		if (cf_has_suffix(file, suffix) && offset_of_name(file) >= 0)
 			return true;
 	return strcmp(base_name(file), "leader-epoch-checkpoint") == 0 || strcmp(base_name(file), "partition.metadata") == 0;
 }
@@ -214,7 +207,7 @@ int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
 		cf_path(path, sizeof path, "%s/result.json", file);
 		file = path;
 	}
-	if (has_suffix(file, ".json")) {
+	if (cf_has_suffix(file, ".json")) {
 		input->kind = CF_IN_DOCUMENT;
 		return kt_json_load(&input->document, file, err);
 	}

@@ -7,14 +7,6 @@
 /* Source: ProducerStateManager.readSnapshot (Kafka 4.4.0): version, CRC-32C of what follows it, producers. */
 enum { SNAPSHOT_VERSION = 1, CRC_AT = 2, PRODUCERS_AT = 6 };
 
-static void fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size,
-		  const char *text)
-{
-	struct cf_place place = {at, size, false, false};
-
-	cf_inspect_fault(inspector, &place, &beside->bytes, beside->name, text, 0);
-}
-
 static void show_producer(struct cf_inspector *inspector, const struct kw_ProducerSnapshot_ProducerEntry *entry)
 {
 	struct cf_place nowhere = {.none = true};
@@ -41,10 +33,10 @@ static void check_snapshot(struct cf_inspector *inspector, const struct cf_besid
 
 	if (snapshot->crc != computed) {
 		snprintf(text, sizeof text, "crc says %08x, the bytes behind it have %08x", snapshot->crc, computed);
-		fault(inspector, beside, CRC_AT, 4, text);
+		cf_beside_fault(inspector, beside, CRC_AT, 4, text);
 	}
 	if (CRC_AT + used < bytes->n)
-		fault(inspector, beside, CRC_AT + used, bytes->n - CRC_AT - used, "bytes behind the last producer");
+		cf_beside_fault(inspector, beside, CRC_AT + used, bytes->n - CRC_AT - used, "bytes behind the last producer");
 }
 
 static void show_snapshot(struct cf_inspector *inspector, const struct cf_beside *beside, struct kw_arena *arena)
@@ -71,7 +63,7 @@ static void show_snapshot(struct cf_inspector *inspector, const struct cf_beside
 	if (snapshot)
 		check_snapshot(inspector, beside, snapshot, used);
 	else
-		fault(inspector, beside, err.code == KT_EVERSION ? 0 : CRC_AT + err.offset,
+		cf_beside_fault(inspector, beside, err.code == KT_EVERSION ? 0 : CRC_AT + err.offset,
 		      err.code == KT_EVERSION ? 2 : 1, err.text);
 	cf_tree_close(&inspector->tree);
 }

@@ -41,6 +41,12 @@ static void read_batch(const struct kw_entry *entry, struct cf_batch_place *plac
 		kw_entry_walk(entry, NULL, see_marker, &place->abort, &why, NULL);
 }
 
+/* Behind the greatest offset comes none. */
+static bool follows(int64_t offset, int64_t before)
+{
+	return before < INT64_MAX && offset == before + 1;
+}
+
 /* In a log a message of magic 0 or 1 that is compressed has the offset of its last record. */
 static void add(struct cf_segment *segment, const struct kw_entry *entry)
 {
@@ -50,7 +56,7 @@ static void add(struct cf_segment *segment, const struct kw_entry *entry)
 	if (before && entry->magic < 2 && kw_entry_codec(entry) != KW_NONE && before->last < place->last)
 		place->first = before->last + 1;
 	place->maxSoFar = before && before->maxSoFar > place->maxTimestamp ? before->maxSoFar : place->maxTimestamp;
-	if (place->first != (before ? before->last + 1 : segment->first_offset))
+	if (before ? !follows(place->first, before->last) : place->first != segment->first_offset)
 		segment->holes = true;
 	segment->n++;
 	segment->end = entry->at + entry->size;

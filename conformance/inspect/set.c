@@ -26,14 +26,10 @@ struct entry {
 
 static void time_text(int64_t ms, char *out, size_t size)
 {
-	time_t seconds = (time_t)(ms / 1000);
-	struct tm tm;
-	char date[40];
-
-	if (ms < 0 || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm))
-		snprintf(out, size, ms == -1 ? "none" : "no date");
+	if (ms == KW_NO_TIMESTAMP)
+		snprintf(out, size, "none");
 	else
-		snprintf(out, size, "%s.%03dZ", date, (int)(ms % 1000));
+		cf_time_text(ms, 1000, out, size);
 }
 
 static const char *codec_text(int codec)

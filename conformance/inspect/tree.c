@@ -2,11 +2,24 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "lib/wire/base64.h"
 #include "lib/wire/message.h"
 
 enum { ROW = 16, ROWS_MAX = 4, TEXT_MAX = 72 };
+
+void cf_time_text(int64_t time, int per_second, char *out, size_t size)
+{
+	time_t seconds = (time_t)(time / per_second);
+	struct tm tm;
+	char date[40];
+
+	if (time < 0 || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm))
+		snprintf(out, size, "no date");
+	else
+		snprintf(out, size, "%s.%0*dZ", date, per_second == 1000 ? 3 : 6, (int)(time % per_second));
+}
 
 /* ---- JSON ---- */
 

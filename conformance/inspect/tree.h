@@ -25,6 +25,10 @@ struct cf_place {
 	bool inflated, none;     /* none: it has no place */
 };
 
+/* "2026-11-29T21:44:02.123Z" of a time since 1970 in thousandths or, per_second being 1000000, millionths of a second; "no date"
+ * of one that has none. */
+void cf_time_text(int64_t time, int per_second, char *out, size_t size);
+
 /* A node with children; text may be NULL. Beyond CF_TREE_DEPTH nodes are left out. */
 void cf_tree_open(struct cf_tree *tree, const struct cf_place *place, const char *name, const char *text);
 void cf_tree_close(struct cf_tree *tree);

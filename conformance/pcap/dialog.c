@@ -11,6 +11,7 @@ enum {
 	HEAD = 14,               /* size, API, version, correlation id, length of the client id */
 	EARLY_MAX = 64 << 10,    /* bytes of one side that are kept until the other begins */
 	MAP_MAX = 256 << 20,
+	WAITING_MAX = 1000,      /* requests of a connection that wait for their answers; clients have some five */
 	TLS_HANDSHAKE = 0x16, TLS_MAJOR = 3,
 };
 
@@ -140,6 +141,7 @@ static struct cf_request *unlink_request(struct cf_dialog *dialog, struct cf_req
 	*place = request->next;
 	if (!*place)
 		dialog->last = place;
+	dialog->nwaiting--;
 	return request;
 }
 
@@ -157,6 +159,14 @@ static const char *frame_remark(const struct cf_dialog *dialog, const struct cf_
 	if (!frame->cut || frame_fault(dialog, frame))
 		return NULL;
 	return frame->missing ? "the end of the frame is not in the capture" : "the capture ends inside of the frame";
+}
+
+static void answer_left_out(struct cf_dialog *dialog)
+{
+	struct cf_request *request = unlink_request(dialog, &dialog->first);
+
+	tell(dialog, request, NULL, -1, NULL, "no answer in what was captured");
+	request_free(request);
 }
 
 /* ---- requests ---- */
@@ -209,8 +219,12 @@ static void on_request(struct cf_dialog *dialog, const struct cf_frame *frame)
 		tell(dialog, request, NULL, -1, NULL, "acks=0: no answer is due");
 		request_free(request);
 	} else {
+		/* Of a capture without answers not all requests are kept to its end. */
+		if (dialog->nwaiting == WAITING_MAX)
+			answer_left_out(dialog);
 		*dialog->last = request;
 		dialog->last = &request->next;
+		dialog->nwaiting++;
 	}
 }
 
@@ -245,14 +259,6 @@ static bool is_response(const struct cf_dialog *dialog, const uint8_t *p, size_t
 		if (can_answer(request, p))
 			return true;
 	return false;
-}
-
-static void answer_left_out(struct cf_dialog *dialog)
-{
-	struct cf_request *request = unlink_request(dialog, &dialog->first);
-
-	tell(dialog, request, NULL, -1, NULL, "no answer in what was captured");
-	request_free(request);
 }
 
 static bool has_holes(const struct cf_dialog *dialog, int side)

@@ -30,6 +30,7 @@ struct cf_dialog {
 	struct cf_frames frames[2];      /* by side, as in conn->ends */
 	struct cf_dialog_side sides[2];
 	struct cf_request *first, **last;   /* requests without an answer so far */
+	size_t nwaiting;                 /* of them */
 	bool tokens;                     /* SaslHandshake v0 was answered: what has no header is a token */
 	uint64_t exchanges;
 };

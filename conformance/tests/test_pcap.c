@@ -80,6 +80,16 @@ static void is_read_as(int port, const char *wanted)
 	assert_string_equal(told, wanted);
 }
 
+/* So far as `told` holds it. */
+static void is_read_first(const char *wanted)
+{
+	struct kt_err err = {0};
+
+	assert_int_equal(read_as(0, &err), 0);
+	told[strlen(wanted)] = '\0';
+	assert_string_equal(told, wanted);
+}
+
 static void is_read(const char *wanted)
 {
 	is_read_as(0, wanted);
@@ -162,6 +172,25 @@ static void no_answers(void **state)
 	client(METADATA("00000001"));
 	capture_packet(&capture, false, KW_TCP_RST | KW_TCP_ACK, "", 0);
 	is_read("1 Metadata 1 c1 20@0/- no answer: the connection was reset\n");
+}
+
+/* The oldest of too many is told before the capture ends. */
+static void answers_that_were_not_captured(void **state)
+{
+	enum { REQUESTS = 1002 };
+
+	(void)state;
+	begin();
+	for (int i = 0; i < REQUESTS; i++) {
+		char request[80];
+
+		snprintf(request, sizeof request, METADATA("%08x"), i);
+		client(request);
+	}
+	capture_close(&capture, false);
+	is_read_first("1 Metadata 1 c0 20@0/- no answer in what was captured\n"
+		      "1 Metadata 1 c1 20@20/- no answer in what was captured\n"
+		      "1 Metadata 1 c2 20@40/- no answer: the connection was closed\n");
 }
 
 static void sizes_that_are_wrong(void **state)
@@ -546,6 +575,7 @@ int main(void)
 		cmocka_unit_test(acks_of_zero),
 		cmocka_unit_test(answers_that_do_not_fit),
 		cmocka_unit_test(no_answers),
+		cmocka_unit_test(answers_that_were_not_captured),
 		cmocka_unit_test(sizes_that_are_wrong),
 		cmocka_unit_test(sasl_tokens),
 		cmocka_unit_test(other_protocols),

@@ -141,6 +141,8 @@ int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
 const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int32_t *node, struct kw_arena *arena);
 /* Could the static value be set? 0, KT_ERANGE, KT_EUNKNOWN or KT_ENOMEM. */
 int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name, struct kw_str value, struct kt_err *err);
+/* Does a broker that starts again read the value? KT_ERANGE if only the process does. */
+int fb_static_check_restart(struct kw_str name, struct kt_err *err);
 /* Sets a static value as fb_configs_set_static() does; a name that nobody knows is kept, as in Kafka, with a line in the
  * log. */
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
@@ -173,8 +175,9 @@ struct fb_static_change {
  * KT_EUSAGE if it is stopped already. */
 int fb_node_stop(struct fb_cluster *cluster, struct fb_node *node, bool *held, struct kt_err *err);
 /* Changes the node's static values, which are kept whatever comes, unless one has not its type or is no legal value
- * (KT_ERANGE, nothing is changed then); registers the broker as a new incarnation and opens the port that it had.
- * KT_EPEER: the controller refuses it, so it stays stopped. KT_EUSAGE if it runs, KT_ENET, KT_ETIMEOUT. */
+ * or takes effect only at the start of the process (KT_ERANGE, nothing is changed then); registers the broker as a new
+ * incarnation and opens the port that it had. KT_EPEER: the controller refuses it, so it stays stopped. KT_EPLUGIN: its
+ * validators or observers cannot be had. KT_EUSAGE if it runs, KT_ENET, KT_ETIMEOUT. */
 int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct fb_static_change *changes, size_t n,
 		  struct kt_err *err);
 

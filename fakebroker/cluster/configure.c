@@ -5,7 +5,9 @@
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
 
-/* Configuration as the validators of a topic see it: the topic's own value, then that of the broker that leads it. */
+/* Configuration as the validators of a topic see it: the topic's own value, then that of a broker. In Kafka each partition
+ * follows the static values of the broker that leads it. Here a topic has one configuration and one chain of validators for
+ * all of its partitions, after the preferred leader of the first, whoever leads now. */
 struct lookup {
 	struct fb_cluster *cluster;
 	struct kw_str topic;       /* null: one that has no values of its own */

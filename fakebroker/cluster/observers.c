@@ -37,10 +37,12 @@ static bool is_what_they_ask_for(const struct fb_observer *present, const char *
 }
 
 /* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
- * they ask for. The log outlives every observer; the configuration is asked only while one is made. */
+ * they ask for. Strict: a class that cannot be had is told in err instead of the log, and 0 returned. The log
+ * outlives every observer; the configuration is asked only while one is made. */
 static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode,
-		const struct fb_observer *present, struct fb_observer **out, struct kt_err *err)
+		const struct fb_observer *present, bool strict, struct fb_observer **out, struct kt_err *err)
 {
+	struct kt_err why = {0};
 	struct lookup lookup = {.cluster = cluster, .node = node, .mode = mode};
 	struct fb_hook_env env = {config, fb_hook_line, &lookup, cluster->plugins};
 	int code = 0;
@@ -51,11 +53,13 @@ static int make(struct fb_cluster *cluster, int32_t node, const char *classes, c
 		classes = config(&lookup, "observer.class.name");
 	if (!classes)
 		classes = "";
-	if (err)
+	if (strict)
 		env.log = NULL;   /* the caller tells it */
 	if (!is_what_they_ask_for(present, classes, &lookup))
-		code = fb_observer_new(classes, &env, out, err);
+		code = fb_observer_new(classes, &env, out, &why);
 	kw_arena_fini(&lookup.arena);
+	if (code || (strict && why.code))
+		kt_fail(err, why.code, "%s", why.text);
 	return code;
 }
 
@@ -68,8 +72,7 @@ int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, in
 		struct fb_observer *made;
 
 		*node = cluster->nodes[i].id;
-		if (make(cluster, *node, classes, NULL, NULL, &made, &why) < 0)
-			return kt_fail(err, KT_ENOMEM, "out of memory");
+		make(cluster, *node, classes, NULL, NULL, true, &made, &why);
 		fb_observer_unref(made);
 	}
 	return why.code ? kt_fail(err, why.code, "%s", why.text) : 0;
@@ -144,21 +147,18 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 	struct fb_observer *observers[FB_MAX_NODES] = {NULL};
 	size_t n = cluster->nnodes - 1;
 	struct kt_err why = {0};
-	int code = 0;
 
-	for (size_t i = 0; i < n && !code; i++) {
+	for (size_t i = 0; i < n && !why.code; i++) {
 		struct fb_observer *present;
 
 		if (!runs(cluster, &cluster->nodes[i]))
 			continue;
 		present = fb_node_observer(cluster, &cluster->nodes[i]);
-		code = make(cluster, cluster->nodes[i].id, classes, mode, present, &observers[i], strict ? &why : NULL);
-		if (!code)
-			code = why.code;
+		make(cluster, cluster->nodes[i].id, classes, mode, present, strict, &observers[i], &why);
 		fb_observer_unref(present);
 	}
 	pthread_rwlock_wrlock(&cluster->lock);
-	for (size_t i = 0; i < n && !code; i++) {
+	for (size_t i = 0; i < n && !why.code; i++) {
 		struct fb_observer *old = cluster->nodes[i].observer;
 
 		if (observers[i] && !cluster->nodes[i].stopped) {
@@ -168,7 +168,7 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 	}
 	pthread_rwlock_unlock(&cluster->lock);
 	close_all(cluster, observers, n);   /* the old ones, or those made in vain */
-	return code ? kt_fail(err, code, "%s", why.code ? why.text : "out of memory") : 0;
+	return why.code ? kt_fail(err, why.code, "%s", why.text) : 0;
 }
 
 void fb_cluster_close_observers(struct fb_cluster *cluster)
@@ -184,11 +184,12 @@ void fb_cluster_close_observers(struct fb_cluster *cluster)
 
 int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err)
 {
+	struct kt_err why = {0};
 	struct fb_observer *made;
 	int64_t timeout;
 
-	if (make(cluster, node->id, NULL, NULL, NULL, &made, NULL) < 0)
-		return kt_fail(err, KT_ENOMEM, "out of memory");
+	if (make(cluster, node->id, NULL, NULL, NULL, false, &made, &why) < 0)
+		return kt_fail(err, why.code == KT_ENOMEM ? KT_ENOMEM : KT_EPLUGIN, "%s", why.text);
 	pthread_rwlock_wrlock(&cluster->lock);
 	if (!node->observer) {   /* else somebody exchanges all of them right now */
 		node->observer = made;

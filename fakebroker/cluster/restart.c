@@ -116,12 +116,13 @@ int fb_node_stop(struct fb_cluster *cluster, struct fb_node *node, bool *held, s
 
 /* ---- starting ---- */
 
-/* All or nothing. */
+/* All or nothing, unless memory runs out. */
 static int change_statics(struct fb_cluster *cluster, int32_t id, const struct fb_static_change *changes, size_t n,
 			  struct kt_err *err)
 {
 	for (size_t i = 0; i < n; i++)
-		if (changes[i].value.n >= 0 && fb_cluster_check_static(cluster, changes[i].name, changes[i].value, err) < 0)
+		if (fb_static_check_restart(changes[i].name, err) < 0 ||
+		    (changes[i].value.n >= 0 && fb_cluster_check_static(cluster, changes[i].name, changes[i].value, err) < 0))
 			return err->code;
 	for (size_t i = 0; i < n; i++) {
 		if (changes[i].value.n < 0)
@@ -142,21 +143,25 @@ static bool has_validators(const struct fb_static_change *changes, size_t n)
 	return false;
 }
 
-/* As a new incarnation. A refusal is KT_EPEER. */
+/* As a new incarnation. A refusal is KT_EPEER, and KT_EPLUGIN when the validators that it is to have cannot be had. */
 static int readmit(struct fb_cluster *cluster, struct fb_node *node, const struct fb_static_change *changes, size_t n,
 		   struct kt_err *err)
 {
+	const struct kw_uuid former = node->incarnationId;
 	struct kt_err why = {0};
+	int code = KT_EPLUGIN;
 
 	kw_uuid_random(&node->incarnationId);
 	node->stopped = false;
-	if (fb_node_join(cluster, node, &why) == 0 &&
-	    (n == 0 || fb_topics_reconfigure(cluster, has_validators(changes, n), &why) == 0)) {
+	if (fb_node_join(cluster, node, &why) < 0) {
+		node->incarnationId = former;   /* that of the registration, which is ours still */
+		code = KT_EPEER;
+	} else if (n == 0 || fb_topics_reconfigure(cluster, has_validators(changes, n), &why) == 0) {
 		fb_cluster_elect(cluster);
 		return 0;
 	}
 	retire(cluster, node);
-	return kt_fail(err, why.code == KT_ENOMEM ? KT_ENOMEM : KT_EPEER, "%s", why.text);
+	return kt_fail(err, why.code == KT_ENOMEM ? KT_ENOMEM : code, "%s", why.text);
 }
 
 /* Under the lock: everything but what takes time. */
@@ -170,7 +175,7 @@ static int admit(struct fb_cluster *cluster, struct fb_node *node, const struct 
 	return readmit(cluster, node, changes, n, err);
 }
 
-/* Remembers the outcome; a start that failed leaves no trace. */
+/* Remembers the outcome. A broker that failed to start is stopped as before, with its new static values. */
 static void conclude(struct fb_cluster *cluster, struct fb_node *node, const struct kt_err *why)
 {
 	pthread_rwlock_wrlock(&cluster->lock);

@@ -44,6 +44,38 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 	return 0;
 }
 
+/* X(name, or what it begins with): connections and the server's threads have them from when the process started. */
+#define ONLY_AT_START(X)                                                 \
+	X("listeners")                                                   \
+	X("controller.listener.names")                                   \
+	X("listener.security.protocol.map")                              \
+	X("listener.name.")                                              \
+	X("sasl.enabled.mechanisms")                                     \
+	X("plain.sasl.jaas.config")                                      \
+	X("sasl.server.max.receive.size")                                \
+	X("socket.request.max.bytes")                                    \
+	X("transaction.abort.timed.out.transaction.cleanup.interval.ms") \
+	X("log.retention.check.interval.ms")
+
+int fb_static_check_restart(struct kw_str name, struct kt_err *err)
+{
+	static const char *const names[] = {
+#define X(name) name,
+		ONLY_AT_START(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		size_t n = strlen(names[i]);
+		bool prefix = names[i][n - 1] == '.';
+
+		if (prefix ? (size_t)name.n > n && memcmp(name.s, names[i], n) == 0 : kw_str_is(name, names[i]))
+			return kt_fail(err, KT_ERANGE, "%.*s is read when fakebroker starts and not when a broker does; give it "
+				       "in the scenario or with --set", name.n, name.s);
+	}
+	return 0;
+}
+
 const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int32_t *node, struct kw_arena *arena)
 {
 	struct fb_cluster_view *view = fb_cluster_view(cluster, arena);

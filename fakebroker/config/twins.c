@@ -42,13 +42,20 @@ struct fb_twins *fb_find_twins(const struct fb_named *entries, size_t n, struct 
 	return twins;
 }
 
-/* String.hashCode, spread as HashMap does. */
-static uint32_t java_hash(struct kw_str name)
+uint32_t fb_java_hash(struct kw_str s)
 {
 	uint32_t hash = 0;
 
-	for (int32_t i = 0; i < name.n; i++)
-		hash = 31 * hash + (uint8_t)name.s[i];
+	for (int32_t i = 0; i < s.n; i++)
+		hash = 31 * hash + (uint8_t)s.s[i];
+	return hash;
+}
+
+/* As HashMap spreads it. */
+static uint32_t spread_hash(struct kw_str name)
+{
+	uint32_t hash = fb_java_hash(name);
+
 	return hash ^ hash >> 16;
 }
 
@@ -61,10 +68,10 @@ void fb_java_order(struct fb_named *names, size_t n, size_t total)
 	/* By insertion: stable, and there are few names whenever the order matters. */
 	for (size_t i = 1; i < n && n <= 1000; i++) {
 		struct fb_named name = names[i];
-		uint32_t slot = java_hash(name.name) & (size - 1);
+		uint32_t slot = spread_hash(name.name) & (size - 1);
 		size_t at = i;
 
-		for (; at > 0 && (java_hash(names[at - 1].name) & (size - 1)) > slot; at--)
+		for (; at > 0 && (spread_hash(names[at - 1].name) & (size - 1)) > slot; at--)
 			names[at] = names[at - 1];
 		names[at] = name;
 	}

@@ -64,11 +64,21 @@ static json_t *append(struct fb_partition *partition, const struct kw_buf *set, 
 	struct fb_log *log = &partition->log;
 	size_t before = log->n - log->first, dropped = log->dropped;
 	json_int_t first = log->logEndOffset;
+	json_t *json = json_pack("{s:I, s:I, s:I}", "firstOffset", first, "logEndOffset", first, "batches", first);
 
-	if (fb_log_append_set(log, set->p, set->n, keep_offsets, partition->leaderEpoch, err) < 0)
+	/* Nothing is appended that could not be told. */
+	if (!json) {
+		kt_fail(err, KT_ENOMEM, "out of memory");
 		return NULL;
-	return json_pack("{s:I, s:I, s:I}", "firstOffset", first, "logEndOffset", (json_int_t)log->logEndOffset, "batches",
+	}
+	if (fb_log_append_set(log, set->p, set->n, keep_offsets, partition->leaderEpoch, err) < 0) {
+		json_decref(json);
+		return NULL;
+	}
+	json_integer_set(json_object_get(json, "logEndOffset"), (json_int_t)log->logEndOffset);
+	json_integer_set(json_object_get(json, "batches"),
 			 (json_int_t)(log->n - log->first + (log->dropped - dropped) - before));
+	return json;
 }
 
 json_t *fb_append_json(struct fb_cluster *cluster, const char *topic, int32_t index, const struct kw_buf *set,

@@ -4,11 +4,11 @@
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
-#include <event2/keyvalq_struct.h>
 #include <event2/thread.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "fakebroker/control/endpoints.h"
+#include "fakebroker/control/tasks.h"
 
 enum { MAX_BODY = 16 * 1024 * 1024, TIMEOUT_S = 60 };
 
@@ -29,6 +29,7 @@ struct fb_control {
 	struct event *stop;
 	struct event *recorded;    /* activated when a request was recorded, while somebody waits */
 	struct waiter *waiters;
+	struct fb_tasks tasks;     /* those that take their time */
 	pthread_t thread;
 	bool running;
 };
@@ -94,8 +95,7 @@ static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
 		evbuffer_free(out);
 	if (answer->json)
 		free(text);
-	json_decref(answer->json);
-	free(answer->text);
+	fb_answer_drop(answer);
 }
 
 /* ---- waiting ---- */
@@ -207,23 +207,36 @@ static bool read_ask(struct evhttp_request *http, struct fb_ask *ask, struct fb_
 	return !answer->json;
 }
 
+static void finish(struct fb_task *task)
+{
+	struct fb_control *control = (struct fb_control *)((char *)task->owner - offsetof(struct fb_control, tasks));
+
+	if (!task->http)
+		fb_answer_drop(&task->answer);
+	else if (task->answer.wait)
+		start_wait(control, task->http, &task->answer);
+	else
+		send_answer(task->http, &task->answer);
+	fb_task_free(task);
+}
+
 static void on_request(struct evhttp_request *http, void *arg)
 {
 	struct fb_control *control = arg;
-	struct evkeyvalq params = {0};
-	struct fb_answer answer = {.status = 200};
-	struct fb_ask ask = {.cluster = control->cluster, .params = &params};
+	struct fb_task *task = fb_task_new(&control->tasks, http, control->cluster);
 
-	if (read_ask(http, &ask, &answer))
-		fb_endpoint(&ask, &answer);
-	if (answer.wait)
-		start_wait(control, http, &answer);
-	else
-		send_answer(http, &answer);
-	kt_json_fini(&ask.body);
-	free(ask.path);
-	if (params.tqh_last)
-		evhttp_clear_headers(&params);
+	if (!task) {
+		evhttp_send_reply(http, 500, NULL, NULL);
+		return;
+	}
+	if (read_ask(http, &task->ask, &task->answer)) {
+		if (fb_endpoint_is_slow(&task->ask)) {
+			fb_tasks_put(&control->tasks, task);
+			return;
+		}
+		fb_endpoint(&task->ask, &task->answer);
+	}
+	finish(task);
 }
 
 /* ---- the thread ---- */
@@ -270,7 +283,7 @@ int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struc
 	control->http = control->base ? evhttp_new(control->base) : NULL;
 	control->stop = control->base ? event_new(control->base, -1, 0, on_stop, control->base) : NULL;
 	control->recorded = control->base ? event_new(control->base, -1, EV_PERSIST, on_recorded, control) : NULL;
-	if (!control->http || !control->stop || !control->recorded)
+	if (!control->http || !control->stop || !control->recorded || fb_tasks_init(&control->tasks, control->base, finish))
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	allow_methods(control->http);
 	evhttp_set_max_body_size(control->http, MAX_BODY);
@@ -288,6 +301,8 @@ int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struc
 
 int fb_control_serve(struct fb_control *control, struct kt_err *err)
 {
+	if (fb_tasks_serve(&control->tasks, err) < 0)
+		return err->code;
 	if (pthread_create(&control->thread, NULL, run, control) != 0)
 		return kt_fail(err, KT_ESYS, "cannot start the thread of the control API");
 	control->running = true;
@@ -306,6 +321,7 @@ void fb_control_stop(struct fb_control *control)
 		evhttp_connection_set_closecb(evhttp_request_get_connection(control->waiters->http), NULL, NULL);
 		waiter_free(control->waiters);
 	}
+	fb_tasks_fini(&control->tasks);
 	if (control->recorded)
 		event_free(control->recorded);
 	if (control->stop)

@@ -28,6 +28,12 @@ void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...)
 		answer->json = json_pack("{s:s}", "error", "not UTF-8");
 }
 
+void fb_answer_drop(struct fb_answer *answer)
+{
+	json_decref(answer->json);
+	free(answer->text);
+}
+
 void fb_answer_err(struct fb_answer *answer, const struct kt_err *err)
 {
 	char line[1024];
@@ -343,24 +349,25 @@ static const struct endpoint {
 	const char *method, *path;
 	void (*run)(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
 	const char *params[6];     /* what the query may have */
+	bool slow;                 /* it creates or closes what is a plugin's, or waits for other threads */
 } endpoints[] = {
-	{"GET",    "/v1/status",      get_status,     {NULL}},
-	{"GET",    "/v1/rules",       get_rules,      {NULL}},
-	{"GET",    "/v1/rules/",      get_rules,      {NULL}},
-	{"PUT",    "/v1/rules/",      put_rule,       {NULL}},
-	{"DELETE", "/v1/rules/",      delete_rule,    {NULL}},
-	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}},
-	{"DELETE", "/v1/requests",    delete_requests, {NULL}},
-	{"POST",   "/v1/wait",        post_wait,      {NULL}},
-	{"POST",   "/v1/nodes/",      fb_post_node,   {NULL}},
-	{"GET",    "/v1/clock",       get_clock,      {NULL}},
-	{"POST",   "/v1/clock",       post_clock,     {NULL}},
-	{"POST",   "/v1/partitions/*/append", post_append, {NULL}},
-	{"GET",    "/v1/partitions/", get_partition,  {NULL}},
-	{"GET",    "/v1/observer",    get_observer,   {NULL}},
-	{"PUT",    "/v1/observer",    put_observer,   {NULL}},
-	{"GET",    "/v1/validators",  get_validators, {NULL}},
-	{"GET",    "/metrics",        get_metrics,    {NULL}},
+	{"GET",    "/v1/status",      get_status,     {NULL}, false},
+	{"GET",    "/v1/rules",       get_rules,      {NULL}, false},
+	{"GET",    "/v1/rules/",      get_rules,      {NULL}, false},
+	{"PUT",    "/v1/rules/",      put_rule,       {NULL}, false},
+	{"DELETE", "/v1/rules/",      delete_rule,    {NULL}, false},
+	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}, false},
+	{"DELETE", "/v1/requests",    delete_requests, {NULL}, false},
+	{"POST",   "/v1/wait",        post_wait,      {NULL}, false},
+	{"POST",   "/v1/nodes/",      fb_post_node,   {NULL}, true},
+	{"GET",    "/v1/clock",       get_clock,      {NULL}, false},
+	{"POST",   "/v1/clock",       post_clock,     {NULL}, false},
+	{"POST",   "/v1/partitions/*/append", post_append, {NULL}, false},
+	{"GET",    "/v1/partitions/", get_partition,  {NULL}, false},
+	{"GET",    "/v1/observer",    get_observer,   {NULL}, false},
+	{"PUT",    "/v1/observer",    put_observer,   {NULL}, true},
+	{"GET",    "/v1/validators",  get_validators, {NULL}, false},
+	{"GET",    "/metrics",        get_metrics,    {NULL}, false},
 };
 
 enum { NPARAMS = sizeof endpoints[0].params / sizeof endpoints[0].params[0] };
@@ -400,28 +407,49 @@ static bool know_params(const struct endpoint *e, const struct fb_ask *ask, stru
 	return true;
 }
 
-void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer)
+/* The endpoint of method and path. NULL: methods gets those that the path has, "" = there is no such path. */
+static const struct endpoint *find(const struct fb_ask *ask, const char **rest, char *methods, size_t size)
 {
 	bool hides = false;
 	size_t n = 0;
 
+	*methods = '\0';
 	for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
 		const struct endpoint *e = &endpoints[i];
-		const char *rest = rest_of(e, ask->path);
 
-		if (!rest || (hides && !strchr(e->path, '*')))
+		*rest = rest_of(e, ask->path);
+		if (!*rest || (hides && !strchr(e->path, '*')))
 			continue;
+		if (strcmp(ask->method, e->method) == 0)
+			return e;
 		hides = strchr(e->path, '*');
-		n += (size_t)snprintf(answer->allow + n, sizeof answer->allow - n, "%s%s", n ? ", " : "", e->method);
-		if (strcmp(ask->method, e->method) != 0)
-			continue;
+		n += (size_t)snprintf(methods + n, size - n, "%s%s", n ? ", " : "", e->method);
+	}
+	return NULL;
+}
+
+bool fb_endpoint_is_slow(const struct fb_ask *ask)
+{
+	char methods[sizeof((struct fb_answer *)NULL)->allow];
+	const struct endpoint *e;
+	const char *rest;
+
+	e = find(ask, &rest, methods, sizeof methods);
+	return e && e->slow;
+}
+
+void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer)
+{
+	const char *rest;
+	const struct endpoint *e = find(ask, &rest, answer->allow, sizeof answer->allow);
+
+	if (e) {
 		answer->allow[0] = '\0';
 		if (know_params(e, ask, answer))
 			e->run(ask, rest, answer);
-		return;
-	}
-	if (n)
+	} else if (answer->allow[0]) {
 		fb_answer_error(answer, 405, "%s has no %s; it has %s", ask->path, ask->method, answer->allow);
-	else
+	} else {
 		fb_answer_error(answer, 404, "there is no path %s", ask->path);
+	}
 }

@@ -30,6 +30,10 @@ struct fb_answer {
 
 /* Answers: 404 for an unknown path, 405 for a wrong method, 400 for bad input; errors are {"error": "..."}. */
 void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer);
+/* May it call what does not come back soon? Then the thread that answers the others must not be the one that runs it. */
+bool fb_endpoint_is_slow(const struct fb_ask *ask);
+/* Gives back what the answer holds. */
+void fb_answer_drop(struct fb_answer *answer);
 /* The answer to a wait that is over. */
 void fb_answer_waited(struct fb_answer *answer, bool met);
 void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

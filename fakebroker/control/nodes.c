@@ -13,14 +13,34 @@ static void answer_node(struct fb_cluster *cluster, const struct fb_node *node, 
 		json_object_set_new(answer->json, "held", json_true());
 }
 
+/* X(of fb_node_start() and fb_node_stop(), what a program reads): input that is right, but cannot be followed now */
+#define CONFLICTS(X)                                                            \
+	X(KT_EPEER, "refused")     /* the controller refuses the registration */ \
+	X(KT_EUSAGE, "state")      /* it runs, or is stopped, already */        \
+	X(KT_ETIMEOUT, "held")     /* a request holds up a thread */            \
+	X(KT_EPLUGIN, "failed")    /* what it is configured with cannot be had */ \
+	X(KT_ENET, "failed")                                                    \
+	X(KT_ESYS, "failed")
+
 static void refuse(struct fb_answer *answer, const struct kt_err *err)
 {
-	bool conflict = err->code == KT_EPEER || err->code == KT_EUSAGE || err->code == KT_ETIMEOUT;
+	static const struct {
+		int code;
+		const char *text;
+	} conflicts[] = {
+#define X(code, text) {code, text},
+		CONFLICTS(X)
+#undef X
+	};
 
-	if (conflict)
+	for (size_t i = 0; i < sizeof conflicts / sizeof conflicts[0]; i++) {
+		if (conflicts[i].code != err->code)
+			continue;
 		fb_answer_error(answer, CONFLICT, "%s", err->text);
-	else
-		fb_answer_err(answer, err);
+		json_object_set_new(answer->json, "code", json_string(conflicts[i].text));
+		return;
+	}
+	fb_answer_err(answer, err);
 }
 
 static void stop(const struct fb_ask *ask, struct fb_node *node, struct fb_answer *answer)

@@ -6,9 +6,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "lib/text/file.h"
 
 struct fb_buckets {
 	pthread_mutex_t lock;
@@ -58,28 +61,34 @@ static void bucket_free(struct fb_bucket *bucket)
 	free(bucket);
 }
 
-/* The text of a bucket, for free(); NULL without memory. Rows that nothing was counted in are left out, and those that
- * stand for another. */
-static char *text_of(const struct fb_buckets *buckets, const struct fb_bucket *bucket, bool head, size_t *size,
-		     int64_t *rows)
+/* Rows that nothing was counted in are left out, and those that stand for another. */
+static bool is_told(const struct fb_traffic_row *row)
 {
 	static const struct fb_traffic_totals nothing;
+
+	return !row->same_as && memcmp(&row->totals, &nothing, sizeof nothing) != 0;
+}
+
+static int64_t count_rows(const struct fb_bucket *bucket)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < bucket->table.n; i++)
+		n += is_told(&bucket->table.rows[i]);
+	return n;
+}
+
+/* The text of a bucket, for free(); NULL without memory. */
+static char *text_of(const struct fb_buckets *buckets, const struct fb_bucket *bucket, size_t *size)
+{
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
 
-	*rows = 0;
 	if (!out)
 		return NULL;
-	if (head)
-		fputs(buckets->head, out);
-	for (uint32_t i = 0; i < bucket->table.n; i++) {
-		const struct fb_traffic_row *row = &bucket->table.rows[i];
-
-		if (row->same_as || memcmp(&row->totals, &nothing, sizeof nothing) == 0)
-			continue;
-		buckets->row(out, bucket, row);
-		++*rows;
-	}
+	for (uint32_t i = 0; i < bucket->table.n; i++)
+		if (is_told(&bucket->table.rows[i]))
+			buckets->row(out, bucket, &bucket->table.rows[i]);
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;
@@ -87,36 +96,35 @@ static char *text_of(const struct fb_buckets *buckets, const struct fb_bucket *b
 	return text;
 }
 
-static bool write_all(int fd, const char *text, size_t n)
+/* The lock keeps others who share the file from finding it empty, too, before the head is there. Where a file cannot be
+ * locked the worst is a second head. */
+static int append(const struct fb_buckets *buckets, char *text, size_t size)
 {
-	while (n > 0) {
-		ssize_t done = write(fd, text, n);
+	struct iovec iov[] = {{(char *)(uintptr_t)buckets->head, 0}, {text, size}};
+	struct stat stat;
+	int code, fault;
 
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		text += done;
-		n -= (size_t)done;
-	}
-	return true;
+	if (!buckets->head)
+		return kt_file_write(buckets->fd, iov + 1, 1);
+	flock(buckets->fd, LOCK_EX);
+	if (fstat(buckets->fd, &stat) == 0 && stat.st_size == 0)
+		iov[0].iov_len = strlen(buckets->head);
+	code = kt_file_write(buckets->fd, iov, 2);
+	fault = errno;
+	flock(buckets->fd, LOCK_UN);
+	errno = fault;
+	return code;
 }
 
 static void write_bucket(struct fb_buckets *buckets, const struct fb_bucket *bucket)
 {
-	struct stat stat;
-	bool head = buckets->head && fstat(buckets->fd, &stat) == 0 && stat.st_size == 0, good;
-	int64_t rows;
+	int64_t rows = count_rows(bucket);
 	size_t size = 0;
-	char *text = text_of(buckets, bucket, head, &size, &rows);
+	char *text = rows ? text_of(buckets, bucket, &size) : NULL;
+	bool good = text && append(buckets, text, size) == 0;
 	char line[160];
 
-	if (text && rows == 0) {
-		free(text);
-		return;
-	}
-	good = text && write_all(buckets->fd, text, size);
-	if (!good) {
+	if (rows && !good) {
 		snprintf(line, sizeof line, "%lld rows are lost: %s", (long long)rows,
 			 text ? strerror(errno) : "out of memory");
 		buckets->host->log(buckets->host, KASSAY_ERROR, line);
@@ -232,8 +240,8 @@ static int read_options(struct fb_buckets *buckets, const struct kassay_host *ho
 	int64_t limit;
 
 	if (fb_option_text(host, "file", &file, why) < 0 ||
-	    fb_option_number(host, "bucket.ms", 1, 86400000, 60000, &buckets->length, why) < 0 ||
-	    fb_option_number(host, "limit", 1, 100000, 1000, &limit, why) < 0)
+	    fb_option_number(host, "bucket.ms", 1, 86400000, FB_BUCKET_MS, &buckets->length, why) < 0 ||
+	    fb_option_number(host, "limit", 1, FB_TRAFFIC_LIMIT_MAX, FB_TRAFFIC_LIMIT, &limit, why) < 0)
 		return -1;
 	buckets->limit = (uint32_t)limit;
 	buckets->fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

@@ -2,7 +2,7 @@
  * wall clock; when one is over its rows are appended to a file, each row once.
  *
  * A thread of its own writes, so that no request waits for the disk. All rows of a bucket go out in one write() to a
- * file opened with O_APPEND: instances of several nodes may share it.
+ * file opened with O_APPEND: instances of several nodes, and of several processes, may share it.
  */
 #ifndef KASSAY_FAKEBROKER_HOOKS_BUCKETS_H
 #define KASSAY_FAKEBROKER_HOOKS_BUCKETS_H
@@ -26,11 +26,13 @@ struct fb_bucket {
 /* How a row is written, with a newline. */
 typedef void fb_bucket_row(FILE *out, const struct fb_bucket *bucket, const struct fb_traffic_row *row);
 
+#define FB_BUCKET_MS 60000
+
 /* The options that every class with buckets has, to be named in its list. */
-#define FB_BUCKET_OPTIONS                                                                                          \
-	{"file", NULL, "file that rows are appended to"},                                                          \
-	{"bucket.ms", "60000", "length of a bucket in milliseconds"},                                              \
-	{"limit", "1000", "most different names in a bucket that are counted apart"}
+#define FB_BUCKET_OPTIONS                                                                       \
+	{"file", NULL, "file that rows are appended to"},                                       \
+	{"bucket.ms", FB_OPTION_TEXT(FB_BUCKET_MS), "length of a bucket in milliseconds"},      \
+	{"limit", FB_OPTION_TEXT(FB_TRAFFIC_LIMIT), "most different names in a bucket that are counted apart"}
 
 /* For keys of so many names. head, which may be NULL, is written first if the file is empty. Reads the options; 0, or
  * -1 with the reason. */

@@ -128,7 +128,8 @@ static int try_create(struct watcher *watcher, const char *entry, const struct f
 }
 
 /* Creates what the entry names, or puts NoOpObserver in its place. */
-static int create(struct watcher *watcher, const char *entry, const struct fb_hook_env *env, struct kt_err *err)
+static int create(struct watcher *watcher, const char *entry, const struct fb_hook_env *env, struct kt_err *err,
+		  struct kt_err *failure)
 {
 	struct kt_err why = {0};
 	int rc = try_create(watcher, entry, env, &why);
@@ -147,7 +148,7 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 		fb_class_find(FB_HOOK_OBSERVER, "NoOpObserver", env, &watcher->ref, NULL);
 		fb_host_init(&watcher->host, env, FB_OBSERVER_PREFIX, class_of(watcher)->name);
 		if (!watcher->fallback)
-			return KT_ENOMEM;
+			return kt_fail(failure, KT_ENOMEM, "out of memory");
 	}
 	fb_host_created(&watcher->host);
 	return 0;
@@ -166,9 +167,10 @@ static int make_queue(struct watcher *watcher, const struct fb_hook_env *env, st
 {
 	const char *entries = env->config ? env->config(env->arg, "observer.queue.entries") : NULL;
 	int64_t n = FB_QUEUE_ENTRIES;
+	struct kt_err why = {0};
 
-	if (entries && kt_parse_int(entries, 1, FB_QUEUE_ENTRIES_MAX, &n, err) < 0)
-		return KT_ERANGE;
+	if (entries && kt_parse_int(entries, 1, FB_QUEUE_ENTRIES_MAX, &n, &why) < 0)
+		return kt_fail(err, KT_ERANGE, "observer.queue.entries: %s", why.text);
 	return fb_queue_new((size_t)n, deliver, watcher, &watcher->queue, err);
 }
 
@@ -190,6 +192,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 {
 	const char *list = classes;
 	struct fb_observer *observer;
+	struct kt_err failure = {0};
 	char entry[4096];
 	int rc = 0, more;
 
@@ -207,14 +210,17 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 
 		watcher->owner = observer;
 		gate_init(&watcher->gate);
-		rc = create(watcher, more > 0 ? entry : "", env, err);
+		rc = create(watcher, more > 0 ? entry : "", env, err, &failure);
 		if (rc == 0 && observer->queued)
-			rc = make_queue(watcher, env, err);
+			rc = make_queue(watcher, env, &failure);
 	}
-	if (rc < 0)
+	if (rc < 0) {
 		fb_observer_unref(observer);
-	else
+		if (err)
+			*err = failure;   /* in place of an entry's, which would have been put up with */
+	} else {
 		*out = observer;
+	}
 	return rc;
 }
 

@@ -28,7 +28,8 @@ struct fb_observer;
  * a queue of `observer.queue.entries` before it, and a thread that calls it. A blank list, a blank entry and an entry
  * whose class cannot be loaded or whose create() fails become NoOpObserver with an error in the log; the text of
  * the first of them is also put into err, if that is given, for a caller who would rather refuse. Returns 0 then,
- * too, with an observer that works; KT_ENOMEM is the only failure. *out has one reference. */
+ * too, with an observer that works. What cannot be put up with is told in err instead: KT_ENOMEM, KT_ERANGE (of
+ * observer.queue.entries), KT_ESYS (no thread for a queue). *out has one reference. */
 int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct fb_observer **out, struct kt_err *err);
 
 /* An observer may be used by any number of threads; whoever uses it holds a reference. To exchange it: under a lock

@@ -45,11 +45,15 @@ struct slo {
 	struct row *rows;           /* beside the table's */
 };
 
+#define TARGET_MS 100
+#define OBJECTIVE_PPM 999000
+#define WINDOW_S 300
+
 const struct kassay_option fb_slo_options[] = {
-	{"target.ms", "100", "a request that takes longer is slow"},
-	{"objective.ppm", "999000", "how many of a million requests must not be slow or fail"},
-	{"window.s", "300", "seconds that the burn rate looks back"},
-	{"limit", "1000", "most combinations of API, topic and principal that are counted apart"},
+	{"target.ms", FB_OPTION_TEXT(TARGET_MS), "a request that takes longer is slow"},
+	{"objective.ppm", FB_OPTION_TEXT(OBJECTIVE_PPM), "how many of a million requests must not be slow or fail"},
+	{"window.s", FB_OPTION_TEXT(WINDOW_S), "seconds that the burn rate looks back"},
+	{"limit", FB_OPTION_TEXT(FB_TRAFFIC_LIMIT), "most combinations of API, topic and principal that are counted apart"},
 	{0},
 };
 
@@ -69,10 +73,10 @@ int fb_slo_create(const struct kassay_host *host, void **instance, struct kassay
 	int64_t target, objective, window, limit;
 	struct slo *self;
 
-	if (fb_option_number(host, "target.ms", 1, 3600000, 100, &target, why) < 0 ||
-	    fb_option_number(host, "objective.ppm", 0, 999999, 999000, &objective, why) < 0 ||
-	    fb_option_number(host, "window.s", 1, 86400, 300, &window, why) < 0 ||
-	    fb_option_number(host, "limit", 1, 100000, 1000, &limit, why) < 0)
+	if (fb_option_number(host, "target.ms", 1, 3600000, TARGET_MS, &target, why) < 0 ||
+	    fb_option_number(host, "objective.ppm", 0, 999999, OBJECTIVE_PPM, &objective, why) < 0 ||
+	    fb_option_number(host, "window.s", 1, 86400, WINDOW_S, &window, why) < 0 ||
+	    fb_option_number(host, "limit", 1, FB_TRAFFIC_LIMIT_MAX, FB_TRAFFIC_LIMIT, &limit, why) < 0)
 		return -1;
 	self = calloc(1, sizeof *self);
 	if (self) {

@@ -72,7 +72,8 @@ struct traffic {
 };
 
 const struct kassay_option fb_traffic_options[] = {
-	{"limit", "1000", "most different names of each kind (and combinations of them) that are counted apart"},
+	{"limit", FB_OPTION_TEXT(FB_TRAFFIC_LIMIT),
+	 "most different names of each kind (and combinations of them) that are counted apart"},
 	{0},
 };
 
@@ -103,7 +104,7 @@ int fb_traffic_create(const struct kassay_host *host, void **instance, struct ka
 	int64_t limit;
 	int i, failed = 0;
 
-	if (fb_option_number(host, "limit", 1, 100000, 1000, &limit, why) < 0)
+	if (fb_option_number(host, "limit", 1, FB_TRAFFIC_LIMIT_MAX, FB_TRAFFIC_LIMIT, &limit, why) < 0)
 		return -1;
 	self = calloc(1, sizeof *self);
 	if (self) {

@@ -13,6 +13,10 @@ int fb_list_next(const char **list, char *entry, size_t size);
 /* How often fb_list_next() returns an entry of this list. */
 size_t fb_list_entries(const char *list);
 
+/* The text of a number that a macro names, so that a default stands once: in the list of options and in create(). */
+#define FB_OPTION_TEXT(number) FB_OPTION_TEXT_(number)
+#define FB_OPTION_TEXT_(number) #number
+
 /* Options of the built-in classes, inside create(). Each returns 0, or -1 with the reason in *why. */
 
 /* A whole number of min..max. fallback: what holds if it is not set; below min: it must be set. */

@@ -57,6 +57,10 @@ struct fb_traffic_table {
 	uint32_t *slots, mask;    /* hash table: row number + 1, or 0 when free */
 };
 
+/* Option "limit" of those who have such a table. */
+#define FB_TRAFFIC_LIMIT 1000
+#define FB_TRAFFIC_LIMIT_MAX 100000
+
 /* For keys of so many parts. limit is at least 1. Returns 0, or -1 without memory. */
 int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t limit);
 void fb_traffic_table_fini(struct fb_traffic_table *table);

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/text/file.h"
+
 enum { RUNS = 64 };   /* of a packet's payload */
 
 struct fb_capture {
@@ -31,26 +33,6 @@ static int64_t now_us(void)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
-
-/* Writes all of the runs, which it changes, or fails with errno. */
-static int write_all(int file, struct iovec *iov, int niov)
-{
-	while (niov > 0) {
-		ssize_t n = writev(file, iov, niov);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		for (; niov > 0 && (size_t)n >= iov->iov_len; iov++, niov--)
-			n -= (ssize_t)iov->iov_len;
-		if (niov > 0) {
-			iov->iov_base = (char *)iov->iov_base + n;
-			iov->iov_len -= (size_t)n;
-		}
-	}
-	return 0;
 }
 
 /* Under the lock. A pipe keeps the part of a packet that it got. */
@@ -77,7 +59,7 @@ static void put_packet(struct fb_capture *capture, const struct kw_segment *segm
 		iov[0].iov_base = head;
 		for (int i = 0; i <= niov; i++)
 			size += iov[i].iov_len;
-		if (write_all(capture->file, iov, niov + 1) == 0)
+		if (kt_file_write(capture->file, iov, niov + 1) == 0)
 			capture->size += (off_t)size;
 		else
 			give_up(capture);
@@ -89,6 +71,7 @@ int fb_capture_new(const char *file, void (*failed)(const char *text), struct fb
 {
 	struct fb_capture *capture = calloc(1, sizeof *capture);
 	uint8_t head[KW_PCAP_HEAD];
+	struct iovec iov = {head, sizeof head};
 
 	*out = NULL;
 	if (!capture || !(capture->name = strdup(file))) {
@@ -99,7 +82,7 @@ int fb_capture_new(const char *file, void (*failed)(const char *text), struct fb
 	capture->failed = failed;
 	capture->file = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	kw_pcap_head(head);
-	if (capture->file < 0 || write(capture->file, head, sizeof head) != (ssize_t)sizeof head) {
+	if (capture->file < 0 || kt_file_write(capture->file, &iov, 1) < 0) {
 		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
 		fb_capture_free(capture);
 		return KT_EFILE;

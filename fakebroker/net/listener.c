@@ -150,18 +150,37 @@ void fb_listener_free(struct fb_listener *listener)
 
 /* ---- closing and opening again ---- */
 
-/* A socket that is bound and does not listen: connections are refused, and nobody else is given the port. */
+/* A socket that is bound and does not listen: connections are refused, and nobody else is given the port. -1 with errno. */
 static int take_place(const struct fb_listener *listener)
 {
-	int fd = socket(listener->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+	int fd = socket(listener->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, off = 0, fault;
 
 	if (fd < 0)
 		return -1;
+	/* With SO_REUSEPORT on both it can be bound while the other still listens, so that the port is never free; then it
+	 * is taken back, so that no third one can. */
+	setsockopt(evconnlistener_get_fd(listener->evl), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-	    bind(fd, (const struct sockaddr *)&listener->address, listener->naddress) == 0)
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
+	    bind(fd, (const struct sockaddr *)&listener->address, listener->naddress) == 0) {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof off);
 		return fd;
+	}
+	fault = errno;
 	close(fd);
+	errno = fault;
 	return -1;
+}
+
+/* Others can have the port now, and the broker may not get it back. */
+static void lost_port(const struct fb_listener *listener)
+{
+	const struct fb_server_ops *ops = &listener->server->ops;
+	char text[200];
+
+	snprintf(text, sizeof text, "port %d of a broker that is stopped cannot be held: %s", port_of(listener), strerror(errno));
+	if (ops->warn)
+		ops->warn(ops->arg, text);
 }
 
 static void close_listeners(struct fb_server *server)
@@ -170,9 +189,11 @@ static void close_listeners(struct fb_server *server)
 		if (!atomic_load(&listener->closed) || !listener->evl)
 			continue;
 		event_del(listener->resume);
+		listener->placeholder = take_place(listener);
+		if (listener->placeholder < 0)
+			lost_port(listener);
 		evconnlistener_free(listener->evl);
 		listener->evl = NULL;
-		listener->placeholder = take_place(listener);
 	}
 }
 

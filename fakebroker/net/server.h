@@ -39,6 +39,8 @@ struct fb_server_ops {
 	void (*ended)(void *arg, struct fb_conn *conn);
 	/* Called every tick_ms on the first loop, for what happens without a request; or NULL. */
 	void (*tick)(void *arg);
+	/* Something that nobody waits to be told of, in a sentence; or NULL. */
+	void (*warn)(void *arg, const char *text);
 	void *arg;
 };
 
@@ -57,8 +59,8 @@ int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops 
 int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err);
 int fb_server_start(struct fb_server *server, struct kt_err *err);
 /* While it serves: closes the listener of this tag and all connections that came through it. Its port stays taken, so
- * that fb_server_reopen() gets it again. Waits at most ms for the loops to do it: KT_ETIMEOUT when one is held up by a
- * request, and does it as soon as that is over. Not from a loop. */
+ * that fb_server_reopen() gets it again; if the system does not let that be, warn() is told. Waits at most ms
+ * for the loops to do it: KT_ETIMEOUT when one is held up by a request, and does it as soon as that is over. Not from a loop. */
 int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struct kt_err *err);
 /* Listens again where it did before. KT_ETIMEOUT while a fb_server_close() is not through, KT_ENET. Not from a loop. */
 int fb_server_reopen(struct fb_server *server, const void *tag, struct kt_err *err);

@@ -446,9 +446,26 @@ static void test_swap_and_close_under_load(void **state)
 	assert_int_equal(seen, 3 * swapped.rounds);
 }
 
+/* What no NoOpObserver can stand in for: the reason comes in place of an entry's. */
+static void a_queue_that_cannot_be_made(void **state)
+{
+	static const struct setting settings[] = {{"observer.mode", "queued"}, {"observer.queue.entries", "0"}, {0}};
+	struct fixture fixture = FIXTURE(settings);
+	struct fb_hook_env env = fixture_env(&fixture);
+	struct fb_observer *observer;
+	struct kt_err err = {0};
+
+	(void)state;
+	assert_int_equal(fb_observer_new("NoSuchObserver,NoOpObserver", &env, &observer, &err), KT_ERANGE);
+	assert_null(observer);
+	assert_int_equal(err.code, KT_ERANGE);
+	assert_ptr_equal(strstr(err.text, "observer.queue.entries: "), err.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_queue_that_cannot_be_made),
 		cmocka_unit_test(test_no_op),
 		cmocka_unit_test(test_fallback),
 		cmocka_unit_test(test_list),

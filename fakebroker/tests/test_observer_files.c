@@ -232,6 +232,47 @@ static void audit_cannot_write(void **state)
 
 /* ---- CostObserver ---- */
 
+enum { SHARERS = 4, FILES = 20 };
+
+static void *unref(void *observer)
+{
+	fb_observer_unref(observer);
+	return NULL;
+}
+
+/* Each of them finds the new file empty, and one head stands in it. */
+static void cost_heads(void **state)
+{
+	const struct setting settings[] = {{"observer.CostObserver.file", path}, {0}};
+	struct fixture fixture = FIXTURE(settings);
+
+	(void)state;
+	for (int file = 0; file < FILES; file++) {
+		pthread_t threads[SHARERS];
+		int heads = 0, rows = 0;
+		char line[512];
+		FILE *f;
+
+		assert_int_equal(truncate(path, 0), 0);
+		for (int i = 0; i < SHARERS; i++) {
+			struct fb_observer *observer = make("CostObserver", &fixture);
+
+			show(observer, 1, "User:x", NULL, 0);
+			assert_int_equal(pthread_create(&threads[i], NULL, unref, observer), 0);
+		}
+		for (int i = 0; i < SHARERS; i++)
+			pthread_join(threads[i], NULL);
+		f = fopen(path, "r");
+		while (fgets(line, sizeof line, f)) {
+			heads += strncmp(line, "start,", 6) == 0;
+			rows += strstr(line, "User:x") != NULL;
+		}
+		fclose(f);
+		assert_int_equal(heads, 1);
+		assert_int_equal(rows, SHARERS);
+	}
+}
+
 static void cost_rows(void **state)
 {
 	const struct setting settings[] = {{"observer.CostObserver.file", path},
@@ -377,6 +418,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(audit_rows, make_file, remove_file),
 		cmocka_unit_test_setup_teardown(audit_exactly_once, make_file, remove_file),
 		cmocka_unit_test(audit_cannot_write),
+		cmocka_unit_test_setup_teardown(cost_heads, make_file, remove_file),
 		cmocka_unit_test_setup_teardown(cost_rows, make_file, remove_file),
 		cmocka_unit_test(slo_counts),
 		cmocka_unit_test_setup_teardown(journal_lines, make_file, remove_file),

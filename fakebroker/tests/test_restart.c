@@ -1,7 +1,9 @@
 /* Brokers that stop and start while the others serve: what clients and the controller see of it, rolling restarts with
  * other static values, and all of that under load on four event loops (meant for ThreadSanitizer, too). */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/tests/http.h"
@@ -197,6 +199,16 @@ static void topics_are_made_on_those_that_run(void **state)
 	kc_free(one);
 }
 
+/* With a code for programs. */
+static void refused(int status, const char *code, const char *path, const char *body, const char *error)
+{
+	json_t *json = http_json(&run, status, "POST", path, body);
+
+	assert_string_equal(str_at(json, "code"), code);
+	assert_string_equal(str_at(json, "error"), error);
+	json_decref(json);
+}
+
 static void wrong_questions_are_answered(void **state)
 {
 	(void)state;
@@ -207,10 +219,10 @@ static void wrong_questions_are_answered(void **state)
 	http_error(&run, 404, "POST", "/v1/nodes/2", NULL,
 		   "there is no node 2; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
 	http_error(&run, 400, "POST", "/v1/nodes/1000/stop", NULL, "node 1000 is the controller, which runs always");
-	http_error(&run, 409, "POST", "/v1/nodes/2/start", NULL, "broker 2 runs");
+	refused(409, "state", "/v1/nodes/2/start", NULL, "broker 2 runs");
 	http_error(&run, 400, "POST", "/v1/nodes/2/stop", "{}", "/v1/nodes/2/stop takes no body");
 	post(200, "/v1/nodes/2/stop", NULL);
-	http_error(&run, 409, "POST", "/v1/nodes/2/stop", NULL, "broker 2 is stopped already");
+	refused(409, "state", "/v1/nodes/2/stop", NULL, "broker 2 is stopped already");
 	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"confg\": {}}",
 		   "body:1: $.confg: unknown member \"confg\"; did you mean \"config\"?");
 	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": 5}}",
@@ -218,6 +230,73 @@ static void wrong_questions_are_answered(void **state)
 	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"num.io.threads\": \"4\", \"kit.int.min\": \"x\"}}",
 		   "Invalid value x for configuration kit.int.min: Not a number of type INT");
 	assert_int_equal(fb_configs_static(run.process.cluster->configs, 2, kw_str("num.io.threads")).n, -1);
+}
+
+/* Listeners are what they were when the process started, so values for them are not taken and then ignored. */
+static void values_that_only_the_process_reads_are_refused(void **state)
+{
+	static const char *const names[] = {
+		"listeners", "listener.security.protocol.map", "listener.name.plaintext.plain.sasl.jaas.config",
+		"sasl.enabled.mechanisms", "sasl.server.max.receive.size", "socket.request.max.bytes",
+	};
+
+	(void)state;
+	post(200, "/v1/nodes/2/stop", NULL);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		char body[200], error[300];
+
+		for (int take = 0; take < 2; take++) {
+			snprintf(body, sizeof body, "{\"config\": {\"num.io.threads\": \"4\", \"%s\": %s}}", names[i],
+				 take ? "null" : "\"1\"");
+			snprintf(error, sizeof error, "%s is read when fakebroker starts and not when a broker does; give it in "
+				 "the scenario or with --set", names[i]);
+			http_error(&run, 400, "POST", "/v1/nodes/2/start", body, error);
+		}
+	}
+	assert_int_equal(fb_configs_static(run.process.cluster->configs, 2, kw_str("num.io.threads")).n, -1);
+	post(200, "/v1/nodes/2/start", "{\"config\": {\"num.io.threads\": \"4\"}}");
+}
+
+/* ---- what takes its time ---- */
+
+/* AuditObserver opens its file when it is created, and a FIFO without a reader lets it wait. */
+static void a_start_that_hangs_does_not_hold_up_the_api(void **state)
+{
+	char dir[] = "/tmp/kassay-restart-XXXXXX", fifo[60], body[300];
+	int starting, exchanging, stopping, reader;
+	struct http http;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(fifo, sizeof fifo, "%s/fifo", dir);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	snprintf(body, sizeof body, "{\"config\": {\"observer.class.name\": \"AuditObserver\", \"observer.AuditObserver.file\": "
+		 "\"%s\"}}", fifo);
+	post(200, "/v1/nodes/2/stop", NULL);
+	starting = http_dial(run.process.control_port);
+	http_send(starting, "POST", "/v1/nodes/2/start", body);
+	exchanging = http_dial(run.process.control_port);
+	http_send(exchanging, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}");
+	stopping = http_dial(run.process.control_port);     /* by a client that does not stay */
+	http_send(stopping, "POST", "/v1/nodes/3/stop", NULL);
+	json_decref(http_json(&run, 200, "GET", "/v1/status", NULL));
+	json_decref(http_json(&run, 404, "POST", "/v1/nodes", NULL));
+	close(stopping);
+	json_decref(http_json(&run, 200, "GET", "/v1/rules", NULL));
+	reader = open(fifo, O_RDONLY);
+	assert_true(reader >= 0);
+	http = http_read(starting);
+	assert_int_equal(http.status, 200);
+	assert_true(num_at(http.json, "running"));
+	http_free(&http);
+	http = http_read(exchanging);
+	assert_int_equal(http.status, 200);
+	assert_int_equal(json_array_size(http.json), 3);
+	http_free(&http);
+	refused(409, "state", "/v1/nodes/3/stop", NULL, "broker 3 is stopped already");
+	close(reader);
+	unlink(fifo);
+	rmdir(dir);
 }
 
 static int64_t end_of_epoch(struct kc_conn *conn, int epoch)
@@ -266,7 +345,7 @@ static void a_start_that_is_refused_leaves_it_stopped(void **state)
 
 	(void)state;
 	post(200, "/v1/nodes/2/stop", NULL);
-	http_error(&run, 409, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"0\"}}", why);
+	refused(409, "refused", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"0\"}}", why);
 	assert_int_equal(try_port(port), ECONNREFUSED);
 	json = node(1);
 	assert_false(num_at(json, "running"));
@@ -350,6 +429,37 @@ static void a_foreign_broker_can_take_its_id(void **state)
 	assert_int_equal(ask_num(&run, controller, "errorCode", "UnregisterBroker", 0, "{'brokerId': 2}"), 0);
 	post(200, "/v1/nodes/2/start", NULL);
 	kc_free(controller);
+}
+
+/* ---- before the level that keeps static values ---- */
+
+static int start_early(void **state)
+{
+	static const char *set[] = {"kit.static.configs.level=28"};
+	static char scenario[] = "fakebroker/tests/scenarios/good-restart-early.json";
+	struct fb_settings settings = {.scenario = scenario, .set = {set, 1}};
+
+	(void)state;
+	running_start(&run, &settings);
+	return 0;
+}
+
+/* What it will tell at the new level is known, whether it runs, was stopped, or tried to start in vain. */
+static void a_refused_start_does_not_free_the_upgrade(void **state)
+{
+	struct kc_conn *one = dial(&run, 1);
+
+	(void)state;
+	assert_int_equal(upgrade(one, 28), KW_ERR_INVALID_CONFIG);
+	post(200, "/v1/nodes/2/stop", NULL);
+	assert_int_equal(upgrade(one, 28), KW_ERR_INVALID_CONFIG);
+	refused(409, "refused", "/v1/nodes/2/start", "{\"config\": {\"kit.secret\": \"swordfish\"}}",
+		"broker 2 cannot start: metadata.version 27 makes this configuration illegal: kit.secret: Invalid value [hidden] "
+		"for configuration kit.secret: String must be one of: shibboleth (rule of level 25)");
+	assert_int_equal(upgrade(one, 28), KW_ERR_INVALID_CONFIG);
+	post(200, "/v1/nodes/2/start", "{\"config\": {\"kit.secret\": null, \"kit.int.min\": \"2048\"}}");
+	assert_int_equal(upgrade(one, 28), 0);
+	kc_free(one);
 }
 
 /* ---- a controller from before KIP-1294 ---- */
@@ -499,10 +609,13 @@ int main(void)
 		T(a_consumer_learns_where_an_epoch_ended),
 		T(topics_are_made_on_those_that_run),
 		T(wrong_questions_are_answered),
+		T(values_that_only_the_process_reads_are_refused),
+		T(a_start_that_hangs_does_not_hold_up_the_api),
 		T(a_start_that_is_refused_leaves_it_stopped),
 		T(a_rolling_restart_with_corrected_values_frees_the_upgrade),
 		T(an_unregistered_broker_no_longer_counts),
 		T(a_foreign_broker_can_take_its_id),
+		cmocka_unit_test_setup_teardown(a_refused_start_does_not_free_the_upgrade, start_early, stop_all),
 		cmocka_unit_test_setup_teardown(brokers_speak_to_an_old_controller_as_it_can, start_old, stop_all),
 		cmocka_unit_test_setup_teardown(brokers_stop_and_start_under_load, start_four, stop_all),
 	};

@@ -327,6 +327,26 @@ int kc_read_frame(struct kc_conn *conn, int64_t deadline, const uint8_t **p, siz
 	return 0;
 }
 
+int kc_read_all(struct kc_conn *conn, size_t max, int64_t deadline, const uint8_t **p, size_t *n, struct kt_err *err)
+{
+	while (conn->fate == KC_OPEN && unread(conn) <= max) {
+		int rc = await(conn, deadline);
+
+		if (rc == KT_ETIMEOUT)
+			return kt_fail(err, rc, "no answer from %s in time", conn->peer);
+		if (rc < 0)
+			return fail_memory(conn, err);
+	}
+	if (unread(conn) > max)
+		return kt_fail(err, KT_ELIMIT, "%s sends more than %zu bytes", conn->peer, max);
+	if (conn->fate == KC_RESET)
+		return fail_ended(conn, "", err);
+	*p = conn->in + conn->taken;
+	*n = unread(conn);
+	conn->taken = conn->arrived;
+	return 0;
+}
+
 /* ---- sending ---- */
 
 int kc_write(struct kc_conn *conn, const void *p, size_t n, int64_t deadline, struct kt_err *err)

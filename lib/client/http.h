@@ -1,11 +1,12 @@
-/* A small HTTP/1.1 client for the control API: one request a connection. */
+/* A small HTTP/1.1 client: one request a connection, and an answer that the server closes behind. */
 #ifndef KASSAY_CLIENT_HTTP_H
 #define KASSAY_CLIENT_HTTP_H
 
 #include "lib/text/err.h"
 
-/* url is "http://host:port/path". body may be NULL; it is sent as application/json. *answer, which the caller frees, is the
- * body of the answer with a NUL behind it. KT_EUSAGE (url), KT_ENET, KT_ETIMEOUT, KT_ELIMIT (16 MiB), KT_ESYNTAX. */
+/* url is "http://host:port/path". body may be NULL; it is sent as application/json. timeout is in ms, for all of it.
+ * *answer, which the caller frees, is the body of the answer with a NUL behind it. KT_EUSAGE (url), KT_ENET, KT_ETIMEOUT,
+ * KT_ECLOSED, KT_ELIMIT (16 MiB), KT_ESYNTAX. */
 int kc_http(const char *method, const char *url, const char *body, int timeout, int *status, char **answer,
 	    struct kt_err *err);
 

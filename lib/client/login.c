@@ -139,7 +139,8 @@ static int authenticate(struct kc_conn *conn, int version, struct kw_bytes token
 	return 0;
 }
 
-/* After SaslHandshake 0 tokens are frames of their own, and a refusal is the end of the connection. */
+/* After SaslHandshake 0 tokens are frames of their own, and a refusal is the end of the connection. The server's token of
+ * PLAIN is empty (PlainSaslServer.evaluateResponse). */
 static int send_token(struct kc_conn *conn, struct kw_bytes token, int64_t deadline, struct kt_err *err)
 {
 	const uint8_t *p;
@@ -151,7 +152,11 @@ static int send_token(struct kc_conn *conn, struct kw_bytes token, int64_t deadl
 	rc = kc_write(conn, size, sizeof size, deadline, err);
 	if (rc == 0)
 		rc = kc_write(conn, token.p, (size_t)token.n, deadline, err);
-	return rc < 0 ? rc : kc_read_frame(conn, deadline, &p, &n, err);
+	if (rc == 0)
+		rc = kc_read_frame(conn, deadline, &p, &n, err);
+	if (rc == 0 && n > 0)
+		rc = kt_fail(err, KT_EPEER, "%s answers the token with %zu bytes, but PLAIN has none to say", conn->peer, n);
+	return rc;
 }
 
 int kc_log_in_as(struct kc_conn *conn, const char *user, const char *password, int64_t deadline, struct kt_err *err)

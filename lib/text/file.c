@@ -53,3 +53,22 @@ int kt_file_read(const char *file, size_t max, char **text, size_t *n, struct kt
 	}
 	return rc;
 }
+
+int kt_file_write(int fd, struct iovec *iov, int niov)
+{
+	while (niov > 0) {
+		ssize_t n = writev(fd, iov, niov);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		for (; niov > 0 && (size_t)n >= iov->iov_len; iov++, niov--)
+			n -= (ssize_t)iov->iov_len;
+		if (niov > 0) {
+			iov->iov_base = (char *)iov->iov_base + n;
+			iov->iov_len -= (size_t)n;
+		}
+	}
+	return 0;
+}

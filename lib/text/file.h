@@ -1,11 +1,17 @@
-/* Whole files. */
+/* Whole files, and whole writes. */
 #ifndef KASSAY_TEXT_FILE_H
 #define KASSAY_TEXT_FILE_H
+
+#include <sys/uio.h>
 
 #include "lib/text/err.h"
 
 /* Reads all of a file or pipe of at most max bytes. *text, which the caller frees, gets a NUL after its n bytes.
  * Errors: KT_EFILE, KT_ELIMIT, KT_ENOMEM, with err->file set; *text is NULL then. */
 int kt_file_read(const char *file, size_t max, char **text, size_t *n, struct kt_err *err);
+
+/* Writes all of the runs, which it changes, however many writes that takes. 0, or -1 with errno; part of them may be written
+ * then. Not for sockets, whose writers do not want SIGPIPE. */
+int kt_file_write(int fd, struct iovec *iov, int niov);
 
 #endif

@@ -102,7 +102,7 @@ static int read_options(struct kt_jaas *jaas, struct reader *reader, struct kt_e
 	}
 	if (!name)
 		return kt_fail(err, KT_ESYNTAX, "the JAAS entry is not terminated by a semicolon");
-	if (take_word(reader))
+	if (take_word(reader) || reader->quoted)   /* quoted: it begins, though it does not end */
 		return kt_fail(err, KT_ESYNTAX, "there is more than one JAAS entry");
 	return 0;
 }

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "lib/wire/errors.h"
+
 enum who { PRODUCED = 1, STORED = 2, BOTH = 3 };
 enum answer { EARLY, FORESEEN, UNFORESEEN };
 
@@ -84,12 +86,11 @@ static bool is_broken(enum kw_rule rule, const struct kw_batch *batch, const str
 enum kw_rule kw_rule_broken(enum kw_role role, const struct kw_batch *batch, const struct kw_topic_conf *conf,
 			    enum kw_rule from)
 {
-	static const struct kw_topic_conf any = {.maxMessageBytes = INT32_MAX};
 	enum who who = role == KW_STORED ? STORED : PRODUCED;
 	enum kw_rule end = batch->size < KW_B_RECORDS ? KW_R_NO_HEADER + 1 : KW_RULES;
 
 	for (enum kw_rule rule = from; rule < end; rule++)
-		if (rules[rule].who & who && is_broken(rule, batch, conf ? conf : &any))
+		if (rules[rule].who & who && is_broken(rule, batch, conf))
 			return rule;
 	return KW_RULES;
 }

@@ -120,6 +120,10 @@ static void refuse(const char *line, int code, const char *why)
 #define ROW(start, end) "{\"v\":1,\"node\":7,\"instance\":\"k\",\"start\":" #start ",\"end\":" #end \
 			",\"topic\":\"t\",\"produced\":{\"records\":1,\"bytes\":1}}\n"
 
+#define MOST(instance, start, end, records, bytes) \
+	"{\"v\":1,\"node\":7,\"instance\":\"" instance "\",\"start\":" #start ",\"end\":" #end \
+	",\"topic\":\"t\",\"produced\":{\"records\":" #records ",\"bytes\":" #bytes "}}\n"
+
 static void broken_files(void **state)
 {
 	struct lg_reconciliation got;
@@ -134,6 +138,12 @@ static void broken_files(void **state)
 	refuse(ROW(1000, 2000) ROW(1000, 2000), KT_ECORRUPT, ":2: the bucket of line 1 is there again");
 	refuse(ROW(1000, 3000), KT_ECORRUPT, "the bucket is not of the same length as that of");
 	refuse(ROW(1500, 2500), KT_ECORRUPT, "the bucket is not of the same length as that of");
+	refuse(ROW(9223372036854775807, 9223372036854775807), KT_ERANGE, "$.start");
+	refuse(MOST("r", 1000, 2000, 9223372036854775807, 1) MOST("s", 1000, 2000, 0, 1), 0, "");
+	refuse(MOST("r", 1000, 2000, 9223372036854775807, 1) MOST("s", 1000, 2000, 1, 1), KT_ERANGE,
+	       ":2: the sums of topic \"t\" are above");
+	refuse(MOST("r", 1000, 2000, 1, 9223372036854775807) MOST("r", 2000, 3000, 1, 1), KT_ERANGE,
+	       ":2: the sums of topic \"t\" are above");
 	assert_int_equal(lg_reconcile(a, "/nowhere", &got, &err), KT_EFILE);
 	lg_reconciliation_fini(&got);
 }

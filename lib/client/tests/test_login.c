@@ -117,6 +117,12 @@ static void refusals_are_told(void **state)
 		{.what = PEER_READ}, {.what = PEER_CLOSE},
 		{.what = PEER_END},
 	};
+	static const struct peer_step talkative[] = {
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(OLD)},
+		{.what = PEER_READ}, {PEER_ANSWER, PEER_BYTES(SHAKEN)},
+		{.what = PEER_READ}, {PEER_SEND, PEER_BYTES("\0\0\0\3" "bad")},
+		{.what = PEER_END},
+	};
 	struct kt_err err;
 
 	(void)state;
@@ -127,6 +133,9 @@ static void refusals_are_told(void **state)
 	assert_non_null(strstr(err.text, "answers SaslAuthenticate with SASL_AUTHENTICATION_FAILED (58): no"));
 	peer_fini(&peer);
 	assert_int_equal(log_in(token, &err), KT_ECLOSED);
+	peer_fini(&peer);
+	assert_int_equal(log_in(talkative, &err), KT_EPEER);
+	assert_non_null(strstr(err.text, "answers the token with 3 bytes, but PLAIN has none to say"));
 	peer_fini(&peer);
 }
 

@@ -52,6 +52,8 @@ static void refuses(void **state)
 		{"M required a=;", "option 'a' has no value; write NAME=\"VALUE\""},
 		{"M required a=secret", "the JAAS entry is not terminated by a semicolon"},
 		{"M required; N required;", "there is more than one JAAS entry"},
+		{"M required; \"N required;", "there is more than one JAAS entry"},
+		{"M required;'", "there is more than one JAAS entry"},
 	};
 
 	(void)state;

@@ -10,9 +10,13 @@ static uint64_t open_connections;
 
 static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at)
 {
+	static volatile uint8_t sink;
+
 	(void)arg;
 	FUZZ_CHECK(n > 0 && conn->end == KW_TCP_OPEN && at->packet > 0);
-	FUZZ_CHECK(p[0] + p[n - 1] >= 0);
+	for (size_t i = 0; i < n; i++)   /* all of it is there to be read, which the sanitizers watch */
+		sink = p[i];
+	(void)sink;
 	FUZZ_CHECK(conn->bytes[side] >= n + conn->missing[side]);
 	if (!conn->user)
 		open_connections++;

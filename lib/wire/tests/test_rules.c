@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <sys/mman.h>
 
 #include "lib/wire/index_file.h"
 #include "lib/wire/rules.h"
@@ -30,6 +31,19 @@ static void seal(void)
 {
 	kw_wr32(bytes + KW_B_CRC, kw_batch_crc(bytes, batch.size));
 	kw_batch_parse(bytes, batch.size, &batch, NULL);
+}
+
+/* The largest that there can be is above any limit that fits into the config. Without a config it is asked for the rest. */
+static void without_a_config_no_size_is_too_large(void **state)
+{
+	size_t size = (size_t)INT32_MAX + KW_B_LOG_OVERHEAD;
+	uint8_t *zeros = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct kw_batch largest = {.p = zeros, .size = size, .crc = 1, .producerId = -1};
+
+	(void)state;
+	assert_ptr_not_equal(zeros, MAP_FAILED);
+	assert_int_equal(kw_rule_broken(KW_PRODUCED, &largest, NULL, 0), KW_R_CRC);
+	munmap(zeros, size);
 }
 
 static void the_first_broken_rule_wins(void **state)
@@ -142,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_broken_rule_wins),
+		cmocka_unit_test(without_a_config_no_size_is_too_large),
 		cmocka_unit_test(ranges_at_their_ends),
 		cmocka_unit_test(words_have_numbers),
 		cmocka_unit_test(an_index_ends_in_front_of_its_zeros),
