@@ -5,7 +5,7 @@
 
 #include "conformance/pcap/dialog.h"
 
-enum { PROGRESS_STEP = 16 << 20 };
+enum { PROGRESS_STEP = 16 << 20, SECOND_US = 1000000 };
 
 struct reader {
 	struct cf_dialogs dialogs;
@@ -93,10 +93,21 @@ static void forget(struct reader *reader)
 
 /* ---- packets ---- */
 
+/* Since 1970. A file may say any time; differences of two must not overflow. */
+static int64_t time_us(const struct pcap_pkthdr *head)
+{
+	const int64_t most = INT64_MAX / 4;
+	int64_t seconds = head->ts.tv_sec;
+
+	if (seconds > most / SECOND_US || seconds < -most / SECOND_US)
+		return seconds < 0 ? -most : most;
+	return seconds * SECOND_US + head->ts.tv_usec;
+}
+
 static int add_packet(struct reader *reader, int link, const struct pcap_pkthdr *head, const uint8_t *p, size_t offset)
 {
 	struct cf_pcap_totals *totals = reader->totals;
-	struct kw_tcp_at at = {++totals->packets, (int64_t)head->ts.tv_sec * 1000000 + head->ts.tv_usec};
+	struct kw_tcp_at at = {++totals->packets, time_us(head)};
 	struct kw_segment segment;
 	struct kt_err why = {0};
 	int got = kw_packet_read(link, p, head->caplen, head->len, &segment, &why);

@@ -527,37 +527,63 @@ static void put_block(struct kw_buf *out, uint32_t type, const void *p, size_t n
 	kw_put_u32(out, (uint32_t)(padded + 12));
 }
 
-static void pcapng(void **state)
+/* The capture at hand, of an interface that is described so. */
+static void make_pcapng(const uint8_t *interface, size_t n)
 {
 	static const uint8_t section[16] = {0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255};
-	static const uint8_t interface[8] = {0, KW_LINK_RAW, 0, 0, 0, 4, 0, 0};
 	struct kw_buf out = {0};
+
+	put_block(&out, 0x0a0d0d0a, section, sizeof section);
+	put_block(&out, 1, interface, n);
+	for (size_t at = KW_PCAP_HEAD; at < capture.file.n;) {
+		const uint8_t *record = capture.file.p + at;
+		size_t size = kw_rd32(record + 8);
+		uint64_t time = (uint64_t)kw_rd32(record) * 1000000 + kw_rd32(record + 4);
+		struct kw_buf packet = {0};
+
+		kw_put_u32(&packet, 0);
+		kw_put_u64(&packet, time);
+		kw_put_u32(&packet, (uint32_t)size);
+		kw_put_u32(&packet, (uint32_t)size);
+		kw_put(&packet, record + 16, size);
+		put_block(&out, 6, packet.p, packet.n);
+		kw_buf_fini(&packet);
+		at += 16 + size;
+	}
+	kw_buf_fini(&capture.file);
+	capture.file = out;
+}
+
+static void pcapng(void **state)
+{
+	static const uint8_t interface[8] = {0, KW_LINK_RAW, 0, 0, 0, 4, 0, 0};
 	char wanted[sizeof told];
 
 	(void)state;
 	make_all();
 	assert_int_equal(read_as(0, NULL), 0);
 	memcpy(wanted, told, sizeof told);
-	put_block(&out, 0x0a0d0d0a, section, sizeof section);
-	put_block(&out, 1, interface, sizeof interface);
-	for (size_t at = KW_PCAP_HEAD; at < capture.file.n;) {
-		const uint8_t *record = capture.file.p + at;
-		size_t n = kw_rd32(record + 8);
-		uint64_t time = (uint64_t)kw_rd32(record) * 1000000 + kw_rd32(record + 4);
-		struct kw_buf packet = {0};
-
-		kw_put_u32(&packet, 0);
-		kw_put_u64(&packet, time);
-		kw_put_u32(&packet, (uint32_t)n);
-		kw_put_u32(&packet, (uint32_t)n);
-		kw_put(&packet, record + 16, n);
-		put_block(&out, 6, packet.p, packet.n);
-		kw_buf_fini(&packet);
-		at += 16 + n;
-	}
-	kw_buf_fini(&capture.file);
-	capture.file = out;
+	make_pcapng(interface, sizeof interface);
 	is_read(wanted);
+}
+
+/* 2^63 seconds before 1970. */
+static void times_out_of_range(void **state)
+{
+	static const uint8_t interface[24] = {0, KW_LINK_RAW, 0, 0, 0, 4, 0, 0, 0, 14, 0, 8, 0x80};
+	struct cf_pcap_filter filter = {.api = -1};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+
+	(void)state;
+	make_all();
+	make_pcapng(interface, sizeof interface);
+	assert_int_equal(show(&filter, true, &inspector, &err), 0);
+	says("\"timeUs\",\"value\":-2305843009213693951}");
+	says("\"answeredAfterUs\",\"value\":0}");
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	says("connection 1, 0.000000 s, ");
+	says("no date");
 }
 
 static int give_back(void **state)
@@ -589,6 +615,7 @@ int main(void)
 		cmocka_unit_test(files_cut_at_every_byte),
 		cmocka_unit_test(files_that_are_wrong),
 		cmocka_unit_test(pcapng),
+		cmocka_unit_test(times_out_of_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, give_back);
