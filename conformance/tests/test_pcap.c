@@ -444,6 +444,12 @@ static void some_of_it(void **state)
 	says("wrong: byte 16 of topics");
 	assert_null(strstr(text, "ApiVersions"));
 	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .exchange = 99}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "there is no exchange 99");
+	err = (struct kt_err){0};
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .connection = 99}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "there is no connection 99");
+	err = (struct kt_err){0};
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = 3, .exchange = 1}, false, &inspector, &err), KT_EUNKNOWN);
 	assert_string_equal(err.text, "there is no such exchange");
 	err = (struct kt_err){0};
 	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .port = 77}, false, &inspector, &err), KT_EUNKNOWN);
@@ -513,6 +519,53 @@ static void files_that_are_wrong(void **state)
 	assert_int_equal(read_as(0, &err), 0);
 	assert_int_equal(totals.unread, 1);
 	assert_string_equal(totals.unread_text, "packet 1, which ends at byte 80: no IPv4 head, where one should be");
+}
+
+static void no_packets(void **state)
+{
+	struct cf_pcap_filter filter = {.api = -1};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+
+	(void)state;
+	capture_begin(&capture);
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	assert_string_equal(inspector.note, "no packets");
+	assert_false(inspector.incomplete);
+	/* One that is of no IP, and no other. */
+	capture_connect(&capture, 40000, false);
+	client("00");
+	capture.file.p[KW_PCAP_HEAD + 16] = 0x55;
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	assert_string_equal(inspector.note,
+			    "no packet could be read: packet 1, which ends at byte 81: no IPv4 head, where one should be");
+	assert_true(inspector.incomplete);
+	capture.file.n = 10;
+	assert_int_equal(show(&filter, false, &inspector, &err), KT_ESYNTAX);
+	assert_string_equal(err.text, "the file has 10 bytes, and ends inside of the capture's head");
+}
+
+/* Eight bytes more in front of each packet: interface, protocol, type. */
+static void patched_for_linux(void **state)
+{
+	struct kw_buf out = {0};
+	char wanted[sizeof told];
+
+	(void)state;
+	make_all();
+	assert_int_equal(read_as(0, NULL), 0);
+	memcpy(wanted, told, sizeof told);
+	kw_put(&out, capture.file.p, KW_PCAP_HEAD);
+	kw_wr32(out.p, 0xa1b2cd34);
+	for (size_t at = KW_PCAP_HEAD, size; at < capture.file.n; at += 16 + size) {
+		size = kw_rd32(capture.file.p + at + 8);
+		kw_put(&out, capture.file.p + at, 16);
+		kw_put(&out, "\0\0\0\1\0\10\0\0", 8);
+		kw_put(&out, capture.file.p + at + 16, size);
+	}
+	kw_buf_fini(&capture.file);
+	capture.file = out;
+	is_read(wanted);
 }
 
 /* The same packets in the blocks of pcapng: section, interface, packets. */
@@ -614,6 +667,8 @@ int main(void)
 		cmocka_unit_test(shown_as_json),
 		cmocka_unit_test(files_cut_at_every_byte),
 		cmocka_unit_test(files_that_are_wrong),
+		cmocka_unit_test(no_packets),
+		cmocka_unit_test(patched_for_linux),
 		cmocka_unit_test(pcapng),
 		cmocka_unit_test(times_out_of_range),
 	};
