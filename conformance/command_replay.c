@@ -36,7 +36,7 @@ static const struct kt_cli cli = {
 	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
 		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
 		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again. "
-		 "CAPTURE is a pcap file, as of `fakebroker --record`: its requests are sent as they are, in their order, on a "
+		 "CAPTURE is a pcap or pcapng file, as of `fakebroker --record`: its requests are sent as they are, in their order, on a "
 		 "connection for each recorded one, and their answers compared with the recorded ones.",
 	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
 		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092\n"
@@ -257,6 +257,13 @@ static int replay_failure(struct cf_setup *setup, const char *dir)
 	json_t *row = NULL;
 	int status = KT_EXIT_USAGE;
 
+	struct stat st;
+
+	if (cf_path(file, sizeof file, "%s/result.json", dir) && stat(file, &st) != 0) {
+		snprintf(err.file, sizeof err.file, "%s", dir);
+		kt_fail(&err, KT_ETYPE, "is a folder without result.json: that of a failure is expected");
+		goto out;
+	}
 	if (!cf_path(file, sizeof file, "%s/result.json", dir) || kt_json_load(&doc, file, &err) ||
 	    !cf_path(file, sizeof file, "%s/case.json", dir) || cf_case_load(file, NULL, &cas, &err)) {
 		kt_fail(&err, KT_EFILE, "%s: the path is too long", dir);
@@ -320,7 +327,9 @@ static int unknown_incident(const char *name, const char *dir)
 	struct cf_files files;
 
 	cf_files_find(&files, dir, &err);
-	fprintf(stderr, "%s: \"%s\" is no file, no folder, and no incident of the kit; those are", PROGRAM, name);
+	fprintf(stderr, "%s: \"", PROGRAM);
+	kt_put_clean(stderr, name);
+	fprintf(stderr, "\" is no file, no folder, and no incident of the kit; those are");
 	for (size_t i = 0; i < files.n; i++) {
 		const char *base = strrchr(files.v[i], '/') + 1;
 
