@@ -19,14 +19,15 @@
 static struct {
 	const char *bootstrap, *profile, *data;
 	int64_t seed;
-	int port;
-} given = {.seed = 1};
+	int port, timeout_ms;
+} given = {.seed = 1, .timeout_ms = 30000};
 
 static const struct kt_opt options[] = {
 	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
 	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up (1)"),
 	KT_INT(0, "port", "N", &given.port, 1, 65535, "of a capture: the recorded broker's; unless given, it is found by content"),
+	KT_INT(0, "timeout-ms", "N", &given.timeout_ms, 1, 3600000, "of a capture: how long an answer is waited for (30000)"),
 	CF_DATA_OPTION(&given.data),
 	KT_END
 };
@@ -45,7 +46,7 @@ static const struct kt_cli cli = {
 		[KT_EXIT_OK] = "as expected",
 		[KT_EXIT_VERDICT] = "not as expected",
 		[KT_EXIT_USAGE] = "wrong usage or file",
-		[KT_EXIT_ENGINE] = "the target cannot be reached",
+		[KT_EXIT_ENGINE] = "the target cannot be reached, or answers nothing of a capture",
 		[KT_EXIT_INCOMPLETE] = "inconclusive, or not all of a capture could be sent",
 	},
 };
@@ -293,7 +294,7 @@ static int replay_capture(const struct cf_setup *setup, const struct cf_input *i
 {
 	const char *bootstrap = given.bootstrap ? given.bootstrap : setup->profile.bootstrap;
 	struct kt_err err = {0};
-	int status = cf_replay_pcap(&input->bytes, bootstrap, given.port, &err);
+	int status = cf_replay_pcap(&input->bytes, bootstrap, given.port, given.timeout_ms, &err);
 
 	if (err.code && !err.file[0] && status == KT_EXIT_USAGE)
 		snprintf(err.file, sizeof err.file, "%s", file);

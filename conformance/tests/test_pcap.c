@@ -568,6 +568,30 @@ static void patched_for_linux(void **state)
 	is_read(wanted);
 }
 
+/* A client that does not wait for answers: what it is told late is not wrong. */
+static void very_many_at_once(void **state)
+{
+	struct cf_pcap_filter filter = {.api = -1, .brief = true};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+	char hex[100];
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 1002; i++) {
+		snprintf(hex, sizeof hex, "00000010 0003 0001 %08x " ME "00000000", i);
+		client(hex);
+	}
+	for (int i = 0; i < 1002; i++) {
+		snprintf(hex, sizeof hex, "00000010 %08x 00000000 ffffffff 00000000", i);
+		broker(hex);
+	}
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	assert_int_equal(inspector.faults, 0);
+	says("Metadata 1, 20 bytes, answered after 1.002000 s with 20 bytes");
+	says("its request was not captured, or was the oldest of too many without an answer");
+}
+
 /* The same packets in the blocks of pcapng: section, interface, packets. */
 static void put_block(struct kw_buf *out, uint32_t type, const void *p, size_t n)
 {
@@ -667,6 +691,7 @@ int main(void)
 		cmocka_unit_test(shown_as_json),
 		cmocka_unit_test(files_cut_at_every_byte),
 		cmocka_unit_test(files_that_are_wrong),
+		cmocka_unit_test(very_many_at_once),
 		cmocka_unit_test(no_packets),
 		cmocka_unit_test(patched_for_linux),
 		cmocka_unit_test(pcapng),
