@@ -25,7 +25,7 @@ KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 
 LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
-fakebroker_LIBS  := -levent_core -levent_extra -levent_pthreads -ldl
+fakebroker_LIBS  := -lavro -levent_core -levent_extra -levent_pthreads -ldl
 loadgen_LIBS     := -lrdkafka
 conformance_LIBS := -lpcap
 TEST_LIBS := -lcmocka
@@ -64,7 +64,9 @@ help:
 	@echo 'make              build fakebroker, loadgen, conformance and the example plugins into $(BUILD)/'
 	@echo 'make demo         build and run the main job; leaves out/demo/demo.html and report.html'
 	@echo 'make check        build and pass the tests (Debian packages alone, a few minutes)'
-	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs Java 17 and Maven)'
+	@echo 'make check-mutants  the conformance suite against a sample of MUTANTS=120 mutants of the fakebroker; MUTANTS=0: all'
+	@echo 'make check-kafka  cases, incidents and log segments on Apache Kafka 4.4 too (needs a JDK of Java 17 and Maven)'
+	@echo 'make check-clients clients in Python, Java, Go and JavaScript against fakebroker (fetches what they need)'
 	@echo 'make check-schema the message codec against Kafka'"'"'s own, of 3.9 and 4.4 (needs a JDK 17 and Maven)'
 	@echo 'make measure-produce builds what asks a running Kafka for its answers to a table of requests'
 	@echo 'make tests        build the tests without running them'
@@ -73,6 +75,8 @@ help:
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
 	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
 	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
+	@echo 'make bench-validators  CPU time of record validators, and instructions where there are none (needs valgrind)'
+	@echo 'make bench-observer instructions per request of every observer, with limits (needs valgrind)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
@@ -222,6 +226,11 @@ fuzz-seeds: $(SEEDS)
 $(SEEDS): $(SEEDS).o $(OBJ)/lib/wire/tests/random_message.o $(LIB_A)
 	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Two brokers' configurations, key by key.
+COMPARE_CONFIGS := $(OBJ)/fakebroker/tests/compare_configs
+$(COMPARE_CONFIGS): $(COMPARE_CONFIGS).o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 # Limits are for plain gcc or clang with CFLAGS as they are above.
 .PHONY: bench
 bench: $(BENCHES)
@@ -229,12 +238,27 @@ bench: $(BENCHES)
 
 IDLE  := $(OBJ)/fakebroker/bench/bench_idle
 EMPTY := $(OBJ)/fakebroker/bench/empty
+# What record validators cost, and what they cost where there are none.
+BENCH_VALIDATORS := $(OBJ)/fakebroker/bench/bench_validators.o $(OBJ)/lib/text/bench/pairs.o
+.PHONY: bench-validators
+bench-validators: $(BENCH_VALIDATORS) $(BUILD)/libfakebroker.a $(LIB_A)
+	@COMPILE='$(subst ','\'',$(CC) $(CFLAGS) $(KCFLAGS))' LINK='$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -rdynamic' \
+		LIBS='$(fakebroker_LIBS) $(LIB_LIBS)' fixtures/launchers/bench-validators.sh $(BENCH_VALIDATORS) -- \
+		$(BUILD)/libfakebroker.a $(LIB_A)
+
 .PHONY: bench-broker
 bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
 	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)
 $(IDLE): $(IDLE).o $(OBJ)/lib/text/bench/pairs.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm
+OBSERVER := $(OBJ)/fakebroker/bench/bench_observer
+.PHONY: bench-observer
+bench-observer: $(OBSERVER)
+	@$(OBSERVER)
+$(OBSERVER): $(OBSERVER).o $(OBJ)/lib/text/bench/pairs.o $(BUILD)/libfakebroker.a $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)
 $(EMPTY): $(EMPTY).o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -Wl,--no-as-needed -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)
@@ -243,8 +267,15 @@ $(EMPTY): $(EMPTY).o
 $(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 .PHONY: check-kafka
-check-kafka: all
+check-kafka: all $(COMPARE_CONFIGS)
 	@BUILD=$(BUILD) fixtures/launchers/check-kafka.sh
+	@BUILD=$(BUILD) fixtures/launchers/check-metadata-log.sh
+	@BUILD=$(BUILD) fixtures/launchers/check-configs.sh
+
+# Clients of other languages; CLIENTS names those that are wanted.
+.PHONY: check-clients
+check-clients: all
+	@BUILD=$(BUILD) fixtures/launchers/check-clients.sh
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec
@@ -253,6 +284,13 @@ $(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_site
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
+
+# The suite against mutants of the fakebroker: each must turn exactly its listed cases red. All of them take about ten minutes
+# on two cores, so that by default a sample is drawn anew each time, which says its seed; MUTANTS=0 runs all.
+MUTANTS ?= 120
+.PHONY: check-mutants
+check-mutants: $(BUILD)/fakebroker $(BUILD)/conformance
+	$(BUILD)/conformance mutants --jobs $(shell nproc) --sample $(MUTANTS)
 
 # Asks a running Kafka what it answers to a table of Produce requests; the program says how.
 MEASURE := $(OBJ)/lib/client/tests/measure_produce
@@ -294,7 +332,7 @@ install: $(BINS) $(LIB_A)
 	install -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
 	for pc in kassay kassay-wire; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBS@|$(LIB_LIBS)|' fixtures/packages/$$pc.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$pc.pc || exit; done
-	cp -r conformance/cases conformance/requirements conformance/profiles fixtures/scenarios fixtures/incidents \
+	cp -r conformance/cases conformance/requirements conformance/profiles conformance/mutants fixtures/scenarios fixtures/incidents \
 		$(DESTDIR)$(PREFIX)/share/kassay/
 	install -D -m 644 conformance/diff/produce.json $(DESTDIR)$(PREFIX)/share/kassay/diff/produce.json
 

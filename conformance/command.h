@@ -16,6 +16,7 @@
 	X(inspect, cf_command_inspect, "what lies in a segment, a batch or a frame, and which byte is wrong") \
 	X(capture, cf_command_capture, "batches of a live broker into a file, as they are")                   \
 	X(report, cf_command_report, "one page from several results: the matrix of targets and cases")        \
+	X(mutants, cf_command_mutants, "test the suite: which cases notice which mutant of the fakebroker")   \
 	X(diff, cf_command_diff, "two brokers, and requests made by chance: where do they differ?")             \
 	X(lint, cf_command_lint, "check the cases and the register")
 

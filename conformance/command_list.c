@@ -6,6 +6,7 @@
 
 #include "conformance/command.h"
 #include "conformance/lint.h"
+#include "conformance/mutants.h"
 #include "lib/text/near.h"
 #include "lib/text/table.h"
 #include "lib/wire/edit.h"
@@ -310,6 +311,22 @@ static void finding(void *arg, const char *where, const char *text)
 	printf("%s: %s\n", where, text);
 }
 
+static size_t lint_mutants(const struct cf_suite *suite)
+{
+	struct cf_mutant_book book;
+	struct kt_err err = {0};
+	char dir[PATH_MAX];
+	size_t found = 1;
+
+	cf_path(dir, sizeof dir, "%s/mutants", suite->data.dir);
+	if (cf_mutant_book_load(&book, dir, &err) == 0)
+		found = cf_mutant_book_lint(&book, suite, finding, NULL);
+	else
+		finding(NULL, err.file, err.text);
+	cf_mutant_book_fini(&book);
+	return found;
+}
+
 int cf_command_lint(int argc, char **argv)
 {
 	struct cf_suite suite;
@@ -324,6 +341,7 @@ int cf_command_lint(int argc, char **argv)
 		return status;
 	}
 	found = cf_lint(&suite, finding, NULL);
+	found += lint_mutants(&suite);
 	printf("%zu cases, %zu instances, %zu requirements: %zu findings\n", suite.ncases, suite.ninstances, suite.reg.n, found);
 	cf_suite_fini(&suite);
 	return found ? KT_EXIT_VERDICT : KT_EXIT_OK;

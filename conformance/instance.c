@@ -89,7 +89,7 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 /* Runs a step until it is as expected or its time is up, and adds its row. */
 static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *step, json_t *rows)
 {
-	int64_t start = kc_now_ms(), deadline = start + step->within;
+	int64_t start = kc_now_ms(), deadline = start + cf_profile_wait(run->target->profile, step->within);
 	json_t *row = json_pack("{s:s, s:s}", "verb", step->verb->name, "path", step->path);
 	struct cf_outcome out = {0};
 	struct cf_judgement j;

@@ -29,6 +29,7 @@ struct cf_profile {
 	const char *user, *password;             /* of SASL/PLAIN, or NULL */
 	const char *observations;                /* file of the observation channel, or NULL */
 	int timeout;                             /* ms for one answer */
+	int patience;                            /* ms that anything may take to come true at most; 0 = as the case says */
 	int claims[CF_NCAPABILITIES];            /* enum cf_claim */
 	json_t *names;                           /* merged; name -> string or null; owned */
 	const char **disabled;
@@ -41,5 +42,11 @@ struct cf_profile {
  * called whatever the outcome. */
 int cf_profile_load(struct cf_profile *profile, const char *defaults, const char *file, struct kt_err *err);
 void cf_profile_fini(struct cf_profile *profile);
+
+/* How long to wait for what a case, or the kit itself, gives ms. */
+static inline int cf_profile_wait(const struct cf_profile *profile, int ms)
+{
+	return profile->patience && profile->patience < ms ? profile->patience : ms;
+}
 
 #endif

@@ -112,7 +112,7 @@ static void learn_id(struct cf_run *run, const char *name)
 
 static int await(struct cf_run *run, const char *name, struct kt_err *err)
 {
-	int64_t deadline = kc_now_ms() + READY_WAIT;
+	int64_t deadline = kc_now_ms() + cf_profile_wait(run->target->profile, READY_WAIT);
 
 	while (!serves(run, name)) {
 		if (kc_now_ms() > deadline)

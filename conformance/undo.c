@@ -40,9 +40,9 @@ int cf_level_at(struct cf_link *link)
 	return level;
 }
 
-static int await_level(struct cf_link *link, int level, struct kt_err *err)
+static int await_level(const struct cf_run *run, struct cf_link *link, int level, struct kt_err *err)
 {
-	int64_t deadline = kc_now_ms() + SETTLE_WAIT;
+	int64_t deadline = kc_now_ms() + cf_profile_wait(run->target->profile, SETTLE_WAIT);
 
 	while (cf_level_at(link) != level) {
 		struct timespec ts = {.tv_nsec = POLL * 1000000L};
@@ -59,8 +59,8 @@ static int await_level_everywhere(struct cf_run *run, struct cf_link *link, int 
 {
 	struct cf_link controller = cf_target_controller(run->target);
 
-	if (await_level(link, level, err) == 0 && controller.host[0])
-		await_level(&controller, level, err);
+	if (await_level(run, link, level, err) == 0 && controller.host[0])
+		await_level(run, &controller, level, err);
 	cf_link_close(&controller);
 	return err->code;
 }

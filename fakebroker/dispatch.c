@@ -1,13 +1,15 @@
-/* From a frame to its answer: header, version, body, rule, handler, observers, response. */
+/* From a frame to its answer: header, version, body, rule, handler, response. */
 #include <stdlib.h>
 
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
+#include "fakebroker/mutant_frames.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "fakebroker/sasl.h"
 
-enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62 };
+enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62, SLOW_NS = 15000000 };
 
 static const struct fb_api apis[] = {
 #define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
@@ -30,11 +32,28 @@ const struct fb_api *fb_api_find(int api_key)
 	return NULL;
 }
 
+static int16_t released_max(const struct fb_release *release, const struct fb_api *api)
+{
+	static const struct {
+		const char *release, *name;
+		int16_t max;
+	} earlier[] = {
+#define X(release, name, max) {release, #name, max},
+#include "fakebroker/apis_earlier.def"
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++)
+		if (kw_api_key(earlier[i].name) == api->key && strcmp(earlier[i].release, release->name) == 0)
+			return earlier[i].max;
+	return api->max;
+}
+
 int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api)
 {
-	return api->key == BROKER_REGISTRATION && cluster->registrationVersion < api->max
-		       ? (int16_t)cluster->registrationVersion
-		       : api->max;
+	int16_t max = released_max(cluster->release, api);
+
+	return api->key == BROKER_REGISTRATION && cluster->registrationVersion < max ? (int16_t)cluster->registrationVersion : max;
 }
 
 /* ---- the request's life ---- */
@@ -69,16 +88,13 @@ int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_
 	return 0;
 }
 
-struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n)
-{
-	req->partitions = kw_alloc(&req->arena, (size_t)n * sizeof *req->partitions);
-	req->npartitions = req->partitions ? n : 0;
-	for (int32_t i = 0; i < req->npartitions; i++)
-		fb_partition_init(&req->partitions[i]);
-	return req->partitions;
-}
-
 /* ---- parsing ---- */
+
+/* What a mutant does in place of closing the connection: it goes on as if nothing had come. */
+static enum fb_outcome ignored(enum fb_mutant mutant, enum fb_outcome outcome)
+{
+	return fb_mutant(mutant) ? FB_SILENT : outcome;
+}
 
 /* Puts the reason into the log and the recorder. */
 static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
@@ -106,20 +122,23 @@ static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 	int key, version;
 
 	if (frame->n < 8)
-		return unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n);
+		return ignored(FB_M_SHORT_FRAME_IGNORED,
+			       unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n));
 	key = (int16_t)kw_rd16(frame->p);
 	version = (int16_t)kw_rd16(frame->p + 2);
 	req->api = fb_api_find(key);
 	req->version = version;
 	if (!req->api)
-		return unparsed(req, "API key %d (%s) is not served", key, kw_api_name(key) ? kw_api_name(key) : "unknown");
+		return ignored(FB_M_UNKNOWN_KEY_IGNORED, unparsed(req, "API key %d (%s) is not served", key,
+								  kw_api_name(key) ? kw_api_name(key) : "unknown"));
 	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)))
-		return unparsed(req, "%s is not for this listener", kw_api_name(key));
+		return ignored(FB_M_LISTENER_IGNORED, unparsed(req, "%s is not for this listener", kw_api_name(key)));
 	if (kw_decode(&kw_msg_RequestHeader, kw_request_header_version(key, version), frame->p, frame->n, &req->arena,
 		      &header, used, &err) < 0)
-		return unparsed(req, "request header of %s: %s", kw_api_name(key), kt_err_line(&err, line, sizeof line));
+		return ignored(FB_M_BAD_HEADER_IGNORED, unparsed(req, "request header of %s: %s", kw_api_name(key),
+								 kt_err_line(&err, line, sizeof line)));
 	req->header = header;
-	return FB_REPLY;
+	return fb_mutant_refuses_request_header(req, *used) ? unparsed(req, "a mutant refuses the header") : FB_REPLY;
 }
 
 /* An ApiVersions version that we do not have is answered in version 0, with the versions that we have; Kafka reads the
@@ -133,16 +152,19 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 
 	if (req->version < api->min || req->version > fb_api_max(req->cluster, api)) {
 		if (api->key != API_VERSIONS)
-			return unparsed(req, "%s has no version %d here", kw_api_name(api->key), req->version);
+			return ignored(FB_M_VERSION_IGNORED, unparsed(req, "%s has no version %d here",
+								      kw_api_name(api->key), req->version));
+		if (fb_mutant(FB_M_API_VERSIONS_CLOSES))
+			return unparsed(req, "a mutant closes");
 		req->header_version_override = 0;
 		return FB_REPLY;
 	}
 	if (kw_decode(kw_request(api->key), req->version, req->frame->p + at, req->frame->n - at, &req->arena, &body,
-		      NULL, &err) < 0)
-		return unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
-				kt_err_line(&err, line, sizeof line));
+		      NULL, &err) < 0 && !fb_mutant_misses_body_fault(&err))
+		return ignored(FB_M_BAD_BODY_IGNORED, unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
+							       kt_err_line(&err, line, sizeof line)));
 	req->body = body;
-	return FB_REPLY;
+	return fb_mutant_refuses_request_body(req, at) ? unparsed(req, "a mutant refuses the body") : FB_REPLY;
 }
 
 static enum fb_outcome parse(struct fb_request *req)
@@ -158,102 +180,6 @@ static enum fb_outcome parse(struct fb_request *req)
 	return outcome;
 }
 
-/* ---- observers ---- */
-
-/* Counts the error codes of a response at all levels. */
-static void count_errors(const struct kw_struct *st, const void *in, int16_t *first, int32_t *n)
-{
-	for (uint32_t i = 0; i < st->nfields; i++) {
-		const struct kw_field *field = &st->fields[i];
-		const char *at = (const char *)in + field->offset;
-
-		if (field->type == KW_INT16 && strcmp(field->name, "errorCode") == 0 && *(const int16_t *)(const void *)at) {
-			if (!*n)
-				*first = *(const int16_t *)(const void *)at;
-			++*n;
-		} else if (field->type == KW_STRUCT && field->flags & KW_F_ARRAY) {
-			const struct kw_arr *arr = (const struct kw_arr *)(const void *)at;
-
-			for (int32_t k = 0; k < arr->n; k++)
-				count_errors(field->sub, (const char *)arr->v + (size_t)k * field->sub->size, first, n);
-		}
-	}
-}
-
-static int32_t throttle(const struct kw_struct *st, const void *response)
-{
-	for (uint32_t i = 0; i < st->nfields; i++)
-		if (strcmp(st->fields[i].name, "throttleTimeMs") == 0)
-			return *(const int32_t *)(const void *)((const char *)response + st->fields[i].offset);
-	return 0;
-}
-
-static void describe(const struct fb_request *req, struct fb_exchange *x)
-{
-	fb_exchange_init(x);
-	x->view.id = req->id;
-	x->view.node = req->node->id;
-	x->view.listener = fb_hook_str(kw_str(req->node->controller ? "CONTROLLER" : req->node->auth.name));
-	x->view.principal = fb_hook_str(kw_str(fb_request_principal(req)));
-	x->view.address = fb_hook_str(kw_str(fb_conn_address(req->conn)));
-	x->view.clientId = fb_hook_str(req->header->clientId);
-	x->view.apiKey = req->api->key;
-	x->view.apiVersion = (int16_t)req->version;
-	x->view.correlationId = req->header->correlationId;
-	x->view.api = kw_api_name(req->api->key);
-	x->view.request_bytes = (int64_t)req->frame->n + 4;
-	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
-	x->view.partition_count = req->npartitions;
-	x->partitions = req->partitions;
-}
-
-/* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
-static void show(struct fb_request *req, const struct fb_exchange *x, bool produce)
-{
-	struct fb_observer *observer = NULL, *closed;
-	bool done;
-
-	do {
-		closed = observer;
-		observer = fb_node_observer(req->cluster, req->node);
-		done = !observer || observer == closed ||
-		       (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
-		fb_observer_unref(closed);
-	} while (!done);
-	fb_observer_unref(observer);
-}
-
-static void observe(struct fb_request *req, bool replied, size_t response_bytes)
-{
-	const struct kw_struct *root = kw_response(req->api->key)->root;
-	struct fb_exchange x;
-
-	if (req->node->controller)
-		return;
-	describe(req, &x);
-	x.view.response_bytes = (int64_t)response_bytes;
-	x.view.service_ns = fb_now_ns() - req->started_ns;
-	x.view.has_response = replied;
-	if (req->response) {
-		count_errors(root, req->response, &x.view.error, &x.view.error_count);
-		x.view.throttleTimeMs = throttle(root, req->response);
-	}
-	show(req, &x, false);
-}
-
-void fb_request_observe_produce(struct fb_request *req)
-{
-	struct fb_observer *observer = fb_node_observer(req->cluster, req->node);
-	bool wanted = observer && fb_observer_wants_produce(observer);
-	struct fb_exchange x;
-
-	fb_observer_unref(observer);
-	if (!wanted)
-		return;
-	describe(req, &x);
-	show(req, &x, true);
-}
-
 /* ---- answering ---- */
 
 static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err)
@@ -262,6 +188,8 @@ static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err
 	int version = req->header_version_override >= 0 ? req->header_version_override : req->version;
 	int code;
 
+	if (fb_mutant(FB_M_CORRELATION_UNSIGNED))
+		header.correlationId &= INT32_MAX;
 	kw_put_u32(buf, 0);
 	code = kw_encode(&kw_msg_ResponseHeader, kw_response_header_version(req->api->key, version), &header, buf, err);
 	if (!code)
@@ -275,6 +203,7 @@ static enum fb_outcome reply(struct fb_request *req)
 {
 	struct kt_err err = {0};
 	struct kw_buf buf;
+	int64_t started;
 	char line[600];
 
 	kw_buf_init(&buf, 0);
@@ -285,7 +214,12 @@ static enum fb_outcome reply(struct fb_request *req)
 		kw_buf_fini(&buf);
 		return FB_CLOSE;
 	}
-	observe(req, true, kw_buf_len(&buf));
+	started = fb_mutant(FB_M_SLOW_CLOSES) ? fb_now_ns() : 0;
+	fb_request_observe(req, true, kw_buf_len(&buf));
+	if (fb_mutant(FB_M_SLOW_CLOSES) && fb_now_ns() - started > SLOW_NS) {
+		kw_buf_fini(&buf);
+		return FB_CLOSE;
+	}
 	if (req->cluster->recorder)
 		fb_recorder_add(req->cluster->recorder, req, &buf, "replied");
 	fb_conn_send_take(req->conn, &buf, req->frames, req->nframes);
@@ -306,7 +240,7 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 		break;
 	case FB_SILENT:
 	case FB_CLOSE:
-		observe(req, false, 0);
+		fb_request_observe(req, false, 0);
 		if (req->cluster->recorder)
 			fb_recorder_add(req->cluster->recorder, req, NULL, outcome == FB_SILENT ? "silent" : "closed");
 		break;
@@ -368,7 +302,10 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 		request_free(req);
 		return outcome;
 	}
+	req->watched = fb_node_watched(req->node);
 	outcome = parse(req);
+	if (outcome != FB_REPLY && req->header && fb_mutant(FB_M_UNREADABLE_OBSERVED))
+		fb_request_observe(req, false, 0);
 	if (outcome != FB_REPLY) {
 		request_free(req);
 		return outcome;
@@ -388,6 +325,7 @@ enum fb_outcome fb_dispatch_again(void *arg, struct fb_conn *conn, void *state, 
 	(void)arg;
 	(void)conn;
 	req->delayed = true;
+	req->watched = fb_node_watched(req->node);
 	req->expired = expired && !first;
 	return finish(req, call(req));
 }

@@ -4,6 +4,7 @@
 
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/settings.h"
 #include "lib/text/table.h"
 
@@ -22,6 +23,23 @@ static json_t *apis(const struct fb_settings *settings)
 			 api->listeners & FB_ON_CONTROLLER ? "controller" : "");
 		json_array_append_new(rows, json_pack("{s:i, s:s, s:s, s:s}", "key", api->key, "name", kw_api_name(api->key),
 						      "versions", versions, "listeners", listeners));
+	}
+	return rows;
+}
+
+static json_t *releases(const struct fb_settings *settings)
+{
+	json_t *rows = json_array();
+	const struct fb_release *release;
+
+	(void)settings;
+	for (size_t i = 0; (release = fb_release_at(i)); i++) {
+		char levels[32];
+
+		snprintf(levels, sizeof levels, "%d-%d", release->supported[FB_METADATA_VERSION].min,
+			 release->supported[FB_METADATA_VERSION].max);
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", release->name, "metadataVersions", levels,
+						      "tables", release->verified ? "verified" : "not measured"));
 	}
 	return rows;
 }
@@ -74,6 +92,17 @@ static json_t *actions(const struct fb_settings *settings)
 	return rows;
 }
 
+static json_t *mutants(const struct fb_settings *settings)
+{
+	json_t *rows = json_array();
+
+	(void)settings;
+	for (int i = 0; i < FB_NMUTANTS; i++)
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", fb_mutants[i].name, "breaks",
+						      fb_mutants[i].breaks, "place", fb_mutants[i].place));
+	return rows;
+}
+
 static int print_table(json_t *rows)
 {
 	struct kt_table table = {0};
@@ -105,8 +134,8 @@ static int print_table(json_t *rows)
 int fb_list(const struct fb_settings *settings)
 {
 	static json_t *(*const makers[])(const struct fb_settings *) = {
-		[FB_LIST_APIS] = apis, [FB_LIST_VALIDATORS] = validators, [FB_LIST_OBSERVERS] = observers,
-		[FB_LIST_ACTIONS] = actions,
+		[FB_LIST_APIS] = apis, [FB_LIST_RELEASES] = releases, [FB_LIST_VALIDATORS] = validators,
+		[FB_LIST_OBSERVERS] = observers, [FB_LIST_ACTIONS] = actions, [FB_LIST_MUTANTS] = mutants,
 	};
 	int status = KT_EXIT_OK;
 	struct kt_err err = {0};

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fakebroker/check.h"
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/rules.h"
-#include "fakebroker/start.h"
 
 enum { HANG_S = 5 };   /* that requests under way have to end */
 
@@ -89,10 +89,6 @@ static int run(const struct fb_settings *settings)
 	block_signals(&set);
 	if (fb_start(&process, settings, &err) < 0)
 		goto fail;
-	if (settings->check) {
-		printf("ok\n");
-		goto out;
-	}
 	if (fb_serve(&process, &err) < 0 || announce(&process, settings, &err) < 0)
 		goto fail;
 	sigwait(&set, &got);
@@ -110,6 +106,22 @@ out:
 	return status;
 }
 
+static int check(const struct fb_settings *settings)
+{
+	struct fb_check found;
+	struct kt_err err = {0};
+	int status;
+
+	if (fb_check(&found, settings, &err) == 0) {
+		status = fb_check_print(&found, settings->json);
+	} else {
+		kt_complain("fakebroker", &err);
+		status = exit_of(&err);
+	}
+	fb_check_fini(&found);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct fb_settings settings;
@@ -118,6 +130,9 @@ int main(int argc, char **argv)
 	if (!fb_settings_read(&settings, argc, argv, &status))
 		return status;
 	fb_log_level((enum kassay_level)settings.log_level);
-	status = settings.list != FB_LIST_NONE ? fb_list(&settings) : run(&settings);
+	if (settings.list != FB_LIST_NONE)
+		status = fb_list(&settings);
+	else
+		status = settings.check ? check(&settings) : run(&settings);
 	return kt_finish_stdout("fakebroker", status);
 }

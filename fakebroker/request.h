@@ -26,7 +26,7 @@ struct fb_api {
 const struct fb_api *fb_api_find(int api_key);
 /* index counts from 0; NULL past the end. */
 const struct fb_api *fb_api_at(size_t index);
-/* The highest version that a cluster serves: that of the table, unless it pretends to be older. */
+/* The newest version that the cluster serves: api->max, or less when its release or kit.registration.version is older. */
 int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api);
 
 struct fb_request {
@@ -47,11 +47,12 @@ struct fb_request {
 	/* Frames that the response refers to; one reference each goes to the connection. */
 	struct fb_frame **frames;
 	size_t nframes, capframes;
-	/* What observers are told per partition; filled by Produce and Fetch. */
+	/* What observers are told per partition; filled by Produce and Fetch if it is watched. */
 	struct kassay_partition *partitions;
 	int32_t npartitions;
 	uint64_t id;                 /* counts the node's requests */
 	int16_t header_version_override; /* -1, or the version to answer in (ApiVersions for a version it does not know) */
+	bool watched;                /* the node has observers that look at requests, as of the handler's (last) call */
 	bool waited;                 /* the handler has asked to wait */
 	bool delayed;                /* a rule's delay is over */
 	bool last;                   /* the connection ends once it is answered */
@@ -61,10 +62,25 @@ struct fb_request {
 int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_t n);
 /* Who asks, as Kafka prints it: "User:alice". Valid as long as the connection is not logged in anew. */
 const char *fb_request_principal(const struct fb_request *req);
-/* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. */
+
+/* ---- what observers are shown (observe.c) ---- */
+
+/* Of a function that is called for observers alone: it stays one, so that bench_observer can tell what it takes. None
+ * of them calls another. */
+#define FB_OBSERVING __attribute__((noinline))
+
+/* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. Only for requests that are
+ * watched. */
 struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
-/* Shows the request to observers that want it before the append (LinkedIn's second callback). */
-void fb_request_observe_produce(struct fb_request *req);
+/* Does anybody want to be shown the request before the append (LinkedIn's second callback)? */
+static inline bool fb_request_wants_produce(const struct fb_request *req)
+{
+	return req->watched && atomic_load_explicit(&req->node->wants_produce, memory_order_acquire);
+}
+FB_OBSERVING void fb_request_observe_produce(struct fb_request *req);
+/* Shows the request with its response, or without one if it is not replied to. */
+FB_OBSERVING void fb_request_observe(struct fb_request *req, bool replied, size_t response_bytes);
+
 /* What a client may do that asks which operations are allowed (KIP-430): all that there are for a topic and for the
  * cluster, as bits by AclOperation's numbers, since there is no authorizer. */
 enum { FB_TOPIC_OPERATIONS = 0xdf8, FB_CLUSTER_OPERATIONS = 0x1fa0 };

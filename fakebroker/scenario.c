@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/transactions.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/user.h"
@@ -50,6 +51,7 @@ static int read_ids(struct fb_scenario *scenario, struct top *top)
 	struct kt_obj node;
 
 	scenario->nodes = (int)top->nodes.n;
+	scenario->namesNodes = scenario->nodes > 0;
 	while (kt_arr_object(&top->nodes, &node)) {
 		int id = 0;
 
@@ -193,6 +195,25 @@ void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct 
 		*err = placed;
 }
 
+void fb_scenario_blame_topic(const struct fb_scenario *scenario, struct kw_str topic, struct kw_str name,
+			     struct kw_str value, struct kt_err *err)
+{
+	struct kt_err placed = {0};
+	struct kt_obj obj, config;
+	struct top top;
+
+	if (!scenario->doc.root)
+		return;
+	open_top(&top, &scenario->doc, &placed);
+	while (kt_arr_object(&top.topics, &obj)) {
+		kt_obj_object(&obj, "config", &config);
+		if (kw_str_is(topic, json_string_value(json_object_get(obj.json, "name"))))
+			blame(&config, name, value, err);
+	}
+	if (placed.code)
+		*err = placed;
+}
+
 /* ---- last: topics, producers, rules ---- */
 
 /* A producer id that a scenario names is not given out again. */
@@ -291,7 +312,7 @@ static void refuse_config(struct kt_obj *config, const struct fb_cluster *cluste
 }
 
 /* All together, and when that fails each by itself, so that the error is put where it belongs. */
-static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic,
+static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, const struct topic *topic, int16_t level,
 			 struct kw_arena *arena, struct fb_alter_result *result)
 {
 	struct fb_config_facts facts = fb_cluster_facts(cluster, fb_cluster_node(cluster, FB_CONTROLLER_ID));
@@ -299,6 +320,7 @@ static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, cons
 	struct fb_alter_result one = {0};
 	int32_t i = 0;
 
+	facts.level = level;
 	if (fb_create_check(cluster->configs, &facts, name, topic->configs, topic->nconfigs, arena, result) < 0)
 		return kt_obj_fail(config, NULL, KT_ENOMEM, "out of memory");
 	if (!result->errorCode)
@@ -314,7 +336,7 @@ static int check_configs(struct kt_obj *config, struct fb_cluster *cluster, cons
 }
 
 static struct fb_topic *make_topic(struct kt_obj *obj, struct kt_obj *config, struct fb_cluster *cluster,
-				   const struct topic *topic, struct kw_arena *arena)
+				   const struct topic *topic, int16_t level, struct kw_arena *arena)
 {
 	static const char classes[] = "record.validator.classes";
 	const char *text = fb_topic_name_fault(kw_str(topic->name), arena);
@@ -330,17 +352,21 @@ static struct fb_topic *make_topic(struct kt_obj *obj, struct kt_obj *config, st
 	else if (topic->rf > brokers)
 		kt_obj_fail(obj, "replicationFactor", KT_ERANGE, "%d replicas need %d brokers, there %s %d", topic->rf,
 			    topic->rf, brokers == 1 ? "is" : "are", brokers);
-	else if (check_configs(config, cluster, topic, arena, &result))
+	else if (check_configs(config, cluster, topic, level, arena, &result))
 		return NULL;
 	else if (fb_configs_apply(cluster->configs, result.changes, result.nchanges) < 0)
 		kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
 	else if (fb_topic_create(cluster, kw_str(topic->name), topic->partitions, topic->rf, NULL, &made, &why) < 0)
 		kt_obj_fail(json_object_get(config->json, classes) ? config : obj,
 			    json_object_get(config->json, classes) ? classes : NULL, why.code, "%s", why.text);
+	if (!made)
+		return NULL;
+	fb_write_topic(cluster, made, result.changes, result.nchanges);
+	fb_wrote(cluster);
 	return made;
 }
 
-static void read_topics(struct top *top, struct fb_cluster *cluster)
+static void read_topics(struct top *top, struct fb_cluster *cluster, int16_t level)
 {
 	struct kt_obj obj, config;
 	struct kt_arr producers;
@@ -360,7 +386,7 @@ static void read_topics(struct top *top, struct fb_cluster *cluster)
 		kt_obj_array(&obj, "producers", &producers);
 		if (kt_obj_done(&obj))
 			break;
-		made = make_topic(&obj, &config, cluster, &topic, &arena);
+		made = make_topic(&obj, &config, cluster, &topic, level, &arena);
 		if (!made)
 			break;
 		read_producers(&producers, cluster, made);
@@ -384,12 +410,12 @@ static void read_rules(struct top *top, struct fb_cluster *cluster)
 	}
 }
 
-int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err)
+int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, int16_t level, struct kt_err *err)
 {
 	struct top top;
 
 	open_top(&top, &scenario->doc, err);
-	read_topics(&top, cluster);
+	read_topics(&top, cluster, level);
 	read_transactions(&top, cluster);
 	read_rules(&top, cluster);
 	return err->code;

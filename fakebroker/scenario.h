@@ -9,6 +9,7 @@
 struct fb_scenario {
 	struct kt_json doc;
 	int nodes;                     /* at least 1 */
+	bool namesNodes;               /* it says which there are */
 	const char *metadataVersion;   /* as it was given: a number, a name, or NULL */
 	char number[24];
 };
@@ -22,7 +23,11 @@ int fb_scenario_configure(struct fb_scenario *scenario, struct fb_cluster *clust
  * err gets its place. */
 void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct kw_str name, struct kw_str value,
 		       struct kt_err *err);
-/* Topics, producers, rules: after they joined. */
-int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, struct kt_err *err);
+/* The same for a value of a topic. */
+void fb_scenario_blame_topic(const struct fb_scenario *scenario, struct kw_str topic, struct kw_str name,
+			     struct kw_str value, struct kt_err *err);
+/* Topics, producers, rules: after they joined. level: what the topics' configurations are held against; FB_NO_LEVEL: no rule by
+ * metadata.version. */
+int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, int16_t level, struct kt_err *err);
 
 #endif

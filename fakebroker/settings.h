@@ -4,7 +4,10 @@
 
 #include "lib/text/opt.h"
 
-enum fb_list_kind { FB_LIST_NONE = -1, FB_LIST_APIS, FB_LIST_VALIDATORS, FB_LIST_OBSERVERS, FB_LIST_ACTIONS };
+enum fb_list_kind {
+	FB_LIST_NONE = -1, FB_LIST_APIS, FB_LIST_RELEASES, FB_LIST_VALIDATORS, FB_LIST_OBSERVERS, FB_LIST_ACTIONS,
+	FB_LIST_MUTANTS
+};
 
 struct fb_settings {
 	const char *scenario;          /* file, or NULL */
@@ -12,9 +15,11 @@ struct fb_settings {
 	int port, controller_port, control_port;
 	const char *host, *advertise;  /* advertise NULL = host */
 	const char *port_file;
+	const char *release;           /* NULL = the newest */
 	const char *metadata_version;
-	const char *properties;
-	struct kt_list set, node_set, plugins;
+	struct kt_list properties;     /* [ID:]FILE */
+	struct kt_list set, node_set, plugins, mutants;
+	struct kt_list described;      /* files, for check */
 	const char *record;            /* file, or NULL */
 	int threads;
 	int64_t seed;

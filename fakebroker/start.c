@@ -4,87 +4,15 @@
 #include <stdlib.h>
 
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/configure.h"
 #include "fakebroker/control/recorder.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/workers.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/sasl.h"
-#include "lib/text/number.h"
-#include "lib/text/props.h"
 
 enum { RECORDED_BYTES = 64 * 1024 * 1024 };
-
-/* ---- static configuration ---- */
-
-static int set(struct fb_cluster *cluster, int32_t node, const char *name, size_t n, const char *value,
-	       struct kt_err *err)
-{
-	return fb_cluster_set_static(cluster, node, (struct kw_str){name, (int32_t)n}, kw_str(value), err);
-}
-
-static int set_properties(struct fb_cluster *cluster, const char *file, struct kt_err *err)
-{
-	struct kt_props props;
-	int code = kt_props_load(&props, file, err);
-
-	for (size_t i = 0; !code && i < props.n; i++) {
-		code = set(cluster, FB_ALL_NODES, props.v[i].name, strlen(props.v[i].name), props.v[i].value, err);
-		if (code && err) {
-			err->line = props.v[i].line;
-			snprintf(err->file, sizeof err->file, "%s", file);
-		}
-	}
-	kt_props_fini(&props);
-	return code;
-}
-
-/* NAME=VALUE, the end of what the option was given. */
-static int set_option(struct fb_cluster *cluster, const char *option, const char *given, int32_t node, const char *text,
-		      struct kt_err *err)
-{
-	const char *equals = strchr(text, '=');
-	struct kt_err why = {0};
-
-	if (!equals || equals == text)
-		return kt_fail(err, KT_EUSAGE, "%s %s: NAME=VALUE is expected", option, given);
-	if (set(cluster, node, text, (size_t)(equals - text), equals + 1, &why) < 0)
-		return kt_fail(err, why.code, "%s %s: %s", option, given, why.text);
-	return 0;
-}
-
-/* ID:NAME=VALUE */
-static int set_node_option(struct fb_cluster *cluster, const char *text, struct kt_err *err)
-{
-	const char *colon = strchr(text, ':');
-	char digits[12] = "";
-	int64_t id;
-
-	if (colon)
-		snprintf(digits, sizeof digits, "%.*s", (int)(colon - text), text);
-	if (!colon || colon - text >= (ptrdiff_t)sizeof digits || kt_parse_int(digits, 0, INT32_MAX, &id, NULL) < 0)
-		return kt_fail(err, KT_EUSAGE, "--node-set %s: ID:NAME=VALUE is expected", text);
-	if (id == FB_CONTROLLER_ID || !fb_cluster_node(cluster, (int32_t)id))
-		return kt_fail(err, KT_ERANGE, "--node-set %s: there is no broker %d; brokers are 1 to %d", text, (int)id,
-			       (int)cluster->nnodes - 1);
-	return set_option(cluster, "--node-set", text, (int32_t)id, colon + 1, err);
-}
-
-/* Weakest first: scenario, --properties, --set, --node-set. */
-static int configure(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
-{
-	struct fb_cluster *cluster = process->cluster;
-	int code = settings->scenario ? fb_scenario_configure(&process->scenario, cluster, err) : 0;
-
-	if (!code && settings->properties)
-		code = set_properties(cluster, settings->properties, err);
-	for (size_t i = 0; !code && i < settings->set.n; i++)
-		code = set_option(cluster, "--set", settings->set.v[i], FB_ALL_NODES, settings->set.v[i], err);
-	for (size_t i = 0; !code && i < settings->node_set.n; i++)
-		code = set_node_option(cluster, settings->node_set.v[i], err);
-	for (size_t i = 0; !code && i + 1 < cluster->nnodes; i++)
-		code = fb_auth_init(&cluster->nodes[i].auth, cluster->configs, cluster->nodes[i].id, err);
-	return code;
-}
 
 /* ---- ports ---- */
 
@@ -99,7 +27,9 @@ static int tick_ms(const struct fb_cluster *cluster)
 	static const char *const intervals[] = {
 		"transaction.abort.timed.out.transaction.cleanup.interval.ms", "log.retention.check.interval.ms",
 	};
-	int64_t least = 1000;
+	int64_t session = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
+					  "broker.session.timeout.ms", 9000);
+	int64_t least = session / 4 < 1000 ? session / 4 : 1000;   /* of a session, as Kafka looks for those that are over */
 
 	for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
 		int64_t ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, intervals[i], least);
@@ -165,7 +95,7 @@ static int open_control(struct fb_broker_process *process, const struct fb_setti
 	process->cluster->control_url = strdup(url);
 	if (!process->cluster->control_url)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	return set(process->cluster, FB_ALL_NODES, "kit.control.url", strlen("kit.control.url"), url, err);
+	return fb_cluster_set_static(process->cluster, FB_ALL_NODES, kw_str("kit.control.url"), kw_str(url), err);
 }
 
 /* ---- the whole ---- */
@@ -199,13 +129,26 @@ static int choose_nodes(const struct fb_broker_process *process, const struct fb
 	return 0;
 }
 
+static int choose_release(const struct fb_settings *settings, const struct fb_release **release, struct kt_err *err)
+{
+	const char *name = settings->release ? settings->release : "4.4";
+
+	*release = fb_release_find(name);
+	if (*release && (*release)->verified)
+		return 0;
+	return kt_fail(err, KT_EUNKNOWN, "--release %s: releases to choose from are those that --list releases calls verified",
+		       name);
+}
+
 static int make_cluster(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
-	const struct fb_release *release = fb_release_find("4.4");
+	const struct fb_release *release;
 	int16_t level = 0;
 	int nodes = 0;
-	int code = settings->scenario ? fb_scenario_load(&process->scenario, settings->scenario, err) : 0;
+	int code = choose_release(settings, &release, err);
 
+	if (!code && settings->scenario)
+		code = fb_scenario_load(&process->scenario, settings->scenario, err);
 	if (!code)
 		code = choose_level(process, settings, release, &level, err);
 	if (!code)
@@ -231,6 +174,23 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 	}
 	cluster->plugins = process->plugins;
 	return 0;
+}
+
+static int keep_refused(struct fb_cluster *cluster, struct kt_err *err)
+{
+	static const char *const words[] = {"full", "metadata", "none"};   /* enum fb_refused_keep */
+	enum fb_refused_keep keep = FB_KEEP_FULL;
+	struct kw_arena arena;
+	struct kw_str word;
+
+	kw_arena_init(&arena, 0);
+	word = fb_configs_get(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id, "kit.refused.records", &arena,
+			      NULL);
+	while (keep < FB_KEEP_NONE && !kw_str_is(word, words[keep]))
+		keep++;
+	kw_arena_fini(&arena);
+	cluster->refused = fb_refused_new(keep);
+	return cluster->refused ? 0 : kt_fail(err, KT_ENOMEM, "out of memory");
 }
 
 /* Without ports, for --check: addresses that nobody will be told. */
@@ -263,7 +223,7 @@ static void blame_violation(struct fb_broker_process *process, struct kt_err *er
 	kw_arena_init(&arena, 0);
 	v = fb_cluster_violation(process->cluster, &node, &arena);
 	if (v)
-		fb_scenario_blame(&process->scenario, node, v->name, v->isDefault ? KW_NULL_STR : v->value, err);
+		fb_scenario_blame(&process->scenario, node, v->name, v->layer == FB_LAYER_DEFAULT ? KW_NULL_STR : v->value, err);
 	kw_arena_fini(&arena);
 }
 
@@ -276,12 +236,29 @@ static void blame_classes(struct fb_broker_process *process, int32_t node, const
 		fb_scenario_blame(&process->scenario, node, kw_str(name), value, err);
 }
 
+static int check_validators(struct fb_broker_process *process, struct kt_err *err)
+{
+	int32_t node;
+
+	if (fb_cluster_validators_check(process->cluster, &node, err) < 0)
+		blame_classes(process, node, "record.validator.classes", err);
+	return err->code;
+}
+
+int fb_check_classes(struct fb_broker_process *process, struct kt_err *err)
+{
+	int32_t node;
+
+	if (check_validators(process, err) == 0 && fb_cluster_observe_check(process->cluster, NULL, &node, err) < 0)
+		blame_classes(process, node, "observer.class.name", err);
+	return err->code;
+}
+
 /* The brokers join and get what they are configured with. Without observers they serve all the same, but who asks is
  * told. */
 static int bring_up(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	struct fb_cluster *cluster = process->cluster;
-	int32_t node;
 
 	if (fb_cluster_format(cluster, err) < 0)
 		return err->code;
@@ -289,29 +266,58 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 		blame_violation(process, err);
 		return err->code;
 	}
-	if (fb_cluster_validators_check(cluster, &node, err) < 0) {
-		blame_classes(process, node, "record.validator.classes", err);
+	if (check_validators(process, err) < 0)
 		return err->code;
-	}
-	if (settings->scenario && fb_scenario_populate(&process->scenario, cluster, err) < 0)
+	if (settings->scenario &&
+	    fb_scenario_populate(&process->scenario, cluster, cluster->levels.v[FB_METADATA_VERSION], err) < 0)
 		return err->code;
-	if (!settings->check)
-		return fb_cluster_observe(cluster, NULL, NULL, false, err);
-	if (fb_cluster_observe_check(cluster, NULL, &node, err) < 0)
-		blame_classes(process, node, "observer.class.name", err);
-	return err->code;
+	return settings->check ? fb_check_classes(process, err) :
+				 fb_cluster_observe(cluster, NULL, NULL, NULL, false, err);
 }
 
-int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+/* Nobody shall have a mutant without knowing. */
+static int mutate(const struct fb_settings *settings, struct kt_err *err)
+{
+	int code = fb_mutants_switch(settings->mutants.v, settings->mutants.n, err);
+
+	for (int i = 0; !code && i < FB_NMUTANTS; i++)
+		if (fb_mutant((enum fb_mutant)i))
+			fb_log_line(KASSAY_WARN, "mutant %s: %s", fb_mutants[i].name, fb_mutants[i].breaks);
+	return code;
+}
+
+int fb_prepare(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
 	int code;
 
 	memset(process, 0, sizeof *process);
-	code = make_cluster(process, settings, err);
+	code = mutate(settings, err);
+	if (!code)
+		code = make_cluster(process, settings, err);
 	if (!code)
 		code = add_hooks(process, settings, err);
+	return code || !settings->scenario ? code : fb_scenario_configure(&process->scenario, process->cluster, err);
+}
+
+static int read_listeners(struct fb_cluster *cluster, struct kt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i + 1 < cluster->nnodes && !code; i++)
+		code = fb_auth_init(&cluster->nodes[i].auth, cluster->configs, cluster->nodes[i].id, err);
+	return code;
+}
+
+int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
+{
+	int code = fb_prepare(process, settings, err);
+
 	if (!code)
-		code = configure(process, settings, err);
+		code = fb_configure(process->cluster, settings, err);
+	if (!code)
+		code = read_listeners(process->cluster, err);
+	if (!code)
+		code = keep_refused(process->cluster, err);
 	if (!code)
 		code = open_all_ports(process, settings, err);
 	return code ? code : bring_up(process, settings, err);
@@ -340,6 +346,7 @@ void fb_stop(struct fb_broker_process *process)
 		fb_cluster_close_observers(process->cluster);
 		fb_rules_free(process->cluster->rules);
 		fb_recorder_free(process->cluster->recorder);
+		fb_refused_free(process->cluster->refused);
 	}
 	fb_workers_stop();
 	fb_cluster_free(process->cluster);

@@ -16,11 +16,16 @@ struct fb_broker_process {
 	int control_port;
 };
 
-/* Loads and checks everything; opens the ports unless settings->check. err must not be NULL. fb_stop() may be called
- * whatever the outcome. */
+/* A cluster with its hooks and what the scenario says of definitions and static configuration; no broker has joined. err
+ * must not be NULL. fb_stop() may be called whatever the outcome. */
+int fb_prepare(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
+/* Loads and checks everything, up to the first fault; opens the ports unless settings->check. err must not be NULL. fb_stop()
+ * may be called whatever the outcome. */
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
 /* Serves: starts the threads. */
 int fb_serve(struct fb_broker_process *process, struct kt_err *err);
+/* Can the validators and observers be had that the brokers are configured with? */
+int fb_check_classes(struct fb_broker_process *process, struct kt_err *err);
 /* Ends the threads: returns when no request is handled any more. */
 void fb_stop_serving(struct fb_broker_process *process);
 void fb_stop(struct fb_broker_process *process);

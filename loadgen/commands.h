@@ -7,6 +7,7 @@
 int lg_cmd_produce(int argc, char **argv);
 int lg_cmd_fetch(int argc, char **argv);
 int lg_cmd_run(int argc, char **argv);
+int lg_cmd_cost(int argc, char **argv);
 int lg_cmd_report(int argc, char **argv);
 
 /* Runs a plan, prints the report, writes result.json to out if not NULL. */

@@ -8,6 +8,7 @@ int main(int argc, char **argv)
 		{"produce", "send records at a set rate, verify them", lg_cmd_produce},
 		{"fetch", "read a topic and check what the load generator wrote there", lg_cmd_fetch},
 		{"run", "run a scenario: phases of load, and changes of the cluster beside them", lg_cmd_run},
+		{"cost", "say what an observer, a validator or a setting costs a broker per request", lg_cmd_cost},
 		{"report", "compare what two clusters' audits say", lg_cmd_report},
 		{0},
 	};

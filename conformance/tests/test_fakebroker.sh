@@ -101,6 +101,23 @@ expect 2 'show what is not there' "$build/conformance" show records.crc.mismach
 expect 2 'lint of what are no cases' "$build/conformance" lint --data "$dir"
 expect 2 'run with an output directory that is a file' run --only 'sanity.*' --out "$dir/bad.json"
 
+expect 0 'three mutants' "$build/conformance" mutants --only records.crc-before-size \
+	--only validators.reversed --only frames.limit-inclusive
+says '^good +validators.reversed  1 red$'
+says '^3 of 3 mutants, [0-9]+ cases: each turns exactly its listed cases red$'
+cp -r conformance "$dir/data"
+ln -s "$PWD/fixtures" "$dir/fixtures"
+sed -i 's/"validators.order"/"validators.default"/' "$dir/data/mutants/validators.json"
+expect 1 'a mutant that is not as listed' "$build/conformance" mutants --data "$dir/data" --only validators.reversed
+says '^ +listed, but green  validators.default$'
+says '^ +red, but not listed  validators.order$'
+sed -i 's/"validators.default"/"validators.ordr"/' "$dir/data/mutants/validators.json"
+expect 1 'lint of a list with an unknown case' "$build/conformance" lint --data "$dir/data"
+says 'unknown case "validators.ordr"; did you mean "validators.order"'
+expect 2 'no mutant is an error' "$build/conformance" mutants --only 'records.nosuch'
+expect 2 'a mutant that there is not' "$build/fakebroker" --mutant validators.reverse --check
+says 'unknown mutant "validators.reverse"; did you mean "validators.reversed"'
+
 kill -0 "$broker" || bad 'the broker is gone'
 capture() { "$build/conformance" capture -b "$at" --topic orders "$@"; }
 echo precious >"$dir/kept"

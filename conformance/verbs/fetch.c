@@ -54,6 +54,14 @@ struct reader {
 	const struct kw_batch *batch;
 };
 
+/* As a consumer sees it: with LogAppendTime all records have the batch's. */
+static int64_t time_of(const struct kw_batch *batch, const struct kw_record *record)
+{
+	if (batch->attributes & KW_A_LOG_APPEND_TIME)
+		return batch->maxTimestamp;
+	return (int64_t)((uint64_t)batch->baseTimestamp + (uint64_t)record->timestampDelta);
+}
+
 static int add_record(void *arg, int32_t index, const struct kw_record *record)
 {
 	struct reader *reader = arg;
@@ -68,7 +76,7 @@ static int add_record(void *arg, int32_t index, const struct kw_record *record)
 	json_array_append_new(reader->records,
 			      json_pack("{s:I, s:I, s:o, s:o, s:o}", "offset",
 					(json_int_t)(reader->batch->baseOffset + record->offsetDelta), "timestamp",
-					(json_int_t)(reader->batch->baseTimestamp + record->timestampDelta), "key",
+					(json_int_t)time_of(reader->batch, record), "key",
 					text_or_hex(record->key.p, record->key.n), "value",
 					text_or_hex(record->value.p, record->value.n), "headers", headers));
 	return 0;

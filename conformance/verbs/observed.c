@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "conformance/verbs/verbs.h"
 
 /* The name of the observer that writes to the channel; null in a profile whose target has it in force all the time. */
 #define JOURNAL "observer.journal"
+
+enum { POLL_MS = 20 };
 
 const struct cf_arg cf_args_observing[] = {
 	{"class", CF_ARG_STR, false, "observers to put in force; unless given that which writes to the channel"},
@@ -23,37 +26,7 @@ const struct cf_arg cf_args_observed[] = {
 	{0},
 };
 
-/* ---- observing ---- */
-
-static int64_t size_of(const char *file)
-{
-	struct stat stat_;
-
-	return stat(file, &stat_) == 0 ? (int64_t)stat_.st_size : 0;
-}
-
-int cf_verb_observing(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
-{
-	json_t *class = json_object_get(args, "class"), *alter;
-	int code;
-
-	if (run->observed_from < 0)
-		run->observed_from = size_of(run->target->observations);
-	if (!class)
-		class = json_object_get(run->target->profile->names, JOURNAL);
-	if (json_is_null(class)) {
-		out->answered = true;
-		out->fate = CF_NO_CONNECTION;
-		out->subject = json_pack("{s:i}", "errorCode", 0);
-		return 0;
-	}
-	alter = json_pack("{s:s, s:{s:O}}", "resource", "broker:", "set", "observer.class.name", class);
-	code = cf_verb_alter(run, alter, out, err);
-	json_decref(alter);
-	return code;
-}
-
-/* ---- observed ---- */
+/* ---- the channel ---- */
 
 static bool is(json_t *args, const char *name, json_t *line, const char *member)
 {
@@ -108,23 +81,85 @@ static int read_lines(const struct cf_run *run, FILE *f, json_t *args, json_t *l
 	return err->code;
 }
 
+/* What the file has gained since it had that size, as far as it is wanted. */
+static int read_since(const struct cf_run *run, int64_t from, json_t *args, json_t *lines, struct kt_err *err)
+{
+	const char *file = run->target->observations;
+	FILE *f = fopen(file, "r");
+
+	if (!f || fseeko(f, from, SEEK_SET) != 0)
+		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
+	else
+		read_lines(run, f, args, lines, err);
+	if (f)
+		fclose(f);
+	return err->code;
+}
+
+/* ---- observing ---- */
+
+static int64_t size_of(const char *file)
+{
+	struct stat stat_;
+
+	return stat(file, &stat_) == 0 ? (int64_t)stat_.st_size : 0;
+}
+
+/* A broker may answer an alteration before it is in force: the observer's own first line says when it is. One that was in
+   force already writes none, and costs the time-out. */
+static void await_configure(const struct cf_run *run, int64_t from)
+{
+	int64_t deadline = kc_now_ms() + run->target->profile->timeout;
+	json_t *args = json_pack("{s:s}", "call", "configure"), *lines = json_array();
+	struct timespec poll = {.tv_nsec = POLL_MS * 1000000L};
+
+	while (json_array_size(lines) == 0 && kc_now_ms() < deadline) {
+		struct kt_err err = {0};
+
+		if (read_since(run, from, args, lines, &err) || json_array_size(lines) == 0)
+			nanosleep(&poll, NULL);
+	}
+	json_decref(args);
+	json_decref(lines);
+}
+
+int cf_verb_observing(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
+{
+	json_t *class = json_object_get(args, "class"), *alter;
+	int64_t from = size_of(run->target->observations);
+	int code;
+
+	if (run->observed_from < 0)
+		run->observed_from = from;
+	if (!class)
+		class = json_object_get(run->target->profile->names, JOURNAL);
+	if (json_is_null(class)) {
+		out->answered = true;
+		out->fate = CF_NO_CONNECTION;
+		out->subject = json_pack("{s:i}", "errorCode", 0);
+		return 0;
+	}
+	alter = json_pack("{s:s, s:{s:O}}", "resource", "broker:", "set", "observer.class.name", class);
+	code = cf_verb_alter(run, alter, out, err);
+	json_decref(alter);
+	if (code == 0 && out->answered && json_integer_value(json_object_get(out->subject, "errorCode")) == 0)
+		await_configure(run, from);
+	return code;
+}
+
+/* ---- observed ---- */
+
 int cf_verb_observed(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
 	const char *file = run->target->observations;
 	json_t *lines = json_array(), *first, *last;
-	FILE *f;
 	size_t n;
 
 	out->fate = CF_NO_CONNECTION;
 	if (run->observed_from < 0)
 		kt_fail(err, KT_EUSAGE, "no step `observing` came before");
-	f = err->code ? NULL : fopen(file, "r");
-	if (!err->code && (!f || fseeko(f, run->observed_from, SEEK_SET) != 0))
-		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
-	if (!err->code)
-		read_lines(run, f, args, lines, err);
-	if (f)
-		fclose(f);
+	else
+		read_since(run, run->observed_from, args, lines, err);
 	n = json_array_size(lines);
 	first = n ? json_array_get(lines, 0) : json_null();
 	last = n ? json_array_get(lines, n - 1) : json_null();

@@ -3,6 +3,8 @@
 
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/transactions.h"
+#include "fakebroker/log/mutant_verdict.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/legacy.h"
@@ -110,8 +112,13 @@ static void resolve(struct fb_request *req, struct item *item)
 						    : fb_topic_find(req->cluster, item->topic->name);
 
 	item->partition = topic ? fb_topic_partition(topic, item->data->index) : NULL;
+	if (topic && !item->partition && fb_mutant(FB_M_PARTITION_ANY))
+		item->partition = fb_topic_partition(topic, 0);
 	if (!item->partition) {
-		refuse(item, req->version >= 13 && !topic ? 100 : 3, NULL);
+		if (fb_mutant(FB_M_UNKNOWN_TOPIC_CODE) && !topic)
+			refuse(item, KW_ERR_INVALID_TOPIC_EXCEPTION, NULL);
+		else
+			refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3, NULL);
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
@@ -125,7 +132,7 @@ static void judge_place(struct batch_of_items *all, struct item *item)
 {
 	const struct fb_request *req = all->req;
 
-	if (all->body->acks < -1 || all->body->acks > 1)
+	if ((all->body->acks < -1 || all->body->acks > 1) && !fb_mutant(FB_M_ACKS_UNCHECKED))
 		refuse(item, 21, NULL);
 	else if (item->ref->internal && !kw_str_is(req->header->clientId, "__admin_client"))
 		refuse(item, 17, NULL);
@@ -226,8 +233,8 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 	return (struct fb_append){
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
 		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
-		.chain = item->chain, .meters = meters, .now = fb_cluster_now(req->cluster),
-		.verified = item->verified, .markers = item->markers,
+		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
+		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified, .markers = item->markers,
 	};
 }
 
@@ -258,6 +265,8 @@ static void append(struct fb_request *req, struct item *item)
 	struct fb_append a = append_of(req, item, &meters);
 	struct kw_append_plan *plan;
 
+	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && ((const struct kw_ProduceRequest *)req->body)->acks == 0)
+		return;
 	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
 		pthread_mutex_lock(&item->partition->lock);
 		if (item->partition->leaderEpoch == item->leaderEpoch)
@@ -304,14 +313,14 @@ static void take_its_word(const struct kw_records *records, struct kassay_partit
 
 	if (records->n <= KW_E_MAGIC)
 		return;
-	if (records->p[KW_E_MAGIC] < 2)
+	if (records->p[KW_E_MAGIC] < 2 && !fb_mutant(FB_M_LEGACY_UNCOUNTED))
 		count_messages(records, p);
 	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
 		 batch.count > 0)
 		p->records = batch.count;
 }
 
-static void show(struct batch_of_items *all)
+static FB_OBSERVING void show_produced(struct batch_of_items *all)
 {
 	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
 	int32_t n = 0;
@@ -331,13 +340,17 @@ static void show(struct batch_of_items *all)
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
+		p->flags = item->verdict.duplicate && !fb_mutant(FB_M_DUPLICATE_UNFLAGGED) ? KASSAY_DUPLICATE : 0;
 		p->codec = item->verdict.codec;
 		p->records = item->verdict.records;
 		if (p->records <= 0) {
 			p->records = 0;
 			take_its_word(&item->data->records, p);
 		}
+		if (fb_mutant(FB_M_COMPRESSED_COUNTS_ONE) && p->codec > 0)
+			p->records = 1;
+		if (fb_mutant(FB_M_BYTES_WITH_FRAME))
+			p->bytes = (int64_t)all->req->frame->n;
 		p->error = item->verdict.errorCode;
 	}
 	all->req->npartitions = shown ? n : 0;
@@ -352,6 +365,14 @@ static bool fail_whole(struct batch_of_items *all, const struct item *item)
 	return false;
 }
 
+static void judge_shape(struct fb_request *req, struct item *item, bool *whole)
+{
+	if (fb_mutated())
+		fb_mutant_shape(req->version, &item->data->records, &req->arena, &item->verdict, whole);
+	else
+		kw_verdict_shape(req->version, &item->data->records, &req->arena, &item->verdict, whole);
+}
+
 static bool judge_shapes(struct batch_of_items *all)
 {
 	struct kw_first_producer first = {0};
@@ -362,18 +383,30 @@ static bool judge_shapes(struct batch_of_items *all)
 
 		if (item->superseded || item->verdict.errorCode)
 			continue;
-		kw_verdict_shape(all->req->version, &item->data->records, &all->req->arena, &item->verdict, &whole);
+		judge_shape(all->req, item, &whole);
 		if (whole)
 			return fail_whole(all, item);
 	}
 	for (int32_t i = 0; i < all->n; i++) {
 		struct item *item = &all->v[i];
 
-		if (!item->superseded && !item->verdict.errorCode &&
+		if (!item->superseded && !item->verdict.errorCode && !fb_mutant(FB_M_TWO_PRODUCERS_TAKEN) &&
 		    !kw_verdict_one_producer(&item->data->records, &first, &item->verdict))
 			return fail_whole(all, item);
 	}
 	return true;
+}
+
+/* Mutants that have one partition's refusal befall the others. */
+static void spread(struct batch_of_items *all)
+{
+	int16_t error = 0;
+
+	for (int32_t i = 0; fb_mutant(FB_M_REFUSAL_SPREADS) && i < all->n; i++)
+		error = all->v[i].verdict.errorCode ? all->v[i].verdict.errorCode : error;
+	for (int32_t i = 0; i < all->n; i++)
+		if (error && !all->v[i].verdict.errorCode)
+			refuse(&all->v[i], error, NULL);
 }
 
 static void judge(struct batch_of_items *all)
@@ -387,7 +420,7 @@ static void judge(struct batch_of_items *all)
 		fail_all(all, &v);
 		return;
 	}
-	if (!kw_verdict_request(all->body, &req->arena, &v)) {
+	if (!kw_verdict_request(all->body, &req->arena, &v) && !(fb_mutated() && fb_mutant_goes_on(&v))) {
 		fail_all(all, &v);
 		return;
 	}
@@ -402,11 +435,14 @@ static void judge(struct batch_of_items *all)
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			judge_place(all, &all->v[i]);
-	show(all);
-	fb_request_observe_produce(req);
+	if (fb_request_wants_produce(req)) {
+		show_produced(all);
+		fb_request_observe_produce(req);
+	}
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
 			append(req, &all->v[i]);
+	spread(all);
 }
 
 /* ---- the answer ---- */
@@ -418,12 +454,14 @@ static void fill(const struct fb_request *req, const struct item *item)
 
 	answer->index = item->data->index;
 	answer->errorCode = v->errorCode;
+	if (req->version < 8 && v->errorCode == KW_ERR_INVALID_RECORD && fb_mutant(FB_M_OLD_VERSION_CODE))
+		answer->errorCode = KW_ERR_CORRUPT_MESSAGE;
 	answer->baseOffset = v->baseOffset;
 	answer->logAppendTimeMs = v->logAppendTimeMs;
 	answer->logStartOffset = v->logStartOffset;
 	answer->errorMessage = kw_str(v->errorMessage);
 	answer->recordErrors.v = v->recordErrors;
-	answer->recordErrors.n = v->nrecordErrors;
+	answer->recordErrors.n = fb_mutant(FB_M_RECORD_ERRORS_UNTOLD) ? 0 : v->nrecordErrors;
 	if (v->errorCode == 6 && item->partition && req->version >= 10) {
 		answer->currentLeader.leaderId = item->leader;
 		answer->currentLeader.leaderEpoch = item->leaderEpoch;
@@ -475,7 +513,7 @@ static void tell_reasons(const struct batch_of_items *all)
 static enum fb_outcome silent(const struct batch_of_items *all)
 {
 	for (int32_t i = 0; i < all->n; i++)
-		if (!all->v[i].superseded && all->v[i].verdict.errorCode)
+		if (!all->v[i].superseded && all->v[i].verdict.errorCode && !fb_mutant(FB_M_ACKS_ZERO_STAYS_OPEN))
 			return FB_CLOSE;   /* the only way to tell a client that wants no answer */
 	return FB_SILENT;
 }
@@ -485,12 +523,17 @@ enum fb_outcome fb_produce(struct fb_request *req)
 	struct batch_of_items all = {.req = req, .body = req->body};
 	enum fb_outcome outcome = FB_CLOSE;
 
+	if (fb_mutated())
+		fb_mutant_sets(req->body, &req->arena);
 	if (collect(&all)) {
 		judge(&all);
-		show(&all);
+		if (req->watched)
+			show_produced(&all);
 		tell_reasons(&all);
 		if (answer(&all))
-			outcome = all.body->acks == 0 ? silent(&all) : FB_REPLY;
+			outcome = all.body->acks == 0 && !fb_mutant(FB_M_ACKS_ZERO_ANSWERED) ? silent(&all) : FB_REPLY;
+		if (outcome == FB_REPLY && all.body->acks == 1 && fb_mutant(FB_M_ACKS_ONE_SILENT))
+			outcome = FB_SILENT;
 	}
 	for (int32_t i = 0; i < all.n; i++) {
 		fb_chain_unref(all.v[i].chain);

@@ -1,5 +1,6 @@
 /* Fetch (1): batches by offset; waits for minBytes as long as maxWaitMs. */
 #include "fakebroker/cluster/fetch_sessions.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -37,7 +38,9 @@ static struct fb_partition *find(const struct fetch *f, const struct fb_fetch_wa
 	*error = f->req->forced;
 	if (*error)
 		return partition;
-	if (!partition)
+	if (!partition && fb_mutant(FB_M_FETCH_UNKNOWN_CODE))
+		*error = KW_ERR_OFFSET_OUT_OF_RANGE;
+	else if (!partition)
 		*error = by_id(f) && !t ? KW_ERR_UNKNOWN_TOPIC_ID : KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	else if (partition->leader != f->req->node->id || replica_id(f) >= 0)   /* no replica of ours fetches */
 		*error = KW_ERR_NOT_LEADER_OR_FOLLOWER;
@@ -47,7 +50,9 @@ static struct fb_partition *find(const struct fetch *f, const struct fb_fetch_wa
 /* Any negative epoch is none here. */
 static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
 {
-	return epoch < 0 ? 0 : fb_partition_judge_epoch(partition, epoch);
+	if (fb_mutant(FB_M_FETCH_EPOCH_REFUSED) && epoch >= 0)
+		return KW_ERR_FENCED_LEADER_EPOCH;
+	return epoch < 0 || fb_mutant(FB_M_FETCH_EPOCH_UNCHECKED) ? 0 : fb_partition_judge_epoch(partition, epoch);
 }
 
 /* Under the partition's lock. An epoch that is newer than all of the log (KIP-595) is as wrong as an offset beyond it. */
@@ -55,6 +60,10 @@ static int16_t judge_offset(const struct fetch *f, const struct fb_partition *pa
 {
 	const struct fb_log *log = &partition->log;
 
+	if (fb_mutant(FB_M_FETCH_RANGE_UNCHECKED))
+		return 0;
+	if (fb_mutant(FB_M_FETCH_END_REFUSED) && want->data.fetchOffset == log->logEndOffset)
+		return KW_ERR_OFFSET_OUT_OF_RANGE;
 	if (want->data.fetchOffset < log->logStartOffset || want->data.fetchOffset > log->logEndOffset ||
 	    want->data.lastFetchedEpoch > partition->leaderEpoch)
 		return KW_ERR_OFFSET_OUT_OF_RANGE;
@@ -131,20 +140,37 @@ static bool tell_aborted(struct fetch *f, const struct fb_txns *txns, int64_t fr
 	return true;
 }
 
+/* For a mutant: where the next batch begins, unless the offset begins one. */
+static int64_t next_batch(const struct fb_log *log, int64_t offset)
+{
+	size_t i = fb_log_find(log, offset);
+
+	if (i < log->n && log->entries[i].baseOffset < offset)
+		return i + 1 < log->n ? log->entries[i + 1].baseOffset : log->logEndOffset;
+	return offset;
+}
+
 static bool read_log(struct fetch *f, struct fb_partition *partition, const struct fb_fetch_want *want,
 		     struct kw_FetchResponse_PartitionData *out, struct fb_read *read)
 {
 	int64_t max = want->data.partitionMaxBytes < f->left ? want->data.partitionMaxBytes : f->left;
+	int64_t from = want->data.fetchOffset;
 	int code = 0;
 
+	if (fb_mutant(FB_M_FETCH_PARTITION_LIMIT))
+		max = f->left;
+	if (fb_mutant(FB_M_FETCH_REQUEST_LIMIT))
+		max = want->data.partitionMaxBytes;
 	pthread_mutex_lock(&partition->lock);
+	if (fb_mutant(FB_M_FETCH_FROM_NEXT_BATCH))
+		from = next_batch(&partition->log, from);
 	out->errorCode = judge_offset(f, partition, want);
 	if (!out->errorCode) {
 		out->highWatermark = partition->log.logEndOffset;
 		out->lastStableOffset = fb_last_stable_offset(&partition->log, &partition->producers);
 		out->logStartOffset = partition->log.logStartOffset;
-		code = fb_log_read(&partition->log, want->data.fetchOffset, readable_end(f, partition),
-				   max > 0 ? (size_t)max : 0, f->first, &f->req->arena, read);
+		code = fb_log_read(&partition->log, from, readable_end(f, partition), max > 0 ? (size_t)max : 0,
+				   f->first && !fb_mutant(FB_M_FETCH_FIRST_BOUNDED), &f->req->arena, read);
 		if (!code && f->body->isolationLevel == READ_COMMITTED &&
 		    !tell_aborted(f, &partition->txns, want->data.fetchOffset, read->end, out))
 			code = KT_ENOMEM;
@@ -159,8 +185,14 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 	return fb_request_keep_take(f->req, read->frames, read->nframes) == 0;
 }
 
-static void show(const struct fetch *f, const struct fb_fetch_want *want, const struct fb_partition *partition,
-		 const struct fb_read *read, int16_t error, struct kassay_partition *shown)
+static FB_OBSERVING bool make_room_to_show(struct fetch *f, size_t n)
+{
+	return fb_request_partitions(f->req, (int32_t)n) != NULL;
+}
+
+static FB_OBSERVING void show_consumed(const struct fetch *f, const struct fb_fetch_want *want,
+				       const struct fb_partition *partition, const struct fb_read *read, int16_t error,
+				       struct kassay_partition *shown)
 {
 	struct kw_str name = want->topic;
 
@@ -169,7 +201,7 @@ static void show(const struct fetch *f, const struct fb_fetch_want *want, const 
 				 : KW_NULL_STR;
 	shown->topic = fb_hook_str(name);
 	shown->partition = want->data.partition;
-	shown->direction = KASSAY_CONSUMED;
+	shown->direction = fb_mutant(FB_M_CONSUMED_AS_PRODUCED) ? KASSAY_PRODUCED : KASSAY_CONSUMED;
 	shown->bytes = read->records.n;
 	shown->records = read->count;
 	shown->codec = read->codec;
@@ -198,14 +230,15 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 	}
 	if (!out->errorCode)
 		ok = read_log(f, partition, want, out, &read);
-	show(f, want, partition, &read, out->errorCode, shown);
+	if (shown)
+		show_consumed(f, want, partition, &read, out->errorCode, shown);
 	return ok;
 }
 
 /* Is the client told? In a session only of what changed; what is told is kept, and after an error all is told again. */
 static bool is_news(const struct fetch *f, struct fb_fetch_want *want, const struct kw_FetchResponse_PartitionData *out)
 {
-	bool news = !f->context->incremental || out->errorCode || out->records.n > 0 ||
+	bool news = !f->context->incremental || fb_mutant(FB_M_SESSION_TELLS_ALL) || out->errorCode || out->records.n > 0 ||
 		    out->highWatermark != want->toldHighWatermark || out->logStartOffset != want->toldLogStartOffset;
 
 	want->toldHighWatermark = out->errorCode ? -1 : out->highWatermark;
@@ -235,12 +268,13 @@ static int32_t answer_topic(struct fetch *f, size_t from, struct kw_FetchRespons
 		return -1;
 	for (int32_t i = 0; i < n; i++) {
 		struct kw_FetchResponse_PartitionData *data = &out->partitions.v[told];
+		struct kassay_partition *shown = f->req->watched ? &f->req->partitions[f->req->npartitions] : NULL;
 
-		if (!answer_partition(f, &wants[i], data, &f->req->partitions[f->req->npartitions]))
+		if (!answer_partition(f, &wants[i], data, shown))
 			return -1;
 		if (is_news(f, &wants[i], data)) {
 			told++;
-			f->req->npartitions++;
+			f->req->npartitions += f->req->watched;
 		} else {
 			kw_set_defaults(&kw_FetchResponse_PartitionData_struct, data);
 		}
@@ -255,7 +289,7 @@ static bool answer(struct fetch *f)
 	size_t n = f->context->n;
 	int32_t topics = 0, wants;
 
-	if (!fb_request_partitions(f->req, (int32_t)n) ||
+	if ((f->req->watched && !make_room_to_show(f, n)) ||
 	    !FB_RESPONSE_ARRAY(f->req, response->responses, kw_FetchResponse_FetchableTopicResponse_struct, (int32_t)n))
 		return false;
 	f->req->npartitions = 0;
@@ -341,6 +375,7 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 		return FB_REPLY;
 	}
 	if (f.body->isolationLevel != READ_UNCOMMITTED && f.body->isolationLevel != READ_COMMITTED && !req->forced &&
+	    !fb_mutant(FB_M_ISOLATION_UNCHECKED) &&
 	    !refuse_whole(&f))
 		return FB_CLOSE;
 	pthread_rwlock_rdlock(&req->cluster->lock);
@@ -351,7 +386,7 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	}
 	ok = answer(&f);
 	if (ok && !response->errorCode)
-		response->sessionId = end(&f);
+		response->sessionId = fb_mutant(FB_M_SESSION_UNTOLD) ? 0 : end(&f);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

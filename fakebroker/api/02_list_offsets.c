@@ -1,5 +1,6 @@
 /* ListOffsets (2): by the special timestamps, and by time. */
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -77,7 +78,8 @@ static void answer(struct fb_request *req, struct fb_topic *topic,
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);
-	end = body->isolationLevel == READ_COMMITTED ? fb_last_stable_offset(&partition->log, &partition->producers)
+	end = body->isolationLevel == READ_COMMITTED && !fb_mutant(FB_M_OFFSETS_UNCOMMITTED)
+			? fb_last_stable_offset(&partition->log, &partition->producers)
 						     : partition->log.logEndOffset;
 	look_up(partition, want->timestamp, end, out);
 	if (req->version >= 4 && out->offset >= 0)

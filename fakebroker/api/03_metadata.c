@@ -1,7 +1,9 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -19,7 +21,7 @@ static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response
 		const struct fb_broker *broker = cluster->brokers[i];
 		struct kw_MetadataResponse_MetadataResponseBroker *out = &response->brokers.v[n];
 
-		if (broker->nlisteners == 0 || fb_broker_fenced(cluster, broker))
+		if (broker->nlisteners == 0 || (broker->fenced && !fb_mutant(FB_M_FENCED_LISTED)))
 			continue;
 		n++;
 		out->nodeId = broker->view.id;
@@ -31,22 +33,15 @@ static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response
 	return true;
 }
 
-/* In sync is who runs, and without a leader the last one. */
 static void sort_replicas(const struct fb_cluster *cluster, const struct fb_partition *partition,
 			  struct kw_MetadataResponse_MetadataResponsePartition *out)
 {
-	bool led = partition->leader != FB_NO_LEADER;
-
-	out->isrNodes.n = out->offlineReplicas.n = 0;
-	for (int32_t i = 0; i < out->replicaNodes.n; i++) {
-		int32_t id = out->replicaNodes.v[i];
-		bool runs = fb_node_runs(cluster, id);
-
-		if (led ? runs : id == partition->lastLeader)
-			out->isrNodes.v[out->isrNodes.n++] = id;
-		if (!runs)
-			out->offlineReplicas.v[out->offlineReplicas.n++] = id;
-	}
+	out->isrNodes.n = partition->isr.n;
+	memcpy(out->isrNodes.v, partition->isr.v, (size_t)partition->isr.n * sizeof *partition->isr.v);
+	out->offlineReplicas.n = 0;
+	for (int32_t i = 0; i < out->replicaNodes.n; i++)
+		if (!fb_node_runs(cluster, out->replicaNodes.v[i]))
+			out->offlineReplicas.v[out->offlineReplicas.n++] = out->replicaNodes.v[i];
 }
 
 static bool fill_partition(struct fb_request *req, const struct fb_topic *topic, int32_t index,
@@ -175,6 +170,8 @@ static bool named_topics(struct fb_request *req, const struct kw_MetadataRequest
 	for (int32_t i = 0; i < body->topics.n; i++) {
 		const wanted *want = &body->topics.v[i];
 
+		if (fb_mutant(FB_M_METADATA_EMPTY_NAME_DROPPED) && want->name.n == 0)
+			continue;
 		if (twins[i].first != (size_t)i || (by_id && kw_uuid_eq(want->topicId, no_id)))
 			continue;
 		if (!answer_topic(req, want, by_id, &response->topics.v[n++]))
@@ -220,14 +217,17 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 		struct fb_topic *topic;
 
 		if (made + n > FB_MAX_PARTITIONS)
-			return;
+			break;
 		if (fb_topic_find(cluster, name) || fb_topic_name_fault(name, &req->arena))
 			continue;
 		if (fb_topic_create(cluster, name, n, rf, NULL, &topic, &err) < 0)
 			fb_log_line(KASSAY_WARN, "topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
-		else
-			made += n;
+		if (!topic)
+			continue;
+		fb_write_topic(cluster, topic, NULL, 0);
+		made += n;
 	}
+	fb_wrote(cluster);
 }
 
 /* When both client and broker allow it. */
@@ -253,6 +253,10 @@ enum fb_outcome fb_metadata(struct fb_request *req)
 	bool all = body->topics.n < 0 || (req->version == 0 && body->topics.n == 0), create, ok;
 	int16_t error = all || req->forced ? 0 : judge_entries(req, body, any_id(body));
 
+	if (fb_mutant(FB_M_METADATA_NULL_NONE) && body->topics.n < 0)
+		all = false;
+	if (fb_mutant(FB_M_METADATA_EMPTY_ALL) && body->topics.n == 0)
+		all = true;
 	if (error)
 		return refuse(req, body, error, response) ? FB_REPLY : FB_CLOSE;
 	pthread_rwlock_rdlock(&req->cluster->lock);

@@ -1,4 +1,5 @@
 /* ApiVersions (18): what is served, from the table that serves it; features supported and finalized. */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -57,7 +58,7 @@ static bool features(struct fb_request *req, struct kw_ApiVersionsResponse *resp
 			f->minVersionLevel = f->maxVersionLevel = cluster->levels.v[i];
 		}
 	}
-	response->supportedFeatures.n = supported;
+	response->supportedFeatures.n = fb_mutant(FB_M_SUPPORTED_UNTOLD) ? 0 : supported;
 	response->finalizedFeatures.n = finalized;
 	response->finalizedFeaturesEpoch = cluster->features_epoch;
 	return true;
@@ -71,6 +72,8 @@ static bool alnum(char c)
 /* KIP-511: [a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])? */
 static bool good_software(struct kw_str s)
 {
+	if (fb_mutant(FB_M_SOFTWARE_UNCHECKED) || (fb_mutant(FB_M_SOFTWARE_EMPTY_TAKEN) && s.n == 0))
+		return true;
 	if (s.n <= 0 || !alnum(s.s[0]) || !alnum(s.s[s.n - 1]))
 		return false;
 	for (int32_t i = 0; i < s.n; i++)
@@ -102,9 +105,10 @@ static enum fb_outcome wrong_version(struct fb_request *req)
 	response->errorCode = KW_ERR_UNSUPPORTED_VERSION;
 	if (!FB_RESPONSE_ARRAY(req, response->apiKeys, kw_ApiVersionsResponse_ApiVersion_struct, 1))
 		return FB_CLOSE;
+	response->apiKeys.n -= fb_mutant(FB_M_API_VERSIONS_BARE);
 	response->apiKeys.v[0].apiKey = req->api->key;
 	response->apiKeys.v[0].minVersion = req->api->min;
-	response->apiKeys.v[0].maxVersion = req->api->max;
+	response->apiKeys.v[0].maxVersion = fb_api_max(req->cluster, req->api);
 	return FB_REPLY;
 }
 

@@ -1,8 +1,10 @@
 /* CreateTopics (19): names, configurations, assignments, in the order of ReplicationControlManager.createTopics. */
 #include <stdlib.h>
 
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -27,7 +29,7 @@ static bool judge_name(struct fb_request *req, const creatable *topic, result *o
 	if (text)
 		return fail(out, KW_ERR_INVALID_TOPIC_EXCEPTION, text);
 	if (fb_topic_find(req->cluster, topic->name))
-		return fail(out, KW_ERR_TOPIC_ALREADY_EXISTS,
+		return fail(out, fb_mutant(FB_M_TOPIC_EXISTS_CODE) ? KW_ERR_INVALID_REQUEST : KW_ERR_TOPIC_ALREADY_EXISTS,
 			    kw_sprintf(&req->arena, "Topic '%.*s' already exists.", topic->name.n, topic->name.s));
 	return true;
 }
@@ -88,6 +90,14 @@ static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t 
 	return true;
 }
 
+static bool any_runs(const struct fb_cluster *cluster, const assignment *a)
+{
+	for (int32_t i = 0; i < a->brokerIds.n; i++)
+		if (fb_node_runs(cluster, a->brokerIds.v[i]))
+			return true;
+	return false;
+}
+
 /* Kafka walks the partitions in the order of the request, and only then looks for gaps. */
 static bool judge_assignments(struct fb_request *req, const creatable *topic, result *out)
 {
@@ -109,6 +119,10 @@ static bool judge_assignments(struct fb_request *req, const creatable *topic, re
 					       a->partitionIndex));
 		if (!judge_replicas(req, a, rf, out))
 			return false;
+		if (!any_runs(req->cluster, a))
+			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
+				    kw_sprintf(&req->arena, "All brokers specified in the manual partition assignment for "
+					       "partition %d are fenced or in controlled shutdown.", a->partitionIndex));
 		rf = a->brokerIds.n;
 	}
 	for (int32_t i = 0; i < topic->assignments.n; i++)
@@ -154,14 +168,14 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 
 	if (topic->assignments.n > 0)
 		return manual(req, topic, layout, out);
-	if (topic->replicationFactor < -1 || topic->replicationFactor == 0)
+	if (topic->replicationFactor < -1 || (topic->replicationFactor == 0 && !fb_mutant(FB_M_ZERO_AS_DEFAULT)))
 		return fail(out, KW_ERR_INVALID_REPLICATION_FACTOR,
 			    "Replication factor must be larger than 0, or -1 to use the default value.");
-	if (topic->numPartitions < -1 || topic->numPartitions == 0)
+	if (topic->numPartitions < -1 || (topic->numPartitions == 0 && !fb_mutant(FB_M_ZERO_AS_DEFAULT)))
 		return fail(out, KW_ERR_INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.");
-	layout->rf = topic->replicationFactor == -1 ? broker_default(req, "default.replication.factor")
+	layout->rf = topic->replicationFactor <= 0 ? broker_default(req, "default.replication.factor")
 						    : topic->replicationFactor;
-	layout->npartitions = topic->numPartitions == -1 ? broker_default(req, "num.partitions") : topic->numPartitions;
+	layout->npartitions = topic->numPartitions <= 0 ? broker_default(req, "num.partitions") : topic->numPartitions;
 	if (layout->rf < 1 || layout->npartitions < 1)
 		return fail(out, layout->rf < 1 ? KW_ERR_INVALID_REPLICATION_FACTOR : KW_ERR_INVALID_PARTITIONS,
 			    "The broker's own default is not a positive number.");
@@ -197,7 +211,6 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 		 const struct fb_alter_result *changes, bool keep, result *out)
 {
 	struct fb_cluster *cluster = req->cluster;
-	int64_t offset = cluster->metadata_offset;
 	struct kt_err err = {0};
 	struct fb_topic *made;
 	bool ok;
@@ -212,10 +225,10 @@ static bool make(struct fb_request *req, const creatable *topic, const struct la
 	out->numPartitions = layout->npartitions;
 	out->replicationFactor = (int16_t)layout->rf;
 	ok = describe(req, topic->name, out);
-	if (!keep || !ok) {
+	if (keep && ok)
+		fb_write_topic(cluster, made, changes->changes, changes->nchanges);
+	else
 		fb_topic_delete(cluster, made);
-		cluster->metadata_offset = offset;
-	}
 	return ok;
 }
 
@@ -284,6 +297,18 @@ static void refuse(struct batch *batch, int32_t i, int16_t error, const char *me
 	fail(&batch->out[batch->n++], batch->req->forced ? batch->req->forced : error, message);
 }
 
+/* A mutant that refuses all topics of a request if it refuses one. */
+static void spread(struct batch *batch)
+{
+	bool refused = false;
+
+	for (int32_t i = 0; i < batch->n; i++)
+		refused |= batch->out[i].errorCode != 0;
+	for (int32_t i = 0; refused && fb_mutant(FB_M_CREATE_SPREADS) && i < batch->n; i++)
+		if (!batch->out[i].errorCode)
+			fail(&batch->out[i], KW_ERR_INVALID_REQUEST, NULL);
+}
+
 /* As ControllerApis.createTopics orders them: what the controller was given, repeated names, the metadata log. */
 static void answer(struct batch *batch)
 {
@@ -298,6 +323,7 @@ static void answer(struct batch *batch)
 	for (int32_t i = 0; i < n; i++)
 		if (is_for_controller(batch, i))
 			create(batch->req, &body->topics.v[i], !body->validateOnly, &batch->out[batch->n++]);
+	spread(batch);
 	for (int32_t i = 0; i < n; i++)
 		if (is_repeated(batch, i) && batch->twins[i].first == (size_t)i)
 			refuse(batch, i, KW_ERR_INVALID_REQUEST, "Duplicate topic name.");
@@ -322,6 +348,7 @@ enum fb_outcome fb_create_topics(struct fb_request *req)
 	batch.out = response->topics.v;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	answer(&batch);
+	fb_wrote(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->topics.n = batch.n;
 	return FB_REPLY;

@@ -1,4 +1,5 @@
 /* DeleteTopics (20): by name, from version 6 on also by id. */
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/request.h"
 
 #include "fakebroker/config/twins.h"
@@ -44,6 +45,7 @@ static void delete(struct fb_request *req, const struct target *target, bool rep
 	} else {
 		out->name = kw_str(kw_strndup(&req->arena, topic->name, strlen(topic->name)));
 		out->topicId = topic->id;
+		fb_write_topic_removal(req->cluster, topic);
 		fb_topic_delete(req->cluster, topic);
 	}
 }
@@ -90,6 +92,7 @@ enum fb_outcome fb_delete_topics(struct fb_request *req)
 	for (int32_t i = 0; i < n; i++)
 		if (twins[i].first == (size_t)i)
 			delete(req, &targets[i], twins[i].last != (size_t)i, &response->responses.v[answered++]);
+	fb_wrote(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->responses.n = answered;
 	fb_server_poke(req->cluster->server);

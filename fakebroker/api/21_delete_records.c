@@ -1,5 +1,6 @@
 /* DeleteRecords (21): moves the start of a log. */
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -9,13 +10,15 @@ static int16_t judge(const struct fb_request *req, const struct fb_topic *topic,
 {
 	if (req->forced)
 		return req->forced;
+	if (!partition && fb_mutant(FB_M_TRIM_UNKNOWN_CODE))
+		return KW_ERR_OFFSET_OUT_OF_RANGE;
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (topic->internal)
 		return KW_ERR_INVALID_TOPIC_EXCEPTION;
 	if (partition->leader != req->node->id)
 		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
-	return topic->retention.deletes ? 0 : KW_ERR_POLICY_VIOLATION;
+	return topic->retention.deletes || fb_mutant(FB_M_TRIM_COMPACTED) ? 0 : KW_ERR_POLICY_VIOLATION;
 }
 
 static void trim(struct fb_partition *partition, int64_t offset, struct kw_DeleteRecordsResponse_DeleteRecordsPartitionResult *out)
@@ -23,8 +26,12 @@ static void trim(struct fb_partition *partition, int64_t offset, struct kw_Delet
 	struct fb_log *log = &partition->log;
 
 	pthread_mutex_lock(&partition->lock);
-	if (offset == HIGH_WATERMARK)
+	if (offset == HIGH_WATERMARK && !fb_mutant(FB_M_TRIM_ALL_REFUSED))
 		offset = log->logEndOffset;
+	if (fb_mutant(FB_M_TRIM_RANGE_UNCHECKED) && offset > log->logEndOffset)
+		offset = log->logEndOffset;
+	if (fb_mutant(FB_M_TRIM_NOT_MADE))
+		offset = log->logStartOffset;
 	if (offset < 0 || offset > log->logEndOffset) {
 		out->errorCode = KW_ERR_OFFSET_OUT_OF_RANGE;
 	} else {

@@ -1,5 +1,6 @@
 /* InitProducerId (22): a producer's id and epoch; those of a transactional producer from its coordinator. */
 #include "fakebroker/api/txn.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 /* The first version that knows PRODUCER_FENCED. */
@@ -8,13 +9,16 @@ enum { KNOWS_FENCED = 4 };
 static int16_t init(struct fb_request *req, struct fb_txn_producer *producer)
 {
 	const struct kw_InitProducerIdRequest *body = req->body;
+	bool empty_as_none = fb_mutant(FB_M_INIT_EMPTY_ID_TAKEN);
 	int16_t error;
 
 	if (req->forced)
 		return req->forced;
-	if (body->transactionalId.n == 0 || (body->producerId < 0) != (body->producerEpoch < 0))
+	if (fb_mutant(FB_M_INIT_PAIR_UNCHECKED) && (body->producerId < 0) != (body->producerEpoch < 0))
+		return 0;
+	if ((body->transactionalId.n == 0 && !empty_as_none) || (body->producerId < 0) != (body->producerEpoch < 0))
 		return KW_ERR_INVALID_REQUEST;
-	if (body->transactionalId.n < 0) {
+	if (body->transactionalId.n < 0 || (body->transactionalId.n == 0 && empty_as_none)) {
 		producer->producerId = atomic_fetch_add(&req->cluster->next_producer_id, 1);
 		producer->producerEpoch = 0;
 		return 0;

@@ -1,4 +1,5 @@
 /* OffsetForLeaderEpoch (23): where the log of an epoch ends. */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -10,7 +11,7 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (partition->leader != req->node->id)
 		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
-	return fb_partition_judge_epoch(partition, currentLeaderEpoch);
+	return fb_mutant(FB_M_EPOCH_END_UNFENCED) ? 0 : fb_partition_judge_epoch(partition, currentLeaderEpoch);
 }
 
 static void look_up(struct fb_partition *partition, int32_t epoch, struct kw_OffsetForLeaderEpochResponse_EpochEndOffset *out)
@@ -20,6 +21,8 @@ static void look_up(struct fb_partition *partition, int32_t epoch, struct kw_Off
 	pthread_mutex_lock(&partition->lock);
 	end = fb_epochs_end(&partition->epochs, epoch, partition->log.logStartOffset, partition->log.logEndOffset);
 	pthread_mutex_unlock(&partition->lock);
+	if (end.epoch < 0 && fb_mutant(FB_M_EPOCH_END_ANY))
+		end = (struct fb_epoch){epoch, 0};
 	out->leaderEpoch = end.epoch;
 	out->endOffset = end.start;
 }

@@ -1,5 +1,6 @@
 /* AddPartitionsToTxn (24): up to version 3 for one producer; from 4 on a batch of them, as brokers send it. */
 #include "fakebroker/api/txn.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 /* The first version that knows PRODUCER_FENCED, and the first with several transactions. */
@@ -98,6 +99,10 @@ static bool answer(struct fb_request *req, const struct ask *ask)
 
 	if (!ask->out || !prepare(req, ask, &all_known, &n))
 		return false;
+	if (!error && !all_known && fb_mutant(FB_M_UNKNOWN_PARTITION_SPREADS)) {
+		answer_all(ask, KW_ERR_UNKNOWN_TOPIC_OR_PARTITION);
+		return true;
+	}
 	if (!error && !all_known) {
 		answer_unknown(req, ask);
 		return true;
@@ -106,7 +111,7 @@ static bool answer(struct fb_request *req, const struct ask *ask)
 		error = fb_txn_judge(req, ask->producer.transactionalId);
 	if (error)
 		answer_all(ask, error);
-	else if (ask->verifyOnly)
+	else if (ask->verifyOnly && !fb_mutant(FB_M_VERIFY_ADDS))
 		verify(req, ask);
 	else
 		return add(req, ask, n);

@@ -1,5 +1,6 @@
 /* WriteTxnMarkers (27): what a transaction coordinator sends to the leaders of a transaction's partitions. Here only
  * others send it: our own coordinator writes its markers itself. */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -12,6 +13,8 @@ static int16_t mark(struct fb_request *req, struct fb_topic *topic, int32_t inde
 
 	if (req->forced)
 		return req->forced;
+	if (!partition && fb_mutant(FB_M_MARKER_LOST))
+		return 0;
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (partition->leader != req->node->id)
@@ -29,7 +32,7 @@ static bool answer(struct fb_request *req, const struct kw_WriteTxnMarkersReques
 {
 	struct fb_marker marker = {
 		.producerId = asked->producerId, .producerEpoch = asked->producerEpoch,
-		.coordinatorEpoch = asked->coordinatorEpoch, .commit = asked->transactionResult,
+		.coordinatorEpoch = asked->coordinatorEpoch, .commit = asked->transactionResult != fb_mutant(FB_M_MARKER_INVERTED),
 		.bumped = asked->transactionVersion >= BUMPED_EPOCH, .timestamp = fb_cluster_now(req->cluster),
 	};
 

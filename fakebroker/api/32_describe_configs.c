@@ -1,16 +1,23 @@
 /* DescribeConfigs (32). */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 
 /* Copies: what config/ returns may move with the next change, and the response is encoded after the lock is released. */
-static bool fill(struct fb_request *req, const struct fb_described *d, bool synonyms,
+static bool fill(struct fb_request *req, const struct fb_described *d,
 		 struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult *out)
 {
+	const struct kw_DescribeConfigsRequest *body = req->body;
+
 	*out = (struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult){
 		.name = kw_str_dup(&req->arena, d->name), .value = kw_str_dup(&req->arena, d->value), .readOnly = d->readOnly,
 		.configSource = (int8_t)d->source, .isSensitive = d->isSensitive, .configType = d->configType,
-		.documentation = KW_NULL_STR,
+		.documentation = body->includeDocumentation ? kw_str(d->text) : KW_NULL_STR,
 	};
-	if (!synonyms)
+	if (fb_mutant(FB_M_EMPTY_VALUE_NULL) && d->value.n == 0)
+		out->value = KW_NULL_STR;
+	if (fb_mutant(FB_M_DEFAULT_VALUE_NULL) && d->source == FB_SRC_DEFAULT)
+		out->value = KW_NULL_STR;
+	if (!body->includeSynonyms || fb_mutant(FB_M_SYNONYMS_UNTOLD))
 		return true;
 	if (!FB_RESPONSE_ARRAY(req, out->synonyms, kw_DescribeConfigsResponse_DescribeConfigsSynonym_struct,
 			       (int32_t)d->nsynonyms))
@@ -27,7 +34,6 @@ static bool fill(struct fb_request *req, const struct fb_described *d, bool syno
 static bool describe(struct fb_request *req, const struct kw_DescribeConfigsRequest_DescribeConfigsResource *want,
 		     struct kw_DescribeConfigsResponse_DescribeConfigsResult *out)
 {
-	const struct kw_DescribeConfigsRequest *body = req->body;
 	struct fb_config_facts facts = fb_cluster_facts(req->cluster, req->node);
 	struct fb_described *d;
 	const char *message = "";
@@ -46,7 +52,7 @@ static bool describe(struct fb_request *req, const struct kw_DescribeConfigsRequ
 	    !FB_RESPONSE_ARRAY(req, out->configs, kw_DescribeConfigsResponse_DescribeConfigsResourceResult_struct, n))
 		return false;
 	for (int i = 0; i < n; i++)
-		if (!fill(req, &d[i], body->includeSynonyms, &out->configs.v[i]))
+		if (!fill(req, &d[i], &out->configs.v[i]))
 			return false;
 	return true;
 }

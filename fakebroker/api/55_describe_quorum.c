@@ -9,11 +9,11 @@ static bool fill(struct fb_request *req, int32_t index, struct kw_DescribeQuorum
 	out->partitionIndex = index;
 	out->leaderId = FB_CONTROLLER_ID;
 	out->leaderEpoch = 1;
-	out->highWatermark = req->cluster->metadata_offset;
+	out->highWatermark = req->cluster->metadata.end;
 	if (!FB_RESPONSE_ARRAY(req, out->currentVoters, kw_DescribeQuorumResponse_ReplicaState_struct, 1))
 		return false;
 	out->currentVoters.v[0].replicaId = FB_CONTROLLER_ID;
-	out->currentVoters.v[0].logEndOffset = req->cluster->metadata_offset;
+	out->currentVoters.v[0].logEndOffset = req->cluster->metadata.end;
 	if (req->version >= 1)
 		out->currentVoters.v[0].lastFetchTimestamp = out->currentVoters.v[0].lastCaughtUpTimestamp = now;
 	return true;

@@ -1,7 +1,10 @@
 /* UpdateFeatures (57): all or nothing; after Kafka's own checks every configuration must be legal at the new
  * metadata.version (KIP-1294). */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/cluster/metadata_records.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
+#include "lib/wire/errors.h"
 
 static struct fb_feature_update *updates_of(struct fb_request *req)
 {
@@ -35,19 +38,44 @@ static bool results(struct fb_request *req, const struct fb_upgrade_answer *answ
 	return true;
 }
 
+/* Kafka writes a level also where it stays the same; that of kraft.version is no metadata record. */
+static void write_levels(struct fb_cluster *cluster, const struct fb_upgrade_answer *answer)
+{
+	for (size_t i = 0; i < answer->nresults; i++) {
+		int feature = fb_feature_find(answer->results[i].feature);
+
+		if (feature >= 0 && feature != FB_KRAFT_VERSION && !answer->results[i].errorCode)
+			fb_write_feature(cluster, (enum fb_feature)feature, answer->levels.v[feature]);
+	}
+	fb_wrote(cluster);
+}
+
+static bool rises_to(int16_t from, int16_t to, int16_t level)
+{
+	return from < level && to >= level;
+}
+
+/* Brokers register again when the level comes to know more of them: static configurations, directories. */
 static int apply(struct fb_cluster *cluster, const struct fb_cluster_view *view, const struct fb_upgrade_answer *answer,
 		 struct kt_err *err)
 {
-	bool knew = fb_level_keeps_statics(view, cluster->levels.v[FB_METADATA_VERSION]);
-	bool knows = fb_level_keeps_statics(view, answer->levels.v[FB_METADATA_VERSION]);
+	struct fb_levels from = cluster->levels;
+	int16_t was = from.v[FB_METADATA_VERSION], is = answer->levels.v[FB_METADATA_VERSION];
+	bool more = (fb_level_keeps_statics(view, is) && !fb_level_keeps_statics(view, was)) ||
+		    rises_to(was, is, FB_LEVEL_DIRECTORIES);
 	int code = fb_cluster_configure(cluster, answer->changes, answer->nchanges, err);
 
 	if (code)
 		return code;
-	if (memcmp(&cluster->levels, &answer->levels, sizeof cluster->levels) != 0)
-		cluster->features_epoch = ++cluster->metadata_offset;
 	cluster->levels = answer->levels;
-	return knows && !knew ? fb_cluster_join(cluster, err) : 0;
+	if (from.v[FB_KRAFT_VERSION] != cluster->levels.v[FB_KRAFT_VERSION])
+		fb_write_voters(cluster);
+	write_levels(cluster, answer);
+	if (memcmp(&from, &cluster->levels, sizeof from) != 0)
+		cluster->features_epoch = cluster->metadata.end - 1;
+	code = more ? fb_cluster_join(cluster, err) : 0;
+	fb_write_level_follows(cluster, was);
+	return code;
 }
 
 enum fb_outcome fb_update_features(struct fb_request *req)
@@ -65,7 +93,12 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 	view = fb_cluster_view(req->cluster, &req->arena);
 	if (!req->forced && (!view || fb_upgrade_check(view, updates, (size_t)body->featureUpdates.n, &req->arena, &answer) < 0))
 		answer.errorCode = -1;
-	if (!answer.errorCode && !body->validateOnly && apply(req->cluster, view, &answer, &err) < 0)
+	if (fb_mutant(FB_M_EMPTY_UPDATE_REFUSED) && body->featureUpdates.n == 0)
+		answer.errorCode = KW_ERR_INVALID_REQUEST;
+	if (fb_mutant(FB_M_UPGRADE_VALIDATE_UNCHECKED) && body->validateOnly)
+		answer = (struct fb_upgrade_answer){.errorCode = 0};
+	if (!answer.errorCode && (!body->validateOnly || fb_mutant(FB_M_UPGRADE_VALIDATE_APPLIES)) &&
+	    apply(req->cluster, view, &answer, &err) < 0)
 		answer.errorCode = -1;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;

@@ -1,4 +1,5 @@
 /* DescribeCluster (60): the brokers on a broker's listener, the controller on its own. */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -17,7 +18,7 @@ static bool list_brokers(struct fb_request *req, struct kw_DescribeClusterRespon
 		const struct fb_broker *broker = cluster->brokers[i];
 		struct kw_DescribeClusterResponse_DescribeClusterBroker *out = &response->brokers.v[n];
 
-		bool fenced = fb_broker_fenced(cluster, broker);
+		bool fenced = broker->fenced && !fb_mutant(FB_M_FENCED_LISTED);
 
 		if (broker->nlisteners == 0 || (fenced && !body->includeFencedBrokers))
 			continue;

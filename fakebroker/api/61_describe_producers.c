@@ -1,4 +1,5 @@
 /* DescribeProducers (61): the producer state of partitions (KIP-664). */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -6,10 +7,10 @@ static void describe(const struct fb_producer *producer, struct kw_DescribeProdu
 {
 	out->producerId = producer->producerId;
 	out->producerEpoch = producer->producerEpoch;
-	out->lastSequence = producer->n ? producer->batches[producer->n - 1].lastSeq : -1;
+	out->lastSequence = producer->n && !fb_mutant(FB_M_LAST_SEQUENCE_UNTOLD) ? producer->batches[producer->n - 1].lastSeq : -1;
 	out->lastTimestamp = producer->lastTimestamp;
 	out->coordinatorEpoch = producer->coordinatorEpoch;
-	out->currentTxnStartOffset = producer->txnFirstOffset;
+	out->currentTxnStartOffset = fb_mutant(FB_M_TXN_START_UNTOLD) ? -1 : producer->txnFirstOffset;
 }
 
 static bool list(struct fb_request *req, struct fb_partition *partition,
@@ -34,8 +35,10 @@ static int16_t judge(const struct fb_request *req, const struct fb_topic *topic,
 	*message = NULL;
 	if (req->forced)
 		return req->forced;
-	if (!topic)
+	if (!topic && !fb_mutant(FB_M_PRODUCERS_TEXT_UNTOLD))
 		*message = "This server does not host this topic-partition.";
+	if (!partition && fb_mutant(FB_M_PRODUCERS_UNKNOWN_CODE))
+		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	return partition->leader == req->node->id ? 0 : KW_ERR_NOT_LEADER_OR_FOLLOWER;

@@ -22,7 +22,8 @@ static bool view_of(struct fb_request *req, struct fb_register_view *view)
 						       body->staticConfigs.v[i].isSensitive};
 	*view = (struct fb_register_view){
 		.version = (int16_t)req->version, .brokerId = body->brokerId, .clusterId = body->clusterId,
-		.incarnationId = body->incarnationId, .listeners = listeners, .nlisteners = (size_t)body->listeners.n,
+		.incarnationId = body->incarnationId, .rack = body->rack, .listeners = listeners,
+		.nlisteners = (size_t)body->listeners.n,
 		.features = features, .nfeatures = (size_t)body->features.n, .isMigratingZkBroker = body->isMigratingZkBroker,
 		.logDirs = body->logDirs.v, .nlogDirs = (size_t)body->logDirs.n, .statics = statics,
 		.nstatics = (size_t)body->staticConfigs.n,
@@ -30,14 +31,8 @@ static bool view_of(struct fb_request *req, struct fb_register_view *view)
 	return true;
 }
 
-static void copy_rack(struct fb_broker *broker, struct kw_str rack)
-{
-	broker->rack = rack.n < 0 ? NULL : kw_strndup(&broker->arena, rack.s, (size_t)rack.n);
-}
-
 enum fb_outcome fb_broker_registration(struct fb_request *req)
 {
-	const struct kw_BrokerRegistrationRequest *body = req->body;
 	struct kw_BrokerRegistrationResponse *response = req->response;
 	struct fb_register_answer answer = {.errorCode = req->forced, .reason = "a rule says so"};
 	struct fb_register_view request;
@@ -50,12 +45,9 @@ enum fb_outcome fb_broker_registration(struct fb_request *req)
 	cluster = fb_cluster_view(req->cluster, &req->arena);
 	if (!req->forced && (!cluster || fb_register_check(cluster, &request, &req->arena, &answer) < 0))
 		answer = (struct fb_register_answer){.errorCode = -1, .reason = "out of memory"};
-	if (!answer.errorCode) {
-		if (fb_cluster_register(req->cluster, &request, answer.keepsStatics, answer.amends, &epoch) < 0)
-			answer = (struct fb_register_answer){.errorCode = -1, .reason = "out of memory"};
-		else
-			copy_rack(fb_cluster_broker(req->cluster, request.brokerId), body->rack);
-	}
+	if (!answer.errorCode &&
+	    fb_cluster_register(req->cluster, &request, answer.keepsStatics, answer.amends, &epoch) < 0)
+		answer = (struct fb_register_answer){.errorCode = -1, .reason = "out of memory"};
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;
 	response->brokerEpoch = answer.errorCode ? -1 : epoch;

@@ -1,4 +1,5 @@
 /* UnregisterBroker (64). */
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -13,9 +14,11 @@ enum fb_outcome fb_unregister_broker(struct fb_request *req)
 		return FB_REPLY;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	broker = fb_cluster_broker(req->cluster, body->brokerId);
-	if (broker && !broker->own) {
+	if (broker && !broker->own && fb_broker_in_session(req->cluster, broker) && fb_mutant(FB_M_UNREGISTER_LIVE_REFUSED)) {
+		response->errorCode = KW_ERR_INVALID_REQUEST;
+	} else if (broker && !broker->own) {
 		fb_cluster_unregister(req->cluster, body->brokerId);
-	} else if (!broker) {   /* one of our own would register again at once */
+	} else if (!broker && !fb_mutant(FB_M_UNREGISTER_UNKNOWN_TAKEN)) {   /* one of our own would register again at once */
 		response->errorCode = KW_ERR_BROKER_ID_NOT_REGISTERED;
 		response->errorMessage = kw_str(kw_sprintf(&req->arena, "Broker ID %d is not currently registered",
 							   body->brokerId));

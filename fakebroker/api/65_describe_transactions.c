@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/api/txn.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 static int by_topic(const void *a, const void *b)
@@ -19,6 +20,8 @@ static bool list_topics(struct fb_request *req, const struct fb_txn *txn,
 	struct fb_txn_partition *sorted = kw_alloc(&req->arena, (txn->n ? txn->n : 1) * sizeof *sorted);
 	int32_t *indexes = kw_alloc(&req->arena, (txn->n ? txn->n : 1) * sizeof *indexes), n = 0;
 
+	if (fb_mutant(FB_M_TXN_TOPICS_UNTOLD))
+		return true;
 	if (!sorted || !indexes ||
 	    !FB_RESPONSE_ARRAY(req, out->topics, kw_DescribeTransactionsResponse_TopicData_struct, (int32_t)txn->n))
 		return false;
@@ -49,13 +52,14 @@ static bool describe(struct fb_request *req, struct kw_str id, struct kw_Describ
 	out->errorCode = req->forced ? req->forced : fb_txn_judge(req, id);
 	if (!out->errorCode) {
 		txn = fb_txn_find(req->cluster->transactions, id);
-		out->errorCode = txn ? 0 : KW_ERR_TRANSACTIONAL_ID_NOT_FOUND;
+		out->errorCode = txn ? 0 : fb_mutant(FB_M_DESCRIBE_TXN_CODE) ? KW_ERR_INVALID_PRODUCER_ID_MAPPING
+							: KW_ERR_TRANSACTIONAL_ID_NOT_FOUND;
 	}
 	if (!txn)
 		return true;
-	out->transactionState = kw_str(fb_txn_state_name(txn->state));
+	out->transactionState = kw_str(fb_txn_state_name(fb_mutant(FB_M_TXN_STATE_EMPTY) ? FB_TXN_EMPTY : txn->state));
 	out->transactionTimeoutMs = txn->timeoutMs;
-	out->transactionStartTimeMs = txn->started_ms;
+	out->transactionStartTimeMs = txn->started_ms < 0 && fb_mutant(FB_M_TXN_START_INVENTED) ? 0 : txn->started_ms;
 	out->producerId = txn->producerId;
 	out->producerEpoch = txn->producerEpoch;
 	return list_topics(req, txn, out);

@@ -2,6 +2,7 @@
 #include <regex.h>
 
 #include "fakebroker/api/txn.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 enum { LONGEST = 256, MOST_NESTED = 16, MOST_REPEATS = 1 };
@@ -35,7 +36,7 @@ static bool compile(struct filter *filter, struct kw_arena *arena)
 	struct kw_str given = filter->body->transactionalIdPattern;
 	char *text;
 
-	if (given.n <= 0)
+	if (given.n <= 0 || fb_mutant(FB_M_LIST_PATTERN_IGNORED))
 		return true;
 	text = is_harmless(given) ? kw_sprintf(arena, "^(%.*s)$", (int)given.n, given.s) : NULL;
 	filter->has_pattern = text && regcomp(&filter->pattern, text, REG_EXTENDED | REG_NOSUB) == 0;
@@ -47,7 +48,7 @@ static bool state_fits(const struct kw_ListTransactionsRequest *body, enum fb_tx
 	for (int32_t i = 0; i < body->stateFilters.n; i++)
 		if (kw_str_is(body->stateFilters.v[i], fb_txn_state_name(state)))
 			return true;
-	return body->stateFilters.n == 0;
+	return body->stateFilters.n == 0 || fb_mutant(FB_M_LIST_STATES_IGNORED);
 }
 
 static bool producer_fits(const struct kw_ListTransactionsRequest *body, int64_t producerId)

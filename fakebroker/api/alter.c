@@ -1,9 +1,11 @@
 #include "fakebroker/api/alter.h"
+#include "fakebroker/cluster/metadata_records.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 static void refuse(struct fb_request *req, struct fb_alter_result *result, const struct kt_err *err)
 {
-	result->errorCode = KW_ERR_INVALID_CONFIG;
+	result->errorCode = fb_mutant(FB_M_HOOK_CODE) ? KW_ERR_UNKNOWN_SERVER_ERROR : KW_ERR_INVALID_CONFIG;
 	result->errorMessage = kw_sprintf(&req->arena, "%s", err->text);
 }
 
@@ -14,8 +16,9 @@ static void apply(struct fb_request *req, struct fb_alter_result *result, bool v
 	struct kt_err err = {0};
 	int code;
 
-	if (result->errorCode)
+	if (result->errorCode && !fb_mutant(FB_M_GOOD_KEYS_APPLIED))
 		return;
+	validateOnly = (validateOnly && !fb_mutant(FB_M_VALIDATE_ONLY_APPLIES)) || fb_mutant(FB_M_ALTER_NOT_APPLIED);
 	code = validateOnly ? fb_cluster_configure_check(cluster, result->changes, result->nchanges, &err)
 			    : fb_cluster_configure(cluster, result->changes, result->nchanges, &err);
 	if (code)
@@ -68,10 +71,12 @@ static void exchange(struct fb_request *req, struct fb_alter_answer *answer, con
 				refuse(req, result, &err);
 			continue;
 		}
-		if (fb_cluster_observe(req->cluster, NULL, NULL, true, &err) == 0)
+		if (fb_cluster_observe(req->cluster, NULL, NULL, NULL, true, &err) == 0)
 			continue;
 		pthread_rwlock_wrlock(&req->cluster->lock);
 		fb_configs_apply(req->cluster->configs, &back[i], 1);
+		fb_write_configs(req->cluster, &back[i], 1);
+		fb_wrote(req->cluster);
 		pthread_rwlock_unlock(&req->cluster->lock);
 		refuse(req, result, &err);
 	}
@@ -92,6 +97,20 @@ static int answer_all(struct fb_request *req, const struct fb_alter_request *alt
 	return 0;
 }
 
+/* What mutants make of the verdicts. */
+static void mutate(struct fb_alter_answer *answer, bool validateOnly)
+{
+	int16_t worst = 0;
+
+	for (size_t i = 0; i < answer->nresults; i++) {
+		if (validateOnly && fb_mutant(FB_M_VALIDATE_ONLY_UNCHECKED))
+			answer->results[i].errorCode = 0;
+		worst = answer->results[i].errorCode ? answer->results[i].errorCode : worst;
+	}
+	for (size_t i = 0; fb_mutant(FB_M_RESOURCE_SPREADS) && i < answer->nresults; i++)
+		answer->results[i].errorCode = worst;
+}
+
 int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool validateOnly,
 	     struct fb_alter_answer *answer)
 {
@@ -104,6 +123,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	facts = fb_cluster_facts(req->cluster, req->node);
 	code = fb_alter_check(req->cluster->configs, &facts, alter, &req->arena, answer);
+	mutate(answer, validateOnly);
 	if (!code) {
 		back = kw_alloc(&req->arena, answer->nresults * sizeof *back);
 		code = back ? 0 : KT_ENOMEM;
@@ -112,6 +132,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 		back[i] = opposite(req, observer_change(&answer->results[i]));
 		apply(req, &answer->results[i], validateOnly);
 	}
+	fb_wrote(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	if (code)
 		return code;

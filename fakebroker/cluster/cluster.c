@@ -1,5 +1,8 @@
 #include "fakebroker/cluster/fetch_sessions.h"
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/transactions.h"
+
+#include "fakebroker/mutants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,11 +56,11 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	kw_uuid_text(id, cluster->id);
 	cluster->release = release;
 	cluster->levels = fb_levels_at(release, level);
-	cluster->metadata_offset = cluster->features_epoch = 1;
+	fb_metadata_init(&cluster->metadata, FB_METADATA_LOG_MAX);
 	cluster->registrationVersion = FB_STATICS_VERSION;
 	cluster->clock = fb_clock_new();
 	cluster->transactions = fb_transactions_new();
-	cluster->defs = fb_configdefs_new();
+	cluster->defs = fb_configdefs_new_as_of(release->name);
 	cluster->configs = cluster->defs ? fb_configs_new(cluster->defs) : NULL;
 	if (!cluster->configs || !cluster->clock || !cluster->transactions || nodes_init(cluster, nbrokers) < 0) {
 		fb_cluster_free(cluster);
@@ -94,6 +97,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 		free(cluster->nodes[i].whyStopped);
 	}
 	free(cluster->nodes);
+	fb_metadata_fini(&cluster->metadata);
 	fb_configs_free(cluster->configs);
 	fb_configdefs_free(cluster->defs);
 	free(cluster->control_url);
@@ -209,10 +213,11 @@ void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id)
 	for (size_t i = 0; i < cluster->nbrokers; i++) {
 		if (cluster->brokers[i]->view.id != id)
 			continue;
+		fb_write_unregistration(cluster, cluster->brokers[i]);
+		fb_wrote(cluster);
 		broker_free(cluster->brokers[i]);
 		cluster->nbrokers--;
 		memmove(&cluster->brokers[i], &cluster->brokers[i + 1], (cluster->nbrokers - i) * sizeof *cluster->brokers);
-		cluster->metadata_offset++;
 		return;
 	}
 }
@@ -240,7 +245,7 @@ static int fill_broker(struct fb_broker *broker, const struct fb_register_view *
 		features[i].name = kw_str_dup(arena, features[i].name);
 	for (size_t i = 0; i < request->nstatics; i++) {
 		statics[i].name = kw_str_dup(arena, statics[i].name);
-		statics[i].value = kw_str_dup(arena, statics[i].value);
+		statics[i].value = statics[i].sensitive ? KW_NULL_STR : kw_str_dup(arena, statics[i].value);
 	}
 	for (size_t i = 0; i < request->nlisteners; i++) {
 		const struct fb_listener_view *l = &request->listeners[i];
@@ -251,6 +256,7 @@ static int fill_broker(struct fb_broker *broker, const struct fb_register_view *
 		};
 	}
 	broker->nlisteners = request->nlisteners;
+	broker->rack = request->rack.n < 0 ? NULL : kw_strndup(arena, request->rack.s, (size_t)request->rack.n);
 	broker->view = (struct fb_broker_view){
 		.id = request->brokerId, .incarnationId = request->incarnationId, .features = features,
 		.nfeatures = request->nfeatures, .logDirs = dirs, .nlogDirs = request->nlogDirs,
@@ -298,12 +304,23 @@ int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_vie
 		broker_free(broker);
 		return KT_ENOMEM;
 	}
-	broker->epoch = amends && old ? old->epoch : ++cluster->metadata_offset;
-	broker->fenced = amends && old ? old->fenced : true;
+	broker->epoch = amends && old ? old->epoch : fb_metadata_next(&cluster->metadata);
+	broker->fenced = amends && old && !fb_mutant(FB_M_AMENDING_FENCES) ? old->fenced : true;
 	broker->contact_ns = amends && old ? old->contact_ns : 0;
+	broker->inControlledShutdown = amends && old && old->inControlledShutdown;
+	if (!amends && fb_mutant(FB_M_UNFENCED_AT_FIRST)) {
+		broker->fenced = false;
+		broker->contact_ns = fb_now_ns() + 60000000000;
+	}
 	broker->own = old && old->own;
 	*epoch = broker->epoch;
+	if (old && fb_mutant(FB_M_MV_FIRST_REPORT_STAYS) && request->nstatics) {
+		broker_free(broker);
+		return 0;
+	}
 	if (old)
 		replace_broker(cluster, old, broker);
+	fb_write_registration(cluster, broker);
+	fb_wrote(cluster);
 	return 0;
 }

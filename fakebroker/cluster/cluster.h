@@ -12,6 +12,7 @@
 
 #include "fakebroker/auth/auth.h"
 #include "fakebroker/cluster/clock.h"
+#include "fakebroker/cluster/metadata_log.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
 #include "fakebroker/log/epochs.h"
@@ -39,6 +40,9 @@ struct fb_node {
 	bool stopped;
 	char *whyStopped;            /* why the last start failed, else NULL */
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
+	atomic_bool watched;         /* the observer is not idle: fb_observer_idle(). Changes with it */
+	atomic_bool wants_produce;   /* fb_observer_wants_produce(). Changes with it */
+	atomic_uint_fast64_t passed; /* exchanges that an idle one was not bothered with */
 	atomic_ullong requests;
 	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
 };
@@ -64,13 +68,19 @@ struct fb_broker {
 
 struct fb_topic;
 
+struct fb_ids {
+	int32_t *v;
+	int32_t n;
+};
+
 struct fb_partition {
 	struct fb_topic *topic;
 	int32_t index;
 	/* Change under the cluster's lock and the partition's: either is enough to read them. */
-	int32_t leader;              /* FB_NO_LEADER while no replica that is in sync runs */
-	int32_t lastLeader;          /* who was it last, and is in sync whatever happens */
+	int32_t leader;              /* FB_NO_LEADER while none runs that may lead */
 	int32_t leaderEpoch;
+	struct fb_ids isr, elr;      /* in sync; eligible leaders besides (KIP-966) */
+	int32_t lastKnown;           /* who led last, while the ISR is empty; else FB_NO_LEADER */
 	pthread_mutex_t lock;        /* guards what follows */
 	struct fb_log log;
 	struct fb_producers producers;
@@ -86,6 +96,7 @@ struct fb_topic {
 	int32_t npartitions, replicationFactor;
 	struct fb_partition *partitions;
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
+	int32_t *in_sync;            /* room for ISR and ELR of all partitions */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct kw_topic_conf conf;
 	struct fb_retention retention;
@@ -112,7 +123,7 @@ struct fb_cluster {
 	struct fb_levels levels;
 	int registrationVersion;     /* the newest BrokerRegistration that the controller knows: kit.registration.version */
 	int64_t features_epoch;      /* metadata offset of the last change of features */
-	int64_t metadata_offset;     /* counts what a controller would have written to the metadata log */
+	struct fb_metadata_log metadata;
 	atomic_llong next_producer_id;
 	struct fb_transactions *transactions; /* has a lock of its own: transactions.h */
 	pthread_mutex_t meters_lock;
@@ -120,6 +131,7 @@ struct fb_cluster {
 	struct fb_server *server;    /* poked when something changed */
 	struct fb_rules *rules;      /* or NULL */
 	struct fb_recorder *recorder; /* or NULL */
+	struct fb_refused *refused;  /* records that validators refused; or NULL */
 	const char *const *plugins;  /* --plugin files, NULL-terminated, or NULL */
 	char *control_url;           /* or NULL */
 };
@@ -130,7 +142,7 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Sets what a cluster of its features and static values, which are set before, begins with. 0 or KT_ENOMEM. */
+/* Sets and writes what a cluster of its features and static values, which are set before, begins with. 0 or KT_ENOMEM. */
 int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
 /* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
  * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in
@@ -149,11 +161,12 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 			  struct kt_err *err);
 /* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, in the mode that
  * `mode` names ("inline", "queued"), or with NULL in its own observer.mode, and closes those that they had within
- * observer.shutdown.timeout; a broker that has it already keeps it. A class that cannot be had becomes NoOpObserver
+ * observer.shutdown.timeout; a broker that has it already keeps it, unless there are options: texts by NAME.OPTION, which
+ * go before those that are configured, or NULL. A class that cannot be had becomes NoOpObserver
  * with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
  * exchanged. Under no lock: create() and close() of a plugin may take their time. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
-		       struct kt_err *err);
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, const json_t *options,
+		       bool strict, struct kt_err *err);
 /* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
  * lock. */
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err);
@@ -163,6 +176,10 @@ int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_
 void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node);
 /* A reference to the node's observer; NULL for the controller. Under no lock. */
 struct fb_observer *fb_node_observer(struct fb_cluster *cluster, struct fb_node *node);
+static inline bool fb_node_watched(struct fb_node *node)
+{
+	return atomic_load_explicit(&node->watched, memory_order_acquire);
+}
 
 /* ---- stopping and starting a broker while the others serve; one at a time, under no lock, on no loop ---- */
 
@@ -183,9 +200,12 @@ int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct
 
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
-/* Does what is due by the broker's clock: aborts transactions that take too long, removes old segments. From any thread,
- * now and then; at_once, whatever the configured intervals, when the clock was moved. */
+/* Does what is due: aborts transactions that take too long and removes old segments, by the broker's clock; fences brokers
+ * that fell silent, by real time. From any thread, now and then; at_once, whatever the configured intervals, when the clock
+ * was moved. */
 void fb_cluster_tick(struct fb_cluster *cluster, bool at_once);
+/* Fences brokers whose session is over. */
+void fb_sessions_expire(struct fb_cluster *cluster);
 
 /* ---- under the lock ---- */
 
@@ -199,14 +219,24 @@ int32_t fb_cluster_any(const struct fb_cluster *cluster);
 bool fb_node_runs(const struct fb_cluster *cluster, int32_t id);
 /* Registers one of our brokers, as fb_cluster_join() does all of them. */
 int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err);
-/* New leaders where one is missing, or has stopped. */
-void fb_cluster_elect(struct fb_cluster *cluster);
+/* ---- leaders (leaders.c) ---- */
+
+/* A new partition: the replicas that run are in sync, the first of them leads. */
+void fb_partition_begin(const struct fb_cluster *cluster, struct fb_partition *partition);
+bool fb_broker_leads(const struct fb_cluster *cluster, int32_t id);
+/* Takes one of our brokers, which runs no more, out of all ISRs, and elects other leaders. Written, but the batch is left
+ * open, as by the next function. */
+void fb_broker_leaves(struct fb_cluster *cluster, int32_t id);
+/* Elects leaders where there is none, and one can be. */
+void fb_leaderless_elect(struct fb_cluster *cluster);
+/* All replicas that run come to be in sync. Writes whole batches. */
+void fb_replicas_catch_up(struct fb_cluster *cluster);
+
 /* ---- sessions (heartbeats.c) ---- */
 
-/* Did a heartbeat come within broker.session.timeout.ms? Always, for our own brokers that run. */
+/* Did a heartbeat come within broker.session.timeout.ms? Always, for our own brokers that run. By a clock that nobody
+ * can move: it waits for a client. */
 bool fb_broker_in_session(const struct fb_cluster *cluster, const struct fb_broker *broker);
-/* Is it out of service: has it not asked to be unfenced, or fallen silent since? */
-bool fb_broker_fenced(const struct fb_cluster *cluster, const struct fb_broker *broker);
 struct kw_BrokerHeartbeatRequest;
 struct kw_BrokerHeartbeatResponse;
 /* A heartbeat of this epoch. */
@@ -216,7 +246,7 @@ void fb_broker_beat(struct fb_cluster *cluster, struct fb_broker *broker, const 
 /* What the checks of config/ see. Arrays live in arena. NULL when memory is exhausted. */
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena);
 struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct fb_node *self);
-/* Registers a broker (checked before). Takes everything it needs by copy. */
+/* Registers a broker (checked before) and writes it. Takes everything it needs by copy. */
 int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
 			bool amends, int64_t *epoch);
 void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id);
@@ -238,8 +268,8 @@ void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic);
 /* Kafka's Topic.isInternal. */
 bool fb_topic_is_internal(struct kw_str name);
 
-/* Applies changes of configuration and all that follows: topics' values and chains, observers. On an error (a validator
- * that cannot be made) nothing is changed. */
+/* Applies changes of configuration and all that follows: topics' values and chains, observers; and writes them (see
+ * metadata_records.h). On an error (a validator that cannot be made) nothing is changed. */
 int fb_cluster_configure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err);
 /* Would fb_cluster_configure() fail? For validateOnly. */
 int fb_cluster_configure_check(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
+#include "lib/wire/produce_release.h"
 
 /* Configuration as the validators of a topic see it: the topic's own value, then that of a broker. In Kafka each partition
  * follows the static values of the broker that leads it. Here a topic has one configuration and one chain of validators for
@@ -64,19 +66,21 @@ static void read_retention(struct lookup *lookup, struct fb_retention *retention
 	retention->bytes = number(lookup, "retention.bytes", -1);
 }
 
+/* In what the release has no configuration for, it is as it always was there. */
 static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 {
 	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
 	const char *codec = config(lookup, "compression.type");
 
-	conf->maxMessageBytes = (int32_t)number(lookup, "max.message.bytes", 1048588);
-	conf->maxDecompressedMessageBytes = (int32_t)number(lookup, "max.decompressed.message.bytes", INT32_MAX - 8);
-	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", 1073741824);
-	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", INT64_MAX);
-	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", 3600000);
+	*conf = kw_release_conf(kw_release_find(lookup->cluster->release->name));
+	conf->maxMessageBytes = (int32_t)number(lookup, "max.message.bytes", conf->maxMessageBytes);
+	conf->maxDecompressedMessageBytes =
+		(int32_t)number(lookup, "max.decompressed.message.bytes", conf->maxDecompressedMessageBytes);
+	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", conf->segmentBytes);
+	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", conf->beforeMaxMs);
+	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", conf->afterMaxMs);
 	conf->compact = policy && list_has(policy, "compact");
 	conf->logAppendTime = type && strcmp(type, "LogAppendTime") == 0;
-	conf->compression = -1;
 	if (codec && strcmp(codec, "uncompressed") == 0)
 		conf->compression = KW_NONE;
 	else if (codec && strcmp(codec, "producer") != 0)
@@ -214,6 +218,12 @@ static void install(struct outcome *outcome)
 	topic->chain_key = outcome->key;
 }
 
+/* Does a mutant keep the topic's present validators, whatever the list is now? */
+static bool keeps_chain(const struct fb_topic *topic, const char *classes)
+{
+	return topic->chain_key && (fb_mutant(FB_M_LIST_FIXED) || (fb_mutant(FB_M_LIST_STAYS) && (!classes || !*classes)));
+}
+
 static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_err *err)
 {
 	struct fb_hook_env env = {config, fb_hook_line, lookup, lookup->cluster->plugins};
@@ -221,6 +231,8 @@ static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_
 	const char *present = outcome->topic->chain_key;
 	int code = 0;
 
+	if (keeps_chain(outcome->topic, classes))
+		return 0;
 	outcome->key = chain_key(lookup, classes ? classes : "");
 	if (!outcome->key)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
@@ -232,6 +244,12 @@ static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_
 	if (code) {
 		fb_chain_unref(outcome->chain);
 		outcome->chain = NULL;
+	}
+	if (code == KT_EUNKNOWN && fb_mutant(FB_M_UNKNOWN_VALIDATOR_TAKEN))
+		return 0;
+	if (code && fb_mutant(FB_M_REFUSED_LIST_CLEARS)) {
+		fb_chain_unref(outcome->topic->chain);
+		outcome->topic->chain = NULL;
 	}
 	if (code || (present && strcmp(outcome->key, present) == 0)) {
 		free(outcome->key);
@@ -368,11 +386,13 @@ static int reconfigure(struct fb_cluster *cluster, const struct fb_change *chang
 
 static int apply(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, bool keep, struct kt_err *err)
 {
+	int32_t written = cluster->metadata.nrecords;
 	struct kw_arena arena;
 	struct fb_change *old;
 	int code;
 
 	kw_arena_init(&arena, 0);
+	fb_write_configs(cluster, changes, n);   /* before: their strings may lie in what they change */
 	old = present(cluster, changes, n, &arena);
 	code = old ? fb_configs_apply(cluster->configs, changes, n) : KT_ENOMEM;
 	if (code)
@@ -381,8 +401,8 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 		code = reconfigure(cluster, old, n, keep, err);
 	if (old && (code || !keep))
 		fb_configs_apply(cluster->configs, old, n);
-	else if (!code)
-		cluster->metadata_offset += (int64_t)n;
+	if (code || !keep)
+		fb_metadata_rewind(&cluster->metadata, written);
 	kw_arena_fini(&arena);
 	return code;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 enum {
@@ -255,7 +256,7 @@ static bool merge(const struct session *session, const struct kw_FetchRequest *b
 	struct fb_twins *twins;
 	size_t listed = lists.had + lists.asked;
 
-	lists.all = listed + (session ? forgotten(body) : 0);
+	lists.all = listed + (session && !fb_mutant(FB_M_SESSION_FORGETS_NOTHING) ? forgotten(body) : 0);
 	lists.wants = kw_alloc(arena, (listed ? listed : 1) * sizeof *lists.wants);
 	lists.names = kw_alloc(arena, (lists.all ? lists.all : 1) * sizeof *lists.names);
 	if (!lists.wants || !lists.names)
@@ -275,7 +276,7 @@ static bool merge(const struct session *session, const struct kw_FetchRequest *b
 		if (twins[i].first != i || twins[i].last >= listed)
 			continue;
 		out->wants[out->n] = lists.wants[i];
-		out->wants[out->n++].data = lists.wants[twins[i].last].data;
+		out->wants[out->n++].data = lists.wants[fb_mutant(FB_M_SESSION_KEEPS_OFFSET) ? i : twins[i].last].data;
 	}
 	return true;
 }
@@ -332,9 +333,9 @@ static int16_t begin_full(struct fb_fetch_sessions *sessions, const struct kw_Fe
 {
 	struct session *given_up = body->sessionId ? find(sessions, body->sessionId) : NULL;
 
-	if (given_up)
+	if (given_up && !fb_mutant(FB_M_SESSION_NEVER_ENDED))
 		drop(sessions, given_up);
-	out->lasting = body->sessionEpoch == INITIAL_EPOCH;
+	out->lasting = body->sessionEpoch == INITIAL_EPOCH || fb_mutant(FB_M_SESSION_ALWAYS);
 	return merge(NULL, body, arena, out) ? 0 : KW_ERR_UNKNOWN_SERVER_ERROR;
 }
 
@@ -377,10 +378,11 @@ static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struc
 	int16_t error;
 
 	if (!session)
-		return KW_ERR_FETCH_SESSION_ID_NOT_FOUND;
-	if (session->epoch != body->sessionEpoch)
+		return fb_mutant(FB_M_SESSION_UNKNOWN_CODE) ? KW_ERR_INVALID_FETCH_SESSION_EPOCH
+							    : KW_ERR_FETCH_SESSION_ID_NOT_FOUND;
+	if (session->epoch != body->sessionEpoch && !fb_mutant(FB_M_SESSION_EPOCH_UNCHECKED))
 		return KW_ERR_INVALID_FETCH_SESSION_EPOCH;
-	if (session->by_id != out->by_id)
+	if (session->by_id != out->by_id && !fb_mutant(FB_M_SESSION_IDS_UNCHECKED))
 		return KW_ERR_FETCH_SESSION_TOPIC_ID_ERROR;
 	error = asked_for(body) || forgotten(body) ? change(sessions, session, body, arena, out) : go_on(session, arena, out);
 	if (error || out->n == 0)

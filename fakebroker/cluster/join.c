@@ -1,7 +1,7 @@
 /* Our own brokers register at our own controller: the same check as for any other broker. */
 #include <stdio.h>
 
-#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/metadata_records.h"
 
 static size_t own_features(const struct fb_release *release, struct fb_feature_range *features)
 {
@@ -29,6 +29,18 @@ static int check_sensitive(const struct fb_cluster_view *view, int32_t node, str
 		       node, level, found->name.n, found->name.s, found->message);
 }
 
+/* As its first heartbeat does. */
+static void unfence(struct fb_cluster *cluster, struct fb_broker *broker)
+{
+	fb_write_uncordoned(cluster, broker);
+	fb_wrote(cluster);
+	broker->fenced = false;
+	fb_write_fencing(cluster, broker);
+	fb_leaderless_elect(cluster);
+	fb_wrote(cluster);
+	fb_replicas_catch_up(cluster);
+}
+
 static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_arena *arena, struct kt_err *err)
 {
 	struct fb_feature_range features[FB_NFEATURES];
@@ -37,7 +49,7 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	struct fb_static_config *statics = NULL;
 	struct fb_register_view request = {
 		.version = (int16_t)cluster->registrationVersion, .brokerId = node->id,
-		.clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId,
+		.clusterId = kw_str(cluster->id), .incarnationId = node->incarnationId, .rack = kw_str(node->rack),
 		.listeners = &listener, .nlisteners = 1, .features = features,
 		.nfeatures = own_features(cluster->release, features), .logDirs = &node->logDir, .nlogDirs = 1,
 	};
@@ -64,8 +76,8 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	broker = fb_cluster_broker(cluster, node->id);
 	broker->own = true;
-	broker->fenced = false;
-	broker->rack = node->rack;
+	if (broker->fenced)
+		unfence(cluster, broker);
 	return 0;
 }
 
@@ -100,13 +112,16 @@ int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err)
 
 	cluster->registrationVersion = (int)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
 							    "kit.registration.version", FB_STATICS_VERSION);
-	if (cluster->levels.v[FB_ELR_VERSION] == 0)
-		return 0;
 	kw_arena_init(&arena, 0);
-	view = fb_cluster_view(cluster, &arena);
-	n = view ? fb_elr_changes(view, &arena, &changes) : KT_ENOMEM;
-	if (n > 0)
+	if (cluster->levels.v[FB_ELR_VERSION] > 0) {
+		view = fb_cluster_view(cluster, &arena);
+		n = view ? fb_elr_changes(view, &arena, &changes) : KT_ENOMEM;
+	}
+	if (n >= 0) {
+		fb_write_bootstrap(cluster, changes, (size_t)n);
+		cluster->features_epoch = cluster->metadata.end - 1;
 		n = fb_configs_apply(cluster->configs, changes, (size_t)n);
+	}
 	kw_arena_fini(&arena);
 	return n < 0 ? kt_fail(err, KT_ENOMEM, "out of memory") : 0;
 }

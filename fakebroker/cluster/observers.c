@@ -1,6 +1,7 @@
 /* The brokers' observers: made at the start, exchanged while requests pass, closed at the end. */
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 
 /* Configuration as the observer of a node sees it. The lock is taken for each question, so that create() of a plugin
  * may take its time. */
@@ -8,6 +9,7 @@ struct lookup {
 	struct fb_cluster *cluster;
 	int32_t node;
 	const char *mode;            /* in place of observer.mode, or NULL */
+	const json_t *options;       /* texts by the rest of their names behind "observer.": before the configuration's; or NULL */
 	struct kw_arena arena;
 };
 
@@ -19,6 +21,12 @@ static const char *config(void *arg, const char *name)
 
 	if (lookup->mode && strcmp(name, "observer.mode") == 0)
 		return lookup->mode;
+	if (strncmp(name, FB_OBSERVER_PREFIX, strlen(FB_OBSERVER_PREFIX)) == 0) {
+		const char *given = json_string_value(json_object_get(lookup->options, name + strlen(FB_OBSERVER_PREFIX)));
+
+		if (given)
+			return given;
+	}
 	pthread_rwlock_rdlock(&lookup->cluster->lock);
 	v = fb_configs_get(lookup->cluster->configs, FB_BROKER, KW_NULL_STR, lookup->node, name, &lookup->arena, NULL);
 	if (v.n < 0)   /* an option of a plugin is no known configuration */
@@ -32,18 +40,25 @@ static bool is_what_they_ask_for(const struct fb_observer *present, const char *
 {
 	const char *mode = config(lookup, "observer.mode");
 
-	return present && strcmp(fb_observer_classes(present), classes) == 0 &&
+	return present && !lookup->options && strcmp(fb_observer_classes(present), classes) == 0 &&
 	       fb_observer_queued(present) == (mode && strcmp(mode, "queued") == 0);
 }
+
+struct wanted {
+	const char *classes, *mode;
+	const json_t *options;
+	bool strict;
+};
 
 /* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
  * they ask for. Strict: a class that cannot be had is told in err instead of the log, and 0 returned. The log
  * outlives every observer; the configuration is asked only while one is made. */
-static int make(struct fb_cluster *cluster, int32_t node, const char *classes, const char *mode,
-		const struct fb_observer *present, bool strict, struct fb_observer **out, struct kt_err *err)
+static int make(struct fb_cluster *cluster, int32_t node, const struct wanted *wanted, const struct fb_observer *present,
+		struct fb_observer **out, struct kt_err *err)
 {
+	const char *classes = wanted->classes;
 	struct kt_err why = {0};
-	struct lookup lookup = {.cluster = cluster, .node = node, .mode = mode};
+	struct lookup lookup = {.cluster = cluster, .node = node, .mode = wanted->mode, .options = wanted->options};
 	struct fb_hook_env env = {config, fb_hook_line, &lookup, cluster->plugins};
 	int code = 0;
 
@@ -53,18 +68,19 @@ static int make(struct fb_cluster *cluster, int32_t node, const char *classes, c
 		classes = config(&lookup, "observer.class.name");
 	if (!classes)
 		classes = "";
-	if (strict)
+	if (wanted->strict)
 		env.log = NULL;   /* the caller tells it */
 	if (!is_what_they_ask_for(present, classes, &lookup))
 		code = fb_observer_new(classes, &env, out, &why);
 	kw_arena_fini(&lookup.arena);
-	if (code || (strict && why.code))
+	if (code || (wanted->strict && why.code))
 		kt_fail(err, why.code, "%s", why.text);
 	return code;
 }
 
 int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, int32_t *node, struct kt_err *err)
 {
+	const struct wanted wanted = {.classes = classes, .strict = true};
 	size_t n = classes ? 1 : cluster->nnodes - 1;
 	struct kt_err why = {0};
 
@@ -72,7 +88,7 @@ int fb_cluster_observe_check(struct fb_cluster *cluster, const char *classes, in
 		struct fb_observer *made;
 
 		*node = cluster->nodes[i].id;
-		make(cluster, *node, classes, NULL, NULL, true, &made, &why);
+		make(cluster, *node, &wanted, NULL, &made, &why);
 		fb_observer_unref(made);
 	}
 	return why.code ? kt_fail(err, why.code, "%s", why.text) : 0;
@@ -88,7 +104,8 @@ static void close_observer(struct fb_observer *observer, int64_t timeout)
 {
 	if (!observer)
 		return;
-	fb_observer_close(observer, timeout, NULL);
+	if (fb_observer_close(observer, timeout, NULL) < 0 && fb_mutant(FB_M_CLOSE_UNBOUNDED))
+		nanosleep(&(struct timespec){.tv_sec = 4}, NULL);
 	fb_observer_unref(observer);
 }
 
@@ -140,10 +157,21 @@ static bool runs(struct fb_cluster *cluster, const struct fb_node *node)
 	return !stopped;
 }
 
-/* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
-int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, bool strict,
-		       struct kt_err *err)
+/* Puts an observer, or none, into force. Under the cluster's lock. */
+static void install(struct fb_node *node, struct fb_observer *observer)
 {
+	node->observer = observer;
+	if (observer)
+		fb_observer_passed_by(observer, &node->passed);
+	atomic_store_explicit(&node->wants_produce, observer && fb_observer_wants_produce(observer), memory_order_release);
+	atomic_store_explicit(&node->watched, observer && !fb_observer_idle(observer), memory_order_release);
+}
+
+/* Made before and closed after they are exchanged, both under no lock: requests pass meanwhile. */
+int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, const json_t *options,
+		       bool strict, struct kt_err *err)
+{
+	const struct wanted wanted = {classes, mode, options, strict};
 	struct fb_observer *observers[FB_MAX_NODES] = {NULL};
 	size_t n = cluster->nnodes - 1;
 	struct kt_err why = {0};
@@ -154,7 +182,7 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 		if (!runs(cluster, &cluster->nodes[i]))
 			continue;
 		present = fb_node_observer(cluster, &cluster->nodes[i]);
-		make(cluster, cluster->nodes[i].id, classes, mode, present, strict, &observers[i], &why);
+		make(cluster, cluster->nodes[i].id, &wanted, present, &observers[i], &why);
 		fb_observer_unref(present);
 	}
 	pthread_rwlock_wrlock(&cluster->lock);
@@ -162,7 +190,7 @@ int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const ch
 		struct fb_observer *old = cluster->nodes[i].observer;
 
 		if (observers[i] && !cluster->nodes[i].stopped) {
-			cluster->nodes[i].observer = observers[i];
+			install(&cluster->nodes[i], observers[i]);
 			observers[i] = old;
 		}
 	}
@@ -177,7 +205,7 @@ void fb_cluster_close_observers(struct fb_cluster *cluster)
 
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
 		observers[i] = cluster->nodes[i].observer;
-		cluster->nodes[i].observer = NULL;
+		install(&cluster->nodes[i], NULL);
 	}
 	close_all(cluster, observers, cluster->nnodes - 1);
 }
@@ -188,11 +216,11 @@ int fb_node_observe(struct fb_cluster *cluster, struct fb_node *node, struct kt_
 	struct fb_observer *made;
 	int64_t timeout;
 
-	if (make(cluster, node->id, NULL, NULL, NULL, false, &made, &why) < 0)
+	if (make(cluster, node->id, &(struct wanted){0}, NULL, &made, &why) < 0)
 		return kt_fail(err, why.code == KT_ENOMEM ? KT_ENOMEM : KT_EPLUGIN, "%s", why.text);
 	pthread_rwlock_wrlock(&cluster->lock);
 	if (!node->observer) {   /* else somebody exchanges all of them right now */
-		node->observer = made;
+		install(node, made);
 		made = NULL;
 	}
 	timeout = shutdown_timeout(cluster, node);
@@ -208,7 +236,7 @@ void fb_node_close_observer(struct fb_cluster *cluster, struct fb_node *node)
 
 	pthread_rwlock_wrlock(&cluster->lock);
 	observer = node->observer;
-	node->observer = NULL;
+	install(node, NULL);
 	timeout = shutdown_timeout(cluster, node);
 	pthread_rwlock_unlock(&cluster->lock);
 	close_observer(observer, timeout);

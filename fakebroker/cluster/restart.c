@@ -1,9 +1,9 @@
 /* Stopping and starting one of our brokers while the others serve. */
 #include <stdlib.h>
 
-#include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/cluster/metadata_records.h"
 
 enum { CLOSE_MS = 2000 };
 
@@ -34,65 +34,33 @@ int32_t fb_cluster_any(const struct fb_cluster *cluster)
 	return node ? node->id : -1;
 }
 
-/* ---- leaders ---- */
-
-/* The first replica in sync that runs. All that run are in sync; of a partition without a leader, only the last one is. */
-static int32_t choose(const struct fb_cluster *cluster, const struct fb_partition *partition)
-{
-	const struct fb_topic *topic = partition->topic;
-	const int32_t *replicas = topic->replicas + partition->index * topic->replicationFactor;
-
-	if (partition->leader == FB_NO_LEADER)
-		return fb_node_runs(cluster, partition->lastLeader) ? partition->lastLeader : FB_NO_LEADER;
-	for (int32_t r = 0; r < topic->replicationFactor; r++)
-		if (fb_node_runs(cluster, replicas[r]))
-			return replicas[r];
-	return FB_NO_LEADER;
-}
-
-static void elect(struct fb_cluster *cluster, struct fb_partition *partition)
-{
-	int32_t leader;
-
-	if (fb_node_runs(cluster, partition->leader))
-		return;
-	leader = choose(cluster, partition);
-	if (leader == partition->leader)
-		return;
-	pthread_mutex_lock(&partition->lock);
-	if (leader != FB_NO_LEADER)
-		partition->lastLeader = leader;
-	partition->leader = leader;
-	partition->leaderEpoch++;
-	if (fb_epochs_begin(&partition->epochs, partition->leaderEpoch, partition->log.logEndOffset) < 0)
-		fb_log_line(KASSAY_ERROR, "no memory to remember epoch %d of %s-%d", partition->leaderEpoch,
-			    partition->topic->name, partition->index);
-	pthread_mutex_unlock(&partition->lock);
-	cluster->metadata_offset++;
-}
-
-void fb_cluster_elect(struct fb_cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->ntopics; i++)
-		for (int32_t p = 0; p < cluster->topics[i]->npartitions; p++)
-			elect(cluster, &cluster->topics[i]->partitions[p]);
-}
-
 /* ---- stopping ---- */
 
-/* What the controller does of a broker that may go. It is registered still, unless somebody unregistered it. */
+/* What the controller does of a broker that wants to go: if it leads anything, others do first. It is registered still,
+ * unless somebody unregistered it. */
 static void retire(struct fb_cluster *cluster, struct fb_node *node)
 {
 	struct fb_broker *broker = fb_cluster_broker(cluster, node->id);
+	bool leads = fb_broker_leads(cluster, node->id);
 
 	node->stopped = true;
-	if (broker && broker->own) {
-		broker->own = false;
-		broker->fenced = broker->inControlledShutdown = true;
-		broker->contact_ns = 0;
-		cluster->metadata_offset++;
+	if (!broker || !broker->own) {
+		fb_broker_leaves(cluster, node->id);
+		fb_wrote(cluster);
+		return;
 	}
-	fb_cluster_elect(cluster);
+	if (leads) {
+		broker->inControlledShutdown = true;
+		fb_write_controlled_shutdown(cluster, broker);
+		fb_broker_leaves(cluster, node->id);
+		fb_wrote(cluster);
+	}
+	broker->own = false;
+	broker->fenced = true;
+	broker->contact_ns = 0;
+	fb_broker_leaves(cluster, node->id);
+	fb_write_fencing(cluster, broker);
+	fb_wrote(cluster);
 }
 
 int fb_node_stop(struct fb_cluster *cluster, struct fb_node *node, bool *held, struct kt_err *err)
@@ -157,7 +125,6 @@ static int readmit(struct fb_cluster *cluster, struct fb_node *node, const struc
 		node->incarnationId = former;   /* that of the registration, which is ours still */
 		code = KT_EPEER;
 	} else if (n == 0 || fb_topics_reconfigure(cluster, has_validators(changes, n), &why) == 0) {
-		fb_cluster_elect(cluster);
 		return 0;
 	}
 	retire(cluster, node);

@@ -28,6 +28,24 @@ int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name
 	return code ? code : fb_configs_check_static(cluster->configs, name, value, err);
 }
 
+/* node.id and broker.id are one thing under two names: who sets one has the other, unless it is set, too
+ * (KafkaConfig.populateSynonyms). */
+static int set_other_id(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
+			struct kt_err *err)
+{
+	struct kw_str other;
+
+	if (kw_str_is(name, "node.id"))
+		other = kw_str("broker.id");
+	else if (kw_str_is(name, "broker.id"))
+		other = kw_str("node.id");
+	else
+		return 0;
+	if (fb_configs_static(cluster->configs, node, other).n >= 0)
+		return 0;
+	return fb_configs_set_static(cluster->configs, node, other, value, err);
+}
+
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err)
 {
@@ -36,6 +54,8 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 
 	if (!code)
 		code = fb_configs_set_static(cluster->configs, node, name, value, err);
+	if (!code)
+		code = set_other_id(cluster, node, name, value, err);
 	if (code || fb_configdef_find(cluster->defs, FB_BROKER, name))
 		return code;
 	near = fb_configdef_near(cluster->defs, FB_BROKER, name);

@@ -63,6 +63,7 @@ void fb_cluster_tick(struct fb_cluster *cluster, bool at_once)
 	txns = is_due(&cluster->txns_due, now, every_txns) || at_once;
 	retention = is_due(&cluster->retention_due, now, every_retention) || at_once;
 	pthread_mutex_unlock(&cluster->tick_lock);
+	fb_sessions_expire(cluster);
 	if (txns)
 		fb_txn_expire(cluster);
 	if (retention)

@@ -83,6 +83,7 @@ void fb_topic_unref(struct fb_topic *topic)
 	free(topic->chain_key);
 	free(topic->partitions);
 	free(topic->replicas);
+	free(topic->in_sync);
 	free(topic->name);
 	free(topic);
 }
@@ -131,19 +132,6 @@ static void assign(struct fb_cluster *cluster, struct fb_topic *topic)
 	}
 }
 
-/* The first replica leads, unless it is stopped. */
-static void choose_leader(const struct fb_cluster *cluster, struct fb_topic *topic, int32_t index)
-{
-	const int32_t *replicas = topic->replicas + index * topic->replicationFactor;
-	struct fb_partition *partition = &topic->partitions[index];
-
-	partition->leader = FB_NO_LEADER;
-	for (int32_t r = 0; r < topic->replicationFactor && partition->leader == FB_NO_LEADER; r++)
-		if (fb_node_runs(cluster, replicas[r]))
-			partition->leader = replicas[r];
-	partition->lastLeader = partition->leader == FB_NO_LEADER ? replicas[0] : partition->leader;
-}
-
 static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32_t rf, size_t log_max)
 {
 	struct fb_topic *topic = calloc(1, sizeof *topic);
@@ -154,8 +142,9 @@ static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32
 	topic->name = strndup(name.s, (size_t)name.n);
 	topic->replicationFactor = rf;
 	topic->replicas = calloc((size_t)npartitions * (size_t)rf, sizeof *topic->replicas);
+	topic->in_sync = calloc(2 * (size_t)npartitions * (size_t)rf, sizeof *topic->in_sync);
 	topic->partitions = calloc((size_t)npartitions, sizeof *topic->partitions);
-	if (!topic->name || !topic->replicas || !topic->partitions) {
+	if (!topic->name || !topic->replicas || !topic->in_sync || !topic->partitions) {
 		fb_topic_unref(topic);
 		return NULL;
 	}
@@ -165,6 +154,8 @@ static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32
 
 		partition->topic = topic;
 		partition->index = i;
+		partition->isr.v = topic->in_sync + 2 * i * rf;
+		partition->elr.v = partition->isr.v + rf;
 		pthread_mutex_init(&partition->lock, NULL);
 		fb_log_init(&partition->log, log_max);
 		fb_producers_init(&partition->producers);
@@ -190,7 +181,6 @@ static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
 	ids[k] = topic;
 	v[i] = topic;
 	cluster->ntopics++;
-	cluster->metadata_offset++;
 	return 0;
 }
 
@@ -211,7 +201,7 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 	else
 		assign(cluster, topic);
 	for (int32_t i = 0; i < npartitions; i++) {
-		choose_leader(cluster, topic, i);
+		fb_partition_begin(cluster, &topic->partitions[i]);
 		if (fb_epochs_begin(&topic->partitions[i].epochs, 0, 0) < 0) {
 			fb_topic_unref(topic);
 			return kt_fail(err, KT_ENOMEM, "out of memory");
@@ -234,7 +224,6 @@ void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
 		(cluster->ntopics - k) * sizeof *cluster->topics_by_id);
 	memmove(&cluster->topics[i], &cluster->topics[i + 1], (cluster->ntopics - i) * sizeof *cluster->topics);
 	fb_configs_forget(cluster->configs, FB_TOPIC, kw_str(topic->name));
-	cluster->metadata_offset++;
 	fb_topic_unref(topic);
 }
 

@@ -1,8 +1,10 @@
+#include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/transactions.h"
 
 #include <stdlib.h>
 
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/message.h"
 
@@ -83,8 +85,12 @@ int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err)
 
 	if (fb_topic_find(cluster, kw_str(topic_name)))
 		return 0;
-	return fb_topic_create(cluster, kw_str(topic_name), config(cluster, first, "transaction.state.log.num.partitions", 50),
-			       replicas < brokers ? replicas : brokers, NULL, &topic, err);
+	if (fb_topic_create(cluster, kw_str(topic_name), config(cluster, first, "transaction.state.log.num.partitions", 50),
+			    replicas < brokers ? replicas : brokers, NULL, &topic, err) < 0)
+		return err->code;
+	fb_write_topic(cluster, topic, NULL, 0);
+	fb_wrote(cluster);
+	return 0;
 }
 
 /* ---- the ids ---- */
@@ -148,6 +154,8 @@ static struct fb_txn *add(struct fb_transactions *transactions, struct kw_str id
 	v[at] = txn;
 	transactions->n++;
 	txn->producerEpoch = txn->lastProducerEpoch = NO_EPOCH;
+	if (fb_mutant(FB_M_FIRST_EPOCH_ONE))
+		txn->producerEpoch = 0;
 	txn->producerId = txn->lastProducerId = -1;
 	txn->started_ms = -1;
 	return txn;
@@ -181,7 +189,7 @@ static int16_t complete(struct fb_cluster *cluster, struct fb_txn *txn, bool com
 {
 	struct fb_marker marker = {
 		.producerId = txn->producerId, .producerEpoch = txn->producerEpoch, .coordinatorEpoch = COORDINATOR_EPOCH,
-		.commit = commit, .bumped = bumped, .timestamp = fb_cluster_now(cluster),
+		.commit = commit != fb_mutant(FB_M_END_INVERTED), .bumped = bumped, .timestamp = fb_cluster_now(cluster),
 	};
 	int16_t error = 0;
 
@@ -208,7 +216,8 @@ static int16_t next_epoch(int16_t epoch)
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
 	txn->lastProducerEpoch = txn->producerEpoch;
-	txn->producerEpoch = next_epoch(txn->producerEpoch);
+	if (!fb_mutant(FB_M_INIT_ABORT_UNFENCED))
+		txn->producerEpoch = next_epoch(txn->producerEpoch);
 	complete(cluster, txn, false, false);
 }
 
@@ -244,11 +253,12 @@ static int16_t increment(struct fb_txn *txn, int16_t expected)
 {
 	if (expected == NO_EPOCH || txn->producerEpoch == NO_EPOCH || expected == txn->producerEpoch) {
 		txn->lastProducerEpoch = expected == NO_EPOCH ? NO_EPOCH : txn->producerEpoch;
-		txn->producerEpoch++;
+		if (!fb_mutant(FB_M_INIT_KEEPS_EPOCH) || txn->producerEpoch == NO_EPOCH)
+			txn->producerEpoch++;
 		return 0;
 	}
 	/* Asked once more, as the answer was lost: a producer that came later would have set this to NO_EPOCH. */
-	return expected == txn->lastProducerEpoch ? 0 : KW_ERR_PRODUCER_FENCED;
+	return expected == txn->lastProducerEpoch || fb_mutant(FB_M_NAMED_EPOCH_UNCHECKED) ? 0 : KW_ERR_PRODUCER_FENCED;
 }
 
 static int16_t init_producer(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer,
@@ -257,11 +267,12 @@ static int16_t init_producer(struct fb_cluster *cluster, struct fb_txn *txn, str
 	bool named = producer->producerId >= 0;
 	int16_t error = 0;
 
-	if (named && !is_known(txn, producer))
+	if (named && !is_known(txn, producer) && !fb_mutant(FB_M_NAMED_UNCHECKED))
 		return KW_ERR_PRODUCER_FENCED;
 	if (txn->state == FB_TXN_ONGOING) {
-		fence(cluster, txn);
-		return KW_ERR_CONCURRENT_TRANSACTIONS;
+		if (!fb_mutant(FB_M_INIT_LEAVES_OPEN))
+			fence(cluster, txn);
+		return fb_mutant(FB_M_INIT_ABORT_CODE) ? KW_ERR_INVALID_TXN_STATE : KW_ERR_CONCURRENT_TRANSACTIONS;
 	}
 	if (exhausted(txn) && (!named || producer->producerEpoch == txn->producerEpoch))
 		rotate(cluster, txn, named);
@@ -284,7 +295,9 @@ int16_t fb_txn_init_producer(struct fb_cluster *cluster, int32_t node, struct fb
 	int16_t error = KW_ERR_UNKNOWN_SERVER_ERROR;
 	struct fb_txn *txn;
 
-	if (timeoutMs <= 0 || timeoutMs > config(cluster, node, "transaction.max.timeout.ms", 900000))
+	if ((timeoutMs <= 0 && !fb_mutant(FB_M_TIMEOUT_SIGN_UNCHECKED)) ||
+	    timeoutMs > (fb_mutant(FB_M_TIMEOUT_UNLIMITED) ? INT32_MAX
+							   : config(cluster, node, "transaction.max.timeout.ms", 900000)))
 		return KW_ERR_INVALID_TRANSACTION_TIMEOUT;
 	pthread_mutex_lock(&transactions->lock);
 	txn = find(transactions, producer->transactionalId);
@@ -303,9 +316,11 @@ int16_t fb_txn_init_producer(struct fb_cluster *cluster, int32_t node, struct fb
 
 static int16_t judge(const struct fb_txn *txn, const struct fb_txn_producer *producer)
 {
+	if (txn && fb_mutant(FB_M_TXN_PRODUCER_UNCHECKED))
+		return 0;
 	if (!txn || txn->producerId != producer->producerId)
-		return KW_ERR_INVALID_PRODUCER_ID_MAPPING;
-	return txn->producerEpoch == producer->producerEpoch ? 0 : KW_ERR_PRODUCER_FENCED;
+		return fb_mutant(FB_M_TXN_UNKNOWN_CODE) ? KW_ERR_TRANSACTIONAL_ID_NOT_FOUND : KW_ERR_INVALID_PRODUCER_ID_MAPPING;
+	return txn->producerEpoch == producer->producerEpoch || fb_mutant(FB_M_TXN_EPOCH_UNCHECKED) ? 0 : KW_ERR_PRODUCER_FENCED;
 }
 
 static bool has(const struct fb_txn *txn, const struct fb_txn_partition *partition)
@@ -346,7 +361,7 @@ int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *pro
 	for (size_t i = 0; !error && i < n; i++)
 		if (add_partition(txn, &partitions[i]) < 0)
 			error = KW_ERR_UNKNOWN_SERVER_ERROR;
-	if (!error && txn->state != FB_TXN_ONGOING) {
+	if (!error && txn->state != FB_TXN_ONGOING && !fb_mutant(FB_M_ADD_BEGINS_NOTHING)) {
 		txn->state = FB_TXN_ONGOING;
 		txn->started_ms = fb_cluster_now(cluster);
 	}
@@ -364,7 +379,9 @@ int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *
 	pthread_mutex_lock(&transactions->lock);
 	txn = find(transactions, producer->transactionalId);
 	error = judge(txn, producer);
-	if (!error && !has(txn, partition))
+	if (!error && fb_mutant(FB_M_VERIFY_NEVER))
+		error = KW_ERR_TRANSACTION_ABORTABLE;
+	if (!error && !has(txn, partition) && !fb_mutant(FB_M_VERIFY_ALWAYS))
 		error = KW_ERR_TRANSACTION_ABORTABLE;
 	pthread_mutex_unlock(&transactions->lock);
 	return error;
@@ -390,9 +407,11 @@ static int16_t judge_end(const struct fb_txn *txn, bool commit, bool bump, bool 
 	*done = false;
 	if (txn->state == FB_TXN_ONGOING)
 		return 0;
+	if (fb_mutant(FB_M_END_NOTHING_TAKEN))
+		return 0;
 	if (retry || (!bump && !txn->bumped)) {
 		*done = true;
-		return txn->state == ended ? 0 : KW_ERR_INVALID_TXN_STATE;
+		return txn->state == ended && !fb_mutant(FB_M_END_AGAIN_REFUSED) ? 0 : KW_ERR_INVALID_TXN_STATE;
 	}
 	return commit ? KW_ERR_INVALID_TXN_STATE : 0;
 }
@@ -401,7 +420,8 @@ static void bump_epoch(struct fb_txn *txn)
 {
 	txn->lastProducerEpoch = txn->producerEpoch;
 	txn->lastProducerId = txn->producerId;
-	txn->producerEpoch = next_epoch(txn->producerEpoch);
+	if (!fb_mutant(FB_M_END_NO_BUMP))
+		txn->producerEpoch = next_epoch(txn->producerEpoch);
 }
 
 static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer, bool commit, bool bump)

@@ -8,6 +8,7 @@
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 enum { MAX_VALUE = 32767 };
@@ -114,7 +115,8 @@ static bool check_exists(struct fb_alter *alter)
 
 	if (alter->create)
 		return true;
-	if (alter->resource->resourceType == FB_TOPIC && !facts->topicExists(facts->arg, name))
+	if (alter->resource->resourceType == FB_TOPIC && !fb_mutant(FB_M_MISSING_TOPIC_TAKEN) &&
+	    !facts->topicExists(facts->arg, name))
 		return fb_refuse(alter, KW_ERR_UNKNOWN_TOPIC_OR_PARTITION, "The topic '%.*s' does not exist.",
 			FB_STR(name));
 	if (is_broker(alter) && fb_parse_long(name, 0, INT32_MAX, &id) && !facts->nodeExists(facts->arg, (int32_t)id))
@@ -165,6 +167,17 @@ static const char *resource_text(struct fb_alter *alter)
 	}
 }
 
+/* Alterations that a mutant does not hold against the rules. */
+static bool is_unruled(const struct fb_alter *alter)
+{
+	return fb_mutant(FB_M_MV_ALTER_UNCHECKED) ||
+	       (fb_mutant(FB_M_MV_TOPIC_UNCHECKED) && alter->resource->resourceType == FB_TOPIC && !alter->create) ||
+	       (fb_mutant(FB_M_MV_CREATE_UNCHECKED) && alter->create) ||
+	       (fb_mutant(FB_M_MV_LEGACY_UNCHECKED) && alter->legacy) ||
+	       (fb_mutant(FB_M_MV_BROKER_UNCHECKED) && is_broker(alter) && alter->resource->resourceName.n > 0) ||
+	       (fb_mutant(FB_M_MV_DEFAULT_UNCHECKED) && is_broker(alter) && alter->resource->resourceName.n == 0);
+}
+
 static bool check_mv_rules(struct fb_alter *alter)
 {
 	const char *all = NULL, *message, *name = fb_level_name(alter->facts->level);
@@ -175,9 +188,10 @@ static bool check_mv_rules(struct fb_alter *alter)
 			(enum fb_scope)change->resourceType, change->name);
 		struct kw_str value;
 
-		if (!def || !def->nmv || def->sensitive)
+		if (!def || !def->nmv || def->sensitive || is_unruled(alter))
 			continue;
-		value = change->value.n >= 0 ? change->value : behind(alter, def);
+		value = change->value.n >= 0 ? change->value : fb_mutant(FB_M_MV_DELETE_AS_ZERO) ? kw_str("0")
+											  : behind(alter, def);
 		if (value.n < 0 || fb_mv_check(def, alter->facts->level, value, alter->arena, &message))
 			continue;
 		all = kw_sprintf(alter->arena, "%s%s%s", all ? all : "", all ? "; " : "", message ? message : "");
@@ -210,6 +224,24 @@ static bool make_changes(struct fb_alter *alter)
 	return true;
 }
 
+/* For a mutant: those keys of a refused request whose values could be had. */
+static void make_good_changes(struct fb_alter *alter)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < alter->ntouched; i++) {
+		struct fb_change *change = &alter->touched[i];
+		const struct fb_configdef *def = fb_configdef_find(alter->configs->defs, (enum fb_scope)change->resourceType,
+								   change->name);
+		const char *message;
+
+		if (def && change->value.n >= 0 && fb_config_parse_check(def, change->value, alter->arena, &message))
+			alter->touched[n++] = *change;
+	}
+	alter->ntouched = n;
+	make_changes(alter);
+}
+
 static void at_controller(struct fb_alter *alter)
 {
 	struct fb_kvs merged;
@@ -217,13 +249,15 @@ static void at_controller(struct fb_alter *alter)
 	if (fb_alter_compute(alter, FB_AT_CONTROLLER) && check_changes(alter) && fb_alter_merge(alter, &merged) &&
 	    check_values(alter, &merged) && check_exists(alter) && check_mv_rules(alter))
 		make_changes(alter);
+	else if (fb_mutant(FB_M_GOOD_KEYS_APPLIED))
+		make_good_changes(alter);
 }
 
 /* ---- the broker ---- */
 
 static bool check_duplicates(struct fb_alter *alter)
 {
-	size_t n = (size_t)alter->resource->nconfigs;
+	size_t n = fb_mutant(FB_M_KEY_TWICE_TAKEN) ? 0 : (size_t)alter->resource->nconfigs;
 	struct fb_named *names = kw_alloc(alter->arena, n * sizeof *names);
 	struct fb_twins *twins;
 
@@ -254,7 +288,7 @@ static bool check_nulls(struct fb_alter *alter)
 		if (config->value.n < 0 && (alter->legacy || config->configOperation != FB_DELETE))
 			names[nnull++] = config->name;
 	}
-	if (!nnull)
+	if (!nnull || fb_mutant(FB_M_NULL_TAKEN))
 		return true;
 	all = fb_join(names, nnull, ", ", alter->arena);
 	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Null value not supported for : %.*s", FB_STR(all));
@@ -272,6 +306,8 @@ static bool known_type(const struct fb_alter *alter)
 static void at_broker(struct fb_alter *alter)
 {
 	if (!check_duplicates(alter) || !check_nulls(alter))
+		return;
+	if (!known_type(alter) && fb_mutant(FB_M_UNKNOWN_TYPE_TAKEN))
 		return;
 	if (!known_type(alter))
 		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown resource type %d", alter->resource->resourceType);
@@ -364,7 +400,7 @@ int fb_alter_check(const struct fb_configs *configs, const struct fb_config_fact
 
 		*result = (struct fb_alter_result){.resourceType = resource->resourceType,
 						   .resourceName = resource->resourceName};
-		if (twins[i].first != twins[i].last)
+		if (twins[i].first != twins[i].last && !fb_mutant(FB_M_RESOURCE_TWICE_TAKEN))
 			answer->nresults -= !answer_repeated(&alter, twins[i].first == i);
 		else if (facts->controller)
 			straight(&alter);
@@ -386,7 +422,7 @@ static bool check_create_nulls(struct fb_alter *alter)
 		if (alter->touched[i].value.n < 0)
 			names[nnull++] = alter->touched[i].name;
 	}
-	if (!nnull)
+	if (!nnull || fb_mutant(FB_M_CREATE_NULL_TAKEN))
 		return true;
 	all = fb_join(names, nnull, ",", alter->arena);
 	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Null value not supported for topic configs: %.*s", FB_STR(all));

@@ -43,6 +43,14 @@ bool fb_alter_check_topic(struct fb_alter *alter, const struct fb_kvs *merged);
 bool fb_alter_check_group(struct fb_alter *alter, const struct fb_kvs *merged);
 bool fb_alter_check_client_metrics(struct fb_alter *alter, const struct fb_kvs *merged);
 
+/* What check_topic ends with: a topic's remote storage. */
+bool fb_alter_check_remote(struct fb_alter *alter, const struct fb_kvs *merged);
+
+/* A value of the resource as it would be: its own, or what it inherits; null if there is none. */
+struct kw_str fb_alter_value(struct fb_alter *alter, const struct fb_kvs *merged, const char *name);
+/* The same as a number, 0 if it is none; of a BOOLEAN 0 or 1. */
+int64_t fb_alter_number(struct fb_alter *alter, const struct fb_kvs *merged, const char *name);
+
 /* Refuses the first bad value in order of definition. Unknown names are none of its business. */
 bool fb_alter_check_values(struct fb_alter *alter, const struct fb_kvs *merged, enum fb_scope scope, int16_t code);
 /* The name of the request, the first in Java's order, that the scope does not define; null if there is none. */

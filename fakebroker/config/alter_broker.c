@@ -6,6 +6,7 @@
 #include "fakebroker/config/effective.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 /* ---- BROKER ---- */
@@ -15,19 +16,41 @@ static bool check_is_self(struct fb_alter *alter, const char *expected)
 	struct kw_str name = alter->resource->resourceName;
 	int64_t id;
 
+	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id) && fb_mutant(FB_M_BROKER_NAME_ANY))
+		return true;
 	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Node id must be an integer, but it is: %.*s",
 			FB_STR(name));
-	if (id != alter->facts->self)
+	if (id != alter->facts->self && !fb_mutant(FB_M_OTHER_BROKER_TAKEN))
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s %d, but received %.*s", expected,
 			alter->facts->self, FB_STR(name));
 	return true;
+}
+
+static bool read_only(const struct fb_configdef *def, struct kw_str name)
+{
+	if (fb_mutant(FB_M_ALL_READ_ONLY) && def && def->origin == FB_FROM_KAFKA)
+		return true;
+	if (fb_mutant(FB_M_NUMBERS_READ_ONLY) && def && (def->type == FB_INT || def->type == FB_LONG))
+		return true;
+	return def && def->dynamic == FB_READ_ONLY && fb_listener_key(name).n < 0 && !fb_mutant(FB_M_READ_ONLY_TAKEN);
+}
+
+static bool without_listener(const struct fb_configdef *def, struct kw_str name)
+{
+	return def && fb_security_key(name);
+}
+
+static bool per_broker(const struct fb_configdef *def, struct kw_str name)
+{
+	return (def && def->dynamic == FB_PER_BROKER) || fb_listener_key(name).n >= 0;
 }
 
 /* Refuses the names that wrong() finds, in Java's order. */
 static bool refuse_names(struct fb_alter *alter, const struct fb_kvs *merged, const char *text,
 			 bool (*wrong)(const struct fb_configdef *def, struct kw_str name))
 {
+	enum { SMALL_SET = 4 };
 	struct fb_named *names = kw_alloc(alter->arena, merged->n * sizeof *names);
 	struct kw_str *parts = kw_alloc(alter->arena, merged->n * sizeof *parts), all;
 	size_t n = 0;
@@ -46,22 +69,11 @@ static bool refuse_names(struct fb_alter *alter, const struct fb_kvs *merged, co
 	for (size_t i = 0; i < n; i++)
 		parts[i] = names[i].name;
 	all = fb_join(parts, n, ", ", alter->arena);
-	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s: [%.*s]", text, FB_STR(all));
-}
-
-static bool read_only(const struct fb_configdef *def, struct kw_str name)
-{
-	return def && def->dynamic == FB_READ_ONLY && fb_listener_key(name).n < 0;
-}
-
-static bool without_listener(const struct fb_configdef *def, struct kw_str name)
-{
-	return def && fb_security_key(name);
-}
-
-static bool per_broker(const struct fb_configdef *def, struct kw_str name)
-{
-	return (def && def->dynamic == FB_PER_BROKER) || fb_listener_key(name).n >= 0;
+	if (!fb_configdefs_before_4_2(alter->configs->defs))
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s: [%.*s]", text, FB_STR(all));
+	/* Scala's sets: large ones have another name, and so has the mutable one of this message. */
+	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s: %sSet(%.*s)", text,
+		wrong == without_listener || n > SMALL_SET ? "Hash" : "", FB_STR(all));
 }
 
 /* Listener overrides are checked like the key that they override. */
@@ -106,7 +118,8 @@ bool fb_alter_check_broker(struct fb_alter *alter)
 		return false;
 	alter->existing = &usable;
 	good = fb_alter_compute(alter, FB_AT_BROKER) && fb_alter_merge(alter, &merged) &&
-	       refuse_names(alter, &merged, "Cannot update these configs dynamically", read_only) &&
+	       ((fb_mutant(FB_M_READ_ONLY_DEFAULT_TAKEN) && !perBroker) ||
+		refuse_names(alter, &merged, "Cannot update these configs dynamically", read_only)) &&
 	       refuse_names(alter, &merged, "These security configs can be dynamically updated only per-listener using "
 			    "the listener prefix", without_listener) &&
 	       fb_alter_check_values(alter, &merged, FB_BROKER, KW_ERR_INVALID_REQUEST) &&

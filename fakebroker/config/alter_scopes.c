@@ -6,7 +6,17 @@
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
+
+/* Does a mutant take the unknown key? */
+static bool is_taken(struct fb_alter *alter, struct kw_str name)
+{
+	return fb_mutant(FB_M_UNKNOWN_KEY_TAKEN) ||
+	       (fb_mutant(FB_M_UNKNOWN_KEY_CREATED) && alter->create) ||
+	       (fb_mutant(FB_M_UNKNOWN_KEY_ALTERED) && !alter->create) ||
+	       (fb_mutant(FB_M_BROKER_KEY_TAKEN) && fb_configdef_find(alter->configs->defs, FB_BROKER, name));
+}
 
 struct kw_str fb_alter_unknown(struct fb_alter *alter, const struct fb_kvs *merged, enum fb_scope scope)
 {
@@ -16,7 +26,8 @@ struct kw_str fb_alter_unknown(struct fb_alter *alter, const struct fb_kvs *merg
 	for (size_t i = 0; names && i < alter->ntouched; i++) {
 		const struct fb_change *change = &alter->touched[i];
 
-		if (change->value.n >= 0 && !fb_configdef_find(alter->configs->defs, scope, change->name))
+		if ((change->value.n >= 0 || fb_mutant(FB_M_DELETE_UNKNOWN_REFUSED)) &&
+		    !fb_configdef_find(alter->configs->defs, scope, change->name) && !is_taken(alter, change->name))
 			names[n++].name = change->name;
 	}
 	fb_java_order(names, n, merged->n);
@@ -36,6 +47,8 @@ bool fb_alter_check_values(struct fb_alter *alter, const struct fb_kvs *merged, 
 	const char *message;
 	size_t n = 0;
 
+	if (fb_mutant(FB_M_BROKER_VALUE_CODE))
+		code = KW_ERR_INVALID_CONFIG;
 	if (!defs)
 		return fb_refuse_memory(alter);
 	for (size_t i = 0; i < merged->n; i++) {
@@ -54,17 +67,22 @@ bool fb_alter_check_values(struct fb_alter *alter, const struct fb_kvs *merged, 
 	return true;
 }
 
-/* A number of the resource as it would be: its own value, or what it inherits. */
-static int64_t number(struct fb_alter *alter, const struct fb_kvs *merged, const char *name)
+struct kw_str fb_alter_value(struct fb_alter *alter, const struct fb_kvs *merged, const char *name)
+{
+	enum fb_scope scope = (enum fb_scope)alter->resource->resourceType;
+	struct kw_str value = fb_kvs_get(merged, kw_str(name));
+
+	if (value.n >= 0)
+		return value;
+	return fb_configs_get(alter->configs, scope, KW_NULL_STR, alter->facts->self, name, alter->arena, NULL);
+}
+
+int64_t fb_alter_number(struct fb_alter *alter, const struct fb_kvs *merged, const char *name)
 {
 	enum fb_scope scope = (enum fb_scope)alter->resource->resourceType;
 	const struct fb_configdef *def = fb_configdef_find(alter->configs->defs, scope, kw_str(name));
-	struct kw_str value = fb_kvs_get(merged, kw_str(name));
 
-	if (value.n < 0)
-		value = fb_configs_get(alter->configs, scope, KW_NULL_STR, alter->facts->self, name, alter->arena,
-				       NULL);
-	return fb_config_long(def, value, 0);
+	return def ? fb_config_long(def, fb_alter_value(alter, merged, name), 0) : 0;   /* an earlier release may not have it */
 }
 
 /* ---- topics ---- */
@@ -75,7 +93,7 @@ bool fb_alter_check_topic(struct fb_alter *alter, const struct fb_kvs *merged)
 	const char *wrong;
 	int64_t min, max;
 
-	if (name.n <= 0)
+	if (name.n <= 0 && !fb_mutant(FB_M_TOPIC_DEFAULT_CODE))
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Default topic resources are not allowed.");
 	wrong = fb_topic_name_fault(name, alter->arena);
 	if (wrong)
@@ -85,16 +103,12 @@ bool fb_alter_check_topic(struct fb_alter *alter, const struct fb_kvs *merged)
 		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Unknown topic config name: %.*s", FB_STR(unknown));
 	if (!fb_alter_check_values(alter, merged, FB_TOPIC, KW_ERR_INVALID_CONFIG))
 		return false;
-	min = number(alter, merged, "min.compaction.lag.ms");
-	max = number(alter, merged, "max.compaction.lag.ms");
-	if (min > max)
+	min = fb_alter_number(alter, merged, "min.compaction.lag.ms");
+	max = fb_alter_number(alter, merged, "max.compaction.lag.ms");
+	if (min > max && !fb_mutant(FB_M_LAGS_UNCHECKED))
 		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "conflict topic config setting min.compaction.lag.ms "
 			"(%lld) > max.compaction.lag.ms (%lld)", (long long)min, (long long)max);
-	if (number(alter, merged, "remote.storage.enable") && !fb_configs_bool(alter->configs, FB_BROKER, KW_NULL_STR,
-			alter->facts->self, "remote.log.storage.system.enable", false))
-		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Tiered Storage functionality is disabled in the broker. "
-			"Topic cannot be configured with remote log storage.");
-	return true;
+	return fb_alter_check_remote(alter, merged);
 }
 
 /* ---- groups ---- */
@@ -142,7 +156,7 @@ static bool check_ranges(struct fb_alter *alter, const struct fb_kvs *merged)
 
 		if (fb_kvs_get(merged, kw_str(name)).n < 0)
 			continue;
-		v = number(alter, merged, name);
+		v = fb_alter_number(alter, merged, name);
 		if (v >= low && v <= high)
 			continue;
 		if (!ranges[i].low || !ranges[i].high)
@@ -183,7 +197,7 @@ static bool check_sessions(struct fb_alter *alter, const struct fb_kvs *merged)
 
 		if (!session || !heartbeat)
 			return fb_refuse_memory(alter);
-		if (number(alter, merged, session) <= number(alter, merged, heartbeat))
+		if (fb_alter_number(alter, merged, session) <= fb_alter_number(alter, merged, heartbeat))
 			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "%s must be greater than %s", session, heartbeat);
 	}
 	return true;
@@ -290,7 +304,7 @@ bool fb_alter_check_client_metrics(struct fb_alter *alter, const struct fb_kvs *
 			FB_STR(unknown));
 	if (!fb_alter_check_values(alter, merged, FB_CLIENT_METRICS, KW_ERR_INVALID_CONFIG))
 		return false;
-	ms = number(alter, merged, "interval.ms");
+	ms = fb_alter_number(alter, merged, "interval.ms");
 	if (interval.n >= 0 && (ms < 100 || ms > 3600000))
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Invalid value %lld for interval.ms, interval must be "
 			"between 100 and 3600000 (1 hour)", (long long)ms);

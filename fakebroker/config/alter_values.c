@@ -7,6 +7,7 @@
 
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 struct kw_str *fb_java_split(struct kw_str text, struct kw_arena *arena, size_t *n)
@@ -127,12 +128,16 @@ static bool compute_list(struct fb_alter *alter, const struct fb_alter_config *c
 	const struct fb_configdef *def = list_def(alter, config->name);
 	struct kw_str now;
 
-	if (!def || def->type != FB_LIST)
+	if ((!def || def->type != FB_LIST) && !(def && fb_mutant(FB_M_APPEND_ANY_TYPE)))
 		return refuse_list(alter, def, config->name, append, stage);
 	now = fb_kvs_get(alter->existing, config->name);
 	/* The controller trips over a null, and the broker over a key that has no default, not even null. */
 	if (config->value.n < 0 || (stage == FB_AT_BROKER && now.n < 0 && !def->def && !def->validator.null_ok))
 		return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+	if (fb_mutant(FB_M_APPEND_REPLACES) && append)
+		return true;
+	if (fb_mutant(FB_M_SUBTRACT_IGNORED) && !append)
+		return *value = now, true;
 	*value = change_list(def, now, config->value, append, alter->arena);
 	return value->n >= 0 || fb_refuse_memory(alter);
 }
@@ -147,11 +152,13 @@ static bool compute(struct fb_alter *alter, const struct fb_alter_config *config
 	case FB_SET:
 		return true;
 	case FB_DELETE:
-		*value = KW_NULL_STR;
+		*value = fb_mutant(FB_M_DELETE_IGNORED) ? fb_kvs_get(alter->existing, config->name) : KW_NULL_STR;
 		return true;
 	case FB_APPEND: case FB_SUBTRACT:
 		return compute_list(alter, config, stage, value);
 	default:
+		if (fb_mutant(FB_M_OPERATION_ANY))
+			return true;
 		/* The controller trips over the operation that it does not know. */
 		if (stage == FB_AT_CONTROLLER)
 			return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
@@ -184,7 +191,8 @@ static size_t live_entries(struct fb_alter *alter, enum fb_stage stage, struct f
 
 bool fb_alter_compute(struct fb_alter *alter, enum fb_stage stage)
 {
-	size_t n = (size_t)alter->resource->nconfigs, nexisting = alter->legacy ? alter->existing->n : 0, nlive;
+	bool replaces = alter->legacy && !fb_mutant(FB_M_LEGACY_MERGES);
+	size_t n = (size_t)alter->resource->nconfigs, nexisting = replaces ? alter->existing->n : 0, nlive;
 	struct fb_named *names = kw_alloc(alter->arena, (nexisting + n) * sizeof *names);
 	struct fb_named *live = kw_alloc(alter->arena, n * sizeof *live);
 	struct fb_twins *twins;

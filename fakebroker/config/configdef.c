@@ -74,12 +74,22 @@ static const struct {
 	const char *name;
 	struct fb_mv_rule rule;
 } rules[] = {
-#define FB_RULE(scope, name, level, validator, message) {FB_##scope, name, {level, validator, message}},
+#define FB_RULE(scope, name, level, validator, message, source) {FB_##scope, name, {level, validator, message}},
 #include "fakebroker/config/mv.def"
 #undef FB_RULE
 };
 
-enum { NBUILTIN = sizeof builtin / sizeof *builtin, NRULES = sizeof rules / sizeof *rules };
+static const struct {
+	enum fb_scope scope;
+	const char *name, *text;
+} texts[] = {
+#define FB_TEXT(scope, name, text) {FB_##scope, name, text},
+#include "fakebroker/config/texts.def"
+#undef FB_TEXT
+};
+
+enum { NBUILTIN = sizeof builtin / sizeof *builtin, NRULES = sizeof rules / sizeof *rules,
+       NTEXTS = sizeof texts / sizeof *texts };
 
 static int compare(const struct fb_configdef *def, enum fb_scope scope, struct kw_str name)
 {
@@ -138,9 +148,13 @@ static int add_rules(struct fb_configdefs *defs)
 {
 	for (size_t i = 0; i < NRULES; i++) {
 		const struct fb_configdef *found = fb_configdef_find(defs, rules[i].scope, kw_str(rules[i].name));
-		struct fb_configdef *def = fb_configdefs_own(defs, found);
-		struct fb_mv_rule *mv = kw_alloc(&defs->arena, (def->nmv + 1) * sizeof *mv);
+		struct fb_configdef *def;
+		struct fb_mv_rule *mv;
 
+		if (!found)   /* in an earlier release */
+			continue;
+		def = fb_configdefs_own(defs, found);
+		mv = kw_alloc(&defs->arena, (def->nmv + 1) * sizeof *mv);
 		if (!mv)
 			return KT_ENOMEM;
 		if (def->nmv)
@@ -151,22 +165,45 @@ static int add_rules(struct fb_configdefs *defs)
 	return 0;
 }
 
+static void add_texts(struct fb_configdefs *defs)
+{
+	for (size_t i = 0; i < NTEXTS; i++) {
+		const struct fb_configdef *found = fb_configdef_find(defs, texts[i].scope, kw_str(texts[i].name));
+
+		if (found)   /* not of a later release */
+			fb_configdefs_own(defs, found)->text = texts[i].text;
+	}
+}
+
 struct fb_configdefs *fb_configdefs_new(void)
+{
+	return fb_configdefs_new_as_of("4.4");
+}
+
+struct fb_configdefs *fb_configdefs_new_as_of(const char *release)
 {
 	struct fb_configdefs *defs = calloc(1, sizeof *defs);
 
 	if (!defs)
 		return NULL;
 	kw_arena_init(&defs->arena, 0);
+	defs->release = release;
 	for (size_t i = 0; i < NBUILTIN; i++) {
 		if (!fb_configdefs_insert(defs, &builtin[i]))
 			goto fail;
 	}
+	fb_configdefs_make_earlier(defs, release);
+	add_texts(defs);
 	if (!add_rules(defs))
 		return defs;
 fail:
 	fb_configdefs_free(defs);
 	return NULL;
+}
+
+bool fb_configdefs_before_4_2(const struct fb_configdefs *defs)
+{
+	return strcmp(defs->release, "4.2") < 0;
 }
 
 void fb_configdefs_free(struct fb_configdefs *defs)

@@ -95,6 +95,7 @@ struct fb_configdef {
 	const char *name;
 	enum fb_config_type type;
 	const char *def;                  /* default as text; NULL: none (null) */
+	const char *text;                 /* what it does, if the fakebroker acts on it (texts.def); else NULL */
 	enum fb_importance importance;
 	enum fb_dynamic dynamic;
 	bool sensitive;                   /* value is never shown; always true for PASSWORD */
@@ -106,9 +107,13 @@ struct fb_configdef {
 	size_t order;                     /* Kafka's order of definition, in which it finds errors; not by name */
 };
 
-/* A set of definitions. New: all built-in ones. NULL when memory is exhausted. */
+/* A set of definitions. New: all built-in ones, of the newest release or as of an earlier one. NULL when memory is
+ * exhausted. */
 struct fb_configdefs;
 struct fb_configdefs *fb_configdefs_new(void);
+struct fb_configdefs *fb_configdefs_new_as_of(const char *release);
+/* Are they of a release before 4.2, which words some answers in another way? */
+bool fb_configdefs_before_4_2(const struct fb_configdefs *defs);
 void fb_configdefs_free(struct fb_configdefs *defs);
 
 /* The definition, or NULL. For BROKER, "listener.name.NAME.KEY" finds KEY when nothing is defined by the full name. */

@@ -4,6 +4,7 @@
 #include "fakebroker/config/effective.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/topicname.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 struct describe {
@@ -62,7 +63,7 @@ static int synonyms_of(struct describe *d, const struct fb_configdef *def, struc
 		more = broker_synonyms(d, kw_str(def->synonym), sensitive, out + n, MAX_SYNONYMS - n);
 		return more < 0 ? more : (int)n + more;
 	}
-	if (d->type == FB_GROUP && def->def)
+	if (d->type == FB_GROUP && def->def && (own.n < 0 || !fb_configdefs_before_4_2(d->configs->defs)))
 		out[n++] = (struct fb_synonym){def->name, sensitive ? KW_NULL_STR : kw_str(def->def), FB_SRC_DEFAULT};
 	return (int)n;
 }
@@ -91,7 +92,8 @@ static void add_key(struct describe *d, const struct fb_configdef *def, struct k
 {
 	struct fb_synonym *synonyms = kw_alloc(d->arena, MAX_SYNONYMS * sizeof *synonyms);
 	struct fb_described entry = {.name = name, .isSensitive = !def || def->sensitive,
-				     .configType = def ? (int8_t)def->type : 0, .synonyms = synonyms};
+				     .configType = def ? (int8_t)def->type : 0, .text = def ? def->text : NULL,
+				     .synonyms = synonyms};
 	struct kw_str own = d->type == FB_BROKER ? KW_NULL_STR :
 			    fb_configs_dynamic(d->configs, d->type, d->resourceName, name);
 	char *key = kw_strndup(d->arena, name.s, (size_t)name.n);
@@ -102,7 +104,9 @@ static void add_key(struct describe *d, const struct fb_configdef *def, struct k
 		return;
 	}
 	entry.nsynonyms = (size_t)n;
-	entry.source = n ? synonyms[0].source : FB_SRC_DEFAULT;
+	entry.source = n && !fb_mutant(FB_M_SOURCE_ALWAYS_DEFAULT) ? synonyms[0].source : FB_SRC_DEFAULT;
+	if (fb_mutant(FB_M_SOURCE_STATIC) && entry.source == FB_SRC_DEFAULT)
+		entry.source = FB_SRC_STATIC;
 	if (d->type == FB_BROKER)
 		entry.readOnly = !def || def->dynamic == FB_READ_ONLY || !kw_str_is(name, def->name);
 	if (!entry.isSensitive) {
@@ -221,6 +225,8 @@ int fb_configs_describe(const struct fb_configs *configs, enum fb_scope type, st
 		add_cluster_default(&d, keys, nkeys);
 	else
 		add_all(&d, keys, nkeys);
+	for (int32_t i = 0; fb_mutant(FB_M_DESCRIBE_UNKNOWN_KEY) && d.n == 0 && i < nkeys; i++)
+		add(&d, &(struct fb_described){.name = keys[i], .value = KW_NULL_STR, .source = FB_SRC_DEFAULT});
 	*described = d.entries;
 	return d.n;
 }
@@ -241,7 +247,7 @@ static int16_t check_id(const struct fb_config_facts *facts, struct kw_str name,
 	if (!fb_parse_long(name, INT32_MIN, INT32_MAX, &id))
 		return refuse(message, KW_ERR_INVALID_REQUEST,
 			kw_sprintf(arena, "Broker id must be an integer, but it is: %.*s", FB_STR(name)));
-	if (id != facts->self)
+	if (id != facts->self && !fb_mutant(FB_M_DESCRIBE_OTHER_BROKER))
 		return refuse(message, KW_ERR_INVALID_REQUEST,
 			kw_sprintf(arena, "Unexpected broker id, expected %d%s but received %.*s", facts->self,
 				   or_empty, FB_STR(name)));
@@ -259,6 +265,8 @@ int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceTy
 		wrong = fb_topic_name_fault(resourceName, arena);
 		if (wrong)
 			return refuse(message, KW_ERR_INVALID_TOPIC_EXCEPTION, wrong);
+		if (fb_mutant(FB_M_DESCRIBE_MISSING_TOPIC))
+			return 0;
 		return facts->topicExists(facts->arg, resourceName) ? 0 : KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	case FB_BROKER:
 		if (resourceName.n == 0)

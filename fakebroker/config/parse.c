@@ -1,5 +1,7 @@
 #include "fakebroker/config/parse.h"
 
+#include "fakebroker/mutants.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +207,8 @@ static bool parse_number(const struct fb_configdef *def, struct kw_str text, str
 {
 	switch (def->type) {
 	case FB_INT:
+		if (fb_mutant(FB_M_INT_WIDE))
+			return fb_parse_long(text, INT64_MIN, INT64_MAX, &value->l);
 		return fb_parse_long(text, INT32_MIN, INT32_MAX, &value->l);
 	case FB_SHORT:
 		return fb_parse_long(text, INT16_MIN, INT16_MAX, &value->l);
@@ -233,10 +237,10 @@ bool fb_parse(const struct fb_configdef *def, struct kw_str text, struct kw_aren
 		return true;
 	switch (def->type) {
 	case FB_BOOLEAN:
-		good = parse_boolean(trimmed, value);
+		good = parse_boolean(trimmed, value) || fb_mutant(FB_M_BOOLEAN_ANY);
 		break;
 	case FB_INT: case FB_SHORT: case FB_LONG: case FB_DOUBLE:
-		good = parse_number(def, trimmed, value);
+		good = parse_number(def, trimmed, value) || fb_mutant(FB_M_NUMBER_ANY);
 		if (!good)
 			why = kw_sprintf(arena, "Not a number of type %s", fb_config_type_name(def->type));
 		break;

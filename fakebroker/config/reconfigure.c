@@ -247,6 +247,11 @@ static bool check_thread_pools(const struct reconfigure *r)
 		const char *why = new < old / 2 ? "should be at least half the current value" :
 				  new > old * 2 ? "should not be greater than double the current value" : NULL;
 
+		if (!fb_configdef_find(r->alter->configs->defs, FB_BROKER, kw_str(pools[i])))
+			continue;   /* of a later release */
+		if (new < 1)
+			return refuse_part(r, "Dynamic thread count update validation failed for %s=%lld, value should be at "
+				"least 1", pools[i], (long long)new);
 		if (why)
 			return refuse_part(r, "Dynamic thread count update validation failed for %s=%lld, value %s "
 				"%lld", pools[i], (long long)new, why, (long long)old);

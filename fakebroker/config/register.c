@@ -4,6 +4,7 @@
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/message.h"
 
@@ -45,6 +46,8 @@ static const struct fb_broker_view *registered(const struct registration *r)
 
 static bool check_cluster(struct registration *r)
 {
+	if (fb_mutant(FB_M_CLUSTER_ID_UNCHECKED) || (fb_mutant(FB_M_CLUSTER_ID_EMPTY_TAKEN) && r->request->clusterId.n <= 0))
+		return true;
 	return kw_str_eq(r->request->clusterId, r->cluster->clusterId) ||
 	       refuse(r, KW_ERR_INCONSISTENT_CLUSTER_ID, "Expected cluster ID %.*s, but got cluster ID %.*s",
 			FB_STR(r->cluster->clusterId), FB_STR(r->request->clusterId));
@@ -54,8 +57,9 @@ static bool check_duplicate(struct registration *r)
 {
 	const struct fb_broker_view *broker = registered(r);
 
-	r->answer->amends = broker && kw_uuid_eq(broker->incarnationId, r->request->incarnationId);
-	if (broker && broker->live && !r->answer->amends)
+	r->answer->amends = broker && !fb_mutant(FB_M_EPOCH_ALWAYS_NEW) &&
+			    kw_uuid_eq(broker->incarnationId, r->request->incarnationId);
+	if (broker && broker->live && !r->answer->amends && !fb_mutant(FB_M_LIVE_BROKER_REPLACED))
 		return refuse(r, KW_ERR_DUPLICATE_BROKER_REGISTRATION, "Another broker is registered with that broker "
 			"id. If the broker was recently restarted this should self-resolve once the heartbeat "
 			"manager expires the broker's session.");
@@ -64,7 +68,7 @@ static bool check_duplicate(struct registration *r)
 
 static bool check_zk(struct registration *r)
 {
-	return !r->request->isMigratingZkBroker ||
+	return !r->request->isMigratingZkBroker || fb_mutant(FB_M_ZOOKEEPER_TAKEN) ||
 	       refuse(r, KW_ERR_BROKER_ID_NOT_REGISTERED, "Controller does not support registering ZK brokers.");
 }
 
@@ -131,10 +135,10 @@ static bool check_directories(struct registration *r)
 
 	if (r->cluster->levels.v[FB_METADATA_VERSION] < FB_LEVEL_DIRECTORIES)
 		return true;
-	if (request->nlogDirs == 0)
+	if (request->nlogDirs == 0 && !fb_mutant(FB_M_NO_DIRS_TAKEN))
 		return refuse(r, KW_ERR_INVALID_REGISTRATION, "No directories specified in request");
 	for (size_t i = 0; i < request->nlogDirs; i++) {
-		if (reserved(request->logDirs[i]))
+		if (reserved(request->logDirs[i]) && !fb_mutant(FB_M_RESERVED_DIR_TAKEN))
 			return refuse(r, KW_ERR_INVALID_REGISTRATION, "Reserved directory ID in request");
 	}
 	names = directories(r, &nowned);
@@ -142,7 +146,7 @@ static bool check_directories(struct registration *r)
 	if (!twins)
 		return no_memory(r);
 	for (size_t i = nowned; i < nowned + request->nlogDirs; i++) {
-		if (twins[i].last != i)
+		if (twins[i].last != i && !fb_mutant(FB_M_DIR_TWICE_TAKEN))
 			return refuse(r, KW_ERR_INVALID_REGISTRATION, "Duplicate directory ID in request");
 	}
 	for (size_t i = 0; i < request->nlogDirs; i++) {
@@ -167,6 +171,8 @@ static bool check_listeners(struct registration *r)
 		const struct fb_listener_view *listener = &r->request->listeners[i];
 		const char *why = NULL;
 
+		if (fb_mutant(FB_M_LISTENER_UNCHECKED))
+			continue;
 		if (listener->securityProtocol < 0 || listener->securityProtocol >= PROTOCOLS)
 			why = kw_sprintf(r->arena, "Unknown security protocol %d in listener %.*s",
 				listener->securityProtocol, FB_STR(listener->name));
@@ -188,7 +194,9 @@ static bool check_range(struct registration *r, struct kw_str name, int16_t min,
 	int feature = fb_feature_find(name);
 	int16_t level = feature < 0 ? 0 : r->cluster->levels.v[feature];
 
-	if (level >= min && level <= max)
+	if ((level >= min || fb_mutant(FB_M_RANGE_MIN_UNCHECKED)) && (level <= max || fb_mutant(FB_M_RANGE_MAX_UNCHECKED)))
+		return true;
+	if (feature < 0 && fb_mutant(FB_M_UNKNOWN_FEATURE_TAKEN))
 		return true;
 	return refuse(r, KW_ERR_UNSUPPORTED_VERSION, "Unable to register because the broker does not support finalized "
 		"version %d of %.*s. The broker wants a version between %d and %d, inclusive.", level, FB_STR(name),
@@ -227,9 +235,23 @@ static bool check_features(struct registration *r)
 		if (!check_range(r, range->name, range->min, range->max))
 			return false;
 	}
-	if (!mentions(r->request, FB_METADATA_VERSION))
+	if (!mentions(r->request, FB_METADATA_VERSION) && !fb_mutant(FB_M_METADATA_VERSION_OPTIONAL))
 		return refuse(r, KW_ERR_INVALID_REGISTRATION, "Request features do not contain 'metadata.version'");
 	return check_unmentioned(r);
+}
+
+/* Does a mutant want to know every reported configuration, and its value? */
+static bool has_unknown_static(const struct registration *r)
+{
+	for (size_t i = 0; i < r->request->nstatics; i++) {
+		const struct fb_static_config *config = &r->request->statics[i];
+
+		if ((fb_mutant(FB_M_MV_UNKNOWN_STATIC_REFUSED) &&
+		     !fb_configdef_find(fb_configs_defs(r->cluster->configs), FB_BROKER, config->name)) ||
+		    (fb_mutant(FB_M_MV_SENSITIVE_REFUSED) && config->value.n < 0))
+			return true;
+	}
+	return false;
 }
 
 /* Below the level that knows static configurations, a broker is taken without them; it registers again when the level
@@ -245,8 +267,16 @@ static bool check_statics(struct registration *r)
 	int n;
 
 	r->answer->keepsStatics = r->request->version >= FB_STATICS_VERSION && fb_level_keeps_statics(cluster, level);
-	if (!r->answer->keepsStatics)
+	if (fb_mutant(FB_M_MV_OLD_VERSION_REFUSED) && r->request->version < FB_STATICS_VERSION)
+		return refuse(r, KW_ERR_INVALID_REGISTRATION, "no static configurations");
+	if (!r->answer->keepsStatics || fb_mutant(FB_M_MV_REGISTER_UNCHECKED))
 		return true;
+	if (!r->request->nstatics && fb_mutant(FB_M_MV_NO_STATICS_REFUSED))
+		return refuse(r, KW_ERR_INVALID_REGISTRATION, "no static configurations");
+	if (has_unknown_static(r))
+		return refuse(r, KW_ERR_INVALID_REGISTRATION, "an unknown static configuration");
+	if (fb_mutant(FB_M_MV_REGISTER_NEWEST))
+		level = cluster->release->supported[FB_METADATA_VERSION].max;
 	n = fb_static_violations(cluster, &broker, level, r->arena, &found);
 	if (n == 0)
 		return true;
@@ -269,7 +299,7 @@ int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_reg
 
 	*answer = (struct fb_register_answer){0};
 	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-		if (checks[i](&r))
+		if (checks[fb_mutant(FB_M_CHECKS_BACKWARD) ? sizeof checks / sizeof *checks - 1 - i : i](&r))
 			continue;
 		answer->amends = answer->keepsStatics = false;
 		break;

@@ -23,6 +23,7 @@ struct fb_register_view {
 	int32_t brokerId;
 	struct kw_str clusterId;
 	struct kw_uuid incarnationId;
+	struct kw_str rack;          /* null possible */
 	const struct fb_listener_view *listeners;
 	size_t nlisteners;
 	const struct fb_feature_range *features;

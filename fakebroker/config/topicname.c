@@ -1,5 +1,7 @@
 #include "fakebroker/config/topicname.h"
 
+#include "fakebroker/mutants.h"
+
 #include <ctype.h>
 
 enum { MAX_NAME = 249 };
@@ -16,6 +18,8 @@ const char *fb_topic_name_fault(struct kw_str name, struct kw_arena *arena)
 	for (int32_t i = 0; i < name.n; i++) {
 		char c = name.s[i];
 
+		if (fb_mutant(FB_M_TOPIC_NAME_SPACE) && c == ' ')
+			continue;
 		if (!isascii(c) || (!isalnum((uint8_t)c) && c != '.' && c != '_' && c != '-'))
 			return kw_sprintf(arena, "Topic name is invalid: '%.*s' contains one or more characters "
 				"other than ASCII alphanumerics, '.', '_' and '-'", name.n, name.s);

@@ -3,6 +3,7 @@
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 /* Level of eligible.leader.replicas.version that needs a metadata.version (EligibleLeaderReplicasVersion). */
@@ -65,6 +66,14 @@ static struct fb_range broker_range(const struct fb_broker_view *broker, struct 
 	return (struct fb_range){0, 0};
 }
 
+/* Levels whose range a mutant does not check. */
+static bool is_unranged(const struct fb_feature_update *update, bool known)
+{
+	return (fb_mutant(FB_M_FEATURE_ANY) && !known) ||
+	       (fb_mutant(FB_M_LEVEL_ZERO_TAKEN) && known && update->maxVersionLevel == 0) ||
+	       (fb_mutant(FB_M_LEVEL_HIGH_TAKEN) && known && update->maxVersionLevel > 0);
+}
+
 static bool check_supported(struct upgrade *u, const struct fb_feature_update *update, int feature)
 {
 	const struct fb_cluster_view *cluster = u->cluster;
@@ -74,6 +83,8 @@ static bool check_supported(struct upgrade *u, const struct fb_feature_update *u
 
 	if (known)
 		range = cluster->release->supported[feature];
+	if (is_unranged(update, known))
+		return true;
 	if (level < range.min || level > range.max)
 		return refuse_range(u, update, "Local controller", cluster->controllerId, range, known);
 	for (size_t i = 0; i < cluster->nbrokers; i++) {
@@ -89,6 +100,8 @@ static bool check_metadata_version(struct upgrade *u, int16_t from, int16_t to, 
 	const char *why = unsafe ? "Unsafe metadata downgrade is not supported in this version." :
 			  "Refusing to perform the requested downgrade because it might delete metadata information.";
 
+	if (fb_mutant(unsafe ? FB_M_UNSAFE_DOWNGRADE_TAKEN : FB_M_SAFE_DOWNGRADE_TAKEN))
+		return true;
 	if (to >= from || !fb_level_changes_metadata(to, from))
 		return true;
 	if (u->cluster->release->namesBothLevels)
@@ -113,13 +126,16 @@ static bool check_update(struct upgrade *u, const struct fb_feature_update *upda
 	int16_t now = feature < 0 ? 0 : u->cluster->levels.v[feature], level = update->maxVersionLevel;
 	int8_t type = update->upgradeType;
 
-	if (type < FB_UPGRADE || type > FB_UNSAFE_DOWNGRADE)
+	if ((type < FB_UPGRADE && !fb_mutant(FB_M_TYPE_ZERO_TAKEN)) ||
+	    (type > FB_UNSAFE_DOWNGRADE && !fb_mutant(FB_M_TYPE_HIGH_TAKEN)))
 		return refuse_update(u, update, "The controller does not support the given upgrade type.");
-	if (level < 0)
+	if (level < 0 && !fb_mutant(FB_M_LEVEL_SIGN_UNCHECKED))
 		return refuse_update(u, update, "A feature version cannot be less than 0.");
 	if (!check_supported(u, update, feature))
 		return false;
-	if (level < now && type == FB_UPGRADE)
+	if (level == now && fb_mutant(FB_M_SAME_LEVEL_REFUSED))
+		return refuse_update(u, update, "It has that version.");
+	if (level < now && type == FB_UPGRADE && !fb_mutant(FB_M_DOWNGRADE_BY_UPGRADE))
 		return refuse_update(u, update, "Can't downgrade the version of this feature without setting the "
 			"upgrade type to either safe or unsafe downgrade.");
 	if (level > now && type != FB_UPGRADE)
@@ -183,6 +199,8 @@ static const char *clause(struct upgrade *u, const struct fb_violation *violatio
 {
 	enum { MOST = 1000 };
 
+	if (fb_mutant(FB_M_MV_WHERE_UNTOLD))
+		return violation->message;
 	return fb_message_cut(kw_sprintf(u->arena, "%s %.*s=%.*s: %s", violation->where, FB_STR(violation->name),
 					 FB_STR(violation->value), violation->message), MOST, u->arena);
 }
@@ -214,16 +232,22 @@ static const char *list_violations(struct upgrade *u, int16_t level, const struc
  * it stays what it is. */
 static int check_configs(struct upgrade *u, const char **message)
 {
-	int16_t level = u->asked.v[FB_METADATA_VERSION];
+	int16_t level = u->asked.v[FB_METADATA_VERSION], now = u->cluster->levels.v[FB_METADATA_VERSION];
 	struct fb_violation *found;
 	int n;
 
 	*message = NULL;
-	if (level == u->cluster->levels.v[FB_METADATA_VERSION])
+	if (level == now || fb_mutant(level > now ? FB_M_MV_UPGRADE_UNCHECKED : FB_M_MV_DOWNGRADE_UNCHECKED))
 		return 0;
+	if (fb_mutant(FB_M_MV_PRESENT_LEVEL))
+		level = now;
+	if (fb_mutant(FB_M_MV_NEWEST_LEVEL))
+		level = u->cluster->release->supported[FB_METADATA_VERSION].max;
 	n = fb_violations(u->cluster, level, u->arena, &found);
 	if (n <= 0)
 		return n;
+	if (fb_mutant(FB_M_MV_FIRST_OFFENCE))
+		n = 1;
 	*message = fb_message_cap(list_violations(u, level, found, (size_t)n), u->arena);
 	return *message ? 0 : KT_ENOMEM;
 }
@@ -238,13 +262,18 @@ static struct fb_twins *update_twins(const struct fb_feature_update *updates, si
 	return names ? fb_find_twins(names, n, arena) : NULL;
 }
 
+static bool is_one_by_one(const struct upgrade *u)
+{
+	return u->cluster->release->oneByOne || fb_mutant(FB_M_FEATURES_ONE_BY_ONE);
+}
+
 /* Since 4.0 the first refusal refuses all (QuorumController.updateFeatures); before, each feature is for itself. */
 static void conclude(struct upgrade *u, const struct fb_feature_update *update, bool good)
 {
 	struct fb_feature_result *result = &u->answer->results[u->answer->nresults++];
 	int feature = fb_feature_find(update->feature);
 
-	if (!u->cluster->release->oneByOne) {
+	if (!is_one_by_one(u)) {
 		*result = (struct fb_feature_result){update->feature, 0, "NONE"};
 		if (good)
 			return;
@@ -267,7 +296,7 @@ static void refuse_level(struct upgrade *u, const char *message)
 {
 	struct fb_upgrade_answer *answer = u->answer;
 
-	if (!u->cluster->release->oneByOne) {
+	if (!is_one_by_one(u)) {
 		answer->errorCode = KW_ERR_INVALID_CONFIG;
 		answer->errorMessage = message;
 		return;

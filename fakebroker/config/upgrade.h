@@ -47,6 +47,7 @@ struct fb_release {
 	int16_t level;               /* metadata.version of a cluster that it formats */
 	bool namesBothLevels;        /* wording of a refused downgrade */
 	bool oneByOne;               /* UpdateFeatures takes the good features of a request and answers for each */
+	bool verified;               /* a running broker gave its tables: the fakebroker can pretend to be it */
 };
 
 /* NULL if there is none of that name. */
@@ -131,13 +132,30 @@ int fb_elr_changes(const struct fb_cluster_view *cluster, struct kw_arena *arena
 /* Does a cluster at this metadata.version know the static configurations of brokers (kit.static.configs.level)? */
 bool fb_level_keeps_statics(const struct fb_cluster_view *cluster, int16_t level);
 
+/* X(symbol, name) */
+#define FB_LAYERS(X)                       \
+	X(FB_LAYER_STATIC,  "static")      \
+	X(FB_LAYER_DYNAMIC, "dynamic")     \
+	X(FB_LAYER_DEFAULT, "default")     /* nobody set it; of a topic also: it inherits it */
+
+enum fb_layer_kind {
+#define FB_X(sym, name) sym,
+	FB_LAYERS(FB_X)
+#undef FB_X
+};
+
 /* One configuration that is illegal at a level. */
 struct fb_violation {
-	const char *where;           /* "broker 2 static", "broker 2 dynamic", "cluster default", "topic t", ... */
+	enum fb_scope scope;
+	struct kw_str resource;      /* a broker's id in decimal, "" for all brokers */
+	enum fb_layer_kind layer;
+	const char *where;           /* all three: "broker 2 static", "broker 2 dynamic", "cluster default", "topic t", ... */
 	struct kw_str name, value;
-	bool isDefault;              /* nobody set it */
 	const char *message;         /* "Invalid value 16 for configuration ..." */
 };
+
+/* "broker 2 static"; NULL when memory is exhausted. */
+const char *fb_where(enum fb_scope scope, struct kw_str resource, enum fb_layer_kind layer, struct kw_arena *arena);
 
 /* All configurations of the cluster that are illegal at level: static values that brokers reported, or will have reported
  * at that level, and the defaults of what they did not report; dynamic values of brokers, of all brokers, topics, groups

@@ -111,6 +111,7 @@ struct fb_described {
 	enum fb_source source;
 	bool readOnly, isSensitive;
 	int8_t configType;           /* enum fb_config_type, 0 = unknown */
+	const char *text;            /* the definition's, or NULL */
 	const struct fb_synonym *synonyms;   /* strongest first */
 	size_t nsynonyms;
 };

@@ -2,6 +2,7 @@
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/upgrade.h"
+#include "fakebroker/mutants.h"
 
 struct sweep {
 	const struct fb_cluster_view *cluster;
@@ -29,26 +30,49 @@ static bool room(struct sweep *sweep)
 	return true;
 }
 
-/* Holds one value against the rules of its key. */
-static void check_any(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, const char *where,
-		  bool isDefault)
+const char *fb_where(enum fb_scope scope, struct kw_str resource, enum fb_layer_kind layer, struct kw_arena *arena)
 {
-	const char *message;
+	static const char *const layers[] = {
+#define FB_X(sym, name) [sym] = name,
+		FB_LAYERS(FB_X)
+#undef FB_X
+	};
+	const char *what = scope == FB_TOPIC ? "topic" : scope == FB_GROUP ? "group" :
+			   scope == FB_CLIENT_METRICS ? "client metrics" : "broker";
+
+	if (scope == FB_BROKER && resource.n == 0)
+		return "cluster default";
+	if (scope != FB_BROKER && layer == FB_LAYER_DYNAMIC)   /* the only layer of its own that it can have */
+		return kw_sprintf(arena, "%s %.*s", what, FB_STR(resource));
+	return kw_sprintf(arena, "%s %.*s %s", what, FB_STR(resource), layers[layer]);
+}
+
+/* Holds one value against the rules of its key. */
+static void check_any(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, struct kw_str resource,
+		      enum fb_layer_kind layer)
+{
+	struct fb_violation violation = {def->scope, resource, layer, NULL, kw_str(def->name), value, NULL};
 
 	if (sweep->failed || !def->nmv || value.n < 0 ||
-	    fb_mv_check(def, sweep->level, value, sweep->arena, &message))
+	    fb_mv_check(def, sweep->level, value, sweep->arena, &violation.message))
 		return;
-	sweep->failed = !where || !message || !room(sweep);
+	violation.where = fb_where(def->scope, resource, layer, sweep->arena);
+	sweep->failed = resource.n < 0 || !violation.where || !violation.message || !room(sweep);
 	if (!sweep->failed)
-		sweep->found[sweep->n++] = (struct fb_violation){where, kw_str(def->name), value, isDefault, message};
+		sweep->found[sweep->n++] = violation;
 }
 
 /* The controller is not told the sensitive ones. */
-static void check(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, const char *where,
-		  bool isDefault)
+static void check(struct sweep *sweep, const struct fb_configdef *def, struct kw_str value, struct kw_str resource,
+		  enum fb_layer_kind layer)
 {
 	if (!def->sensitive)
-		check_any(sweep, def, value, where, isDefault);
+		check_any(sweep, def, value, resource, layer);
+}
+
+static struct kw_str id_text(struct sweep *sweep, int32_t id)
+{
+	return kw_str(kw_sprintf(sweep->arena, "%d", id));
 }
 
 static const struct fb_configdefs *defs_of(const struct sweep *sweep)
@@ -72,20 +96,7 @@ static void check_statics(struct sweep *sweep, const struct fb_broker_view *brok
 			value = broker->statics[i].sensitive ? KW_NULL_STR : broker->statics[i].value;
 			reported = true;
 		}
-		check(sweep, def, value, kw_sprintf(sweep->arena, "broker %d %s", broker->id,
-						    reported ? "static" : "default"), !reported);
-	}
-}
-
-static const char *where(struct sweep *sweep, const struct fb_change *value)
-{
-	struct kw_str name = value->resourceName;
-
-	switch (value->resourceType) {
-	case FB_TOPIC: return kw_sprintf(sweep->arena, "topic %.*s", FB_STR(name));
-	case FB_GROUP: return kw_sprintf(sweep->arena, "group %.*s", FB_STR(name));
-	case FB_CLIENT_METRICS: return kw_sprintf(sweep->arena, "client metrics %.*s", FB_STR(name));
-	default: return name.n ? kw_sprintf(sweep->arena, "broker %.*s dynamic", FB_STR(name)) : "cluster default";
+		check(sweep, def, value, id_text(sweep, broker->id), reported ? FB_LAYER_STATIC : FB_LAYER_DEFAULT);
 	}
 }
 
@@ -95,8 +106,10 @@ static bool check_dynamic(void *arg, const struct fb_change *value)
 	enum fb_scope scope = (enum fb_scope)value->resourceType;
 	const struct fb_configdef *def = fb_configdef_find(defs_of(sweep), scope, value->name);
 
+	if (fb_mutant(scope == FB_TOPIC ? FB_M_MV_TOPICS_UNSEEN : FB_M_MV_BROKERS_UNSEEN))
+		return true;
 	if (def && def->nmv)
-		check(sweep, def, value->value, where(sweep, value), false);
+		check(sweep, def, value->value, value->resourceName, FB_LAYER_DYNAMIC);
 	return !sweep->failed;
 }
 
@@ -109,8 +122,7 @@ static void check_inherited(struct sweep *sweep, const struct fb_configdef *def)
 
 	for (size_t i = 0; i < cluster->ntopics; i++) {
 		if (fb_configs_dynamic(cluster->configs, FB_TOPIC, cluster->topics[i], kw_str(def->name)).n < 0)
-			check(sweep, def, value, kw_sprintf(sweep->arena, "topic %.*s default",
-							    FB_STR(cluster->topics[i])), true);
+			check(sweep, def, value, cluster->topics[i], FB_LAYER_DEFAULT);
 	}
 }
 
@@ -135,6 +147,8 @@ int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct k
 	for (size_t i = 0; i < cluster->nbrokers; i++) {
 		const struct fb_broker_view *broker = &cluster->brokers[i];
 
+		if (fb_mutant(FB_M_MV_STATICS_UNSEEN))
+			continue;
 		if (broker->reported || (broker->foretold && fb_level_keeps_statics(cluster, level)))
 			check_statics(&sweep, broker);
 	}
@@ -164,7 +178,7 @@ int fb_sensitive_violations(const struct fb_cluster_view *cluster, int32_t node,
 	while ((def = fb_configdef_next(defs_of(&sweep), FB_BROKER, def))) {
 		if (def->sensitive)
 			check_any(&sweep, def, fb_configs_static(cluster->configs, node, kw_str(def->name)),
-				  kw_sprintf(arena, "broker %d static", node), false);
+				  id_text(&sweep, node), FB_LAYER_STATIC);
 	}
 	return finish(&sweep, violations);
 }

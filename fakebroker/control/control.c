@@ -84,10 +84,17 @@ static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
 	char *text = answer->json ? json_dumps(answer->json, JSON_INDENT(2)) : answer->text;
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(http);
 	const char *type = answer->json ? "application/json" : "text/plain; version=0.0.4; charset=utf-8";
+	char disposition[80];
 
 	if (out && text) {
 		evbuffer_add_printf(out, "%s%s", text, answer->json ? "\n" : "");
 		evhttp_add_header(headers, "Content-Type", type);
+	}
+	if (out && answer->bytes.n) {
+		evbuffer_add(out, answer->bytes.p, answer->bytes.n);
+		evhttp_add_header(headers, "Content-Type", "application/octet-stream");
+		snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", answer->file);
+		evhttp_add_header(headers, "Content-Disposition", disposition);
 	}
 	if (answer->allow[0])
 		evhttp_add_header(headers, "Allow", answer->allow);

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/rules.h"
+#include "fakebroker/control/validators.h"
 #include "lib/text/near.h"
 #include "lib/text/number.h"
 
-enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000 };
+enum { DEFAULT_LIMIT = 100, MAX_WAIT_MS = 30000, MAX_RECORDS = 100000 };
 /* The year 5138: sums of two stay far from overflowing. */
 static const int64_t MOST_MS = 100000000000000;
 
@@ -32,6 +33,7 @@ void fb_answer_drop(struct fb_answer *answer)
 {
 	json_decref(answer->json);
 	free(answer->text);
+	kw_buf_fini(&answer->bytes);
 }
 
 void fb_answer_err(struct fb_answer *answer, const struct kt_err *err)
@@ -296,10 +298,32 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	}
 }
 
+/* {"NAME.OPTION": text, ...}: NULL without any. */
+static const json_t *observer_options(const struct fb_cluster *cluster, struct kt_obj *parent)
+{
+	struct kt_obj obj;
+	const char *name, *text;
+
+	if (!kt_obj_object(parent, "options", &obj))
+		return NULL;
+	while (kt_obj_each(&obj, &name)) {
+		struct kt_err why = {0};
+		char config[300];
+
+		if (!kt_obj_str(&obj, name, &text))
+			break;
+		snprintf(config, sizeof config, FB_OBSERVER_PREFIX "%s", name);
+		if (fb_observer_check_option(cluster->plugins, config, &why) < 0)
+			kt_obj_fail(&obj, name, why.code, "%s", why.text);
+	}
+	return obj.json;
+}
+
 static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	static const char *const modes[] = {"inline", "queued", NULL};
 	const char *classes = NULL;
+	const json_t *options;
 	struct kt_err err = {0};
 	struct kt_obj obj;
 	int mode = -1;
@@ -309,8 +333,9 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
 	kt_obj_enum(&obj, "mode", modes, &mode);
+	options = observer_options(ask->cluster, &obj);
 	if (kt_obj_done(&obj) == 0)
-		fb_cluster_observe(ask->cluster, classes, mode < 0 ? NULL : modes[mode], true, &err);
+		fb_cluster_observe(ask->cluster, classes, mode < 0 ? NULL : modes[mode], options, true, &err);
 	if (err.code)
 		fb_answer_err(answer, &err);
 	else
@@ -319,20 +344,67 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 
 static void get_validators(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
-	struct fb_cluster *cluster = ask->cluster;
+	(void)rest;
+	answer->json = fb_validators_json(ask->cluster);
+}
+
+static void put_validators(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct kt_err err = {0};
+	struct kt_obj obj;
+
+	if (!open_body(ask, &obj, &err, answer))
+		return;
+	if (fb_validators_put(ask->cluster, &obj) < 0)
+		fb_answer_err(answer, &err);
+	else
+		get_validators(ask, rest, answer);
+}
+
+static void get_refused(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	struct fb_refused_filter filter = {.topic = evhttp_find_header(ask->params, "topic")};
+	int64_t after = 0, limit = DEFAULT_LIMIT;
 
 	(void)rest;
-	answer->json = json_object();
-	pthread_rwlock_rdlock(&cluster->lock);
-	for (size_t i = 0; i < cluster->ntopics; i++) {
-		struct fb_topic *topic = cluster->topics[i];
+	if (!number(ask, "after", 0, INT64_MAX, &after, answer) ||
+	    !number(ask, "limit", 1, FB_REFUSED_RECORDS, &limit, answer))
+		return;
+	filter.after = (uint64_t)after;
+	filter.newest = !evhttp_find_header(ask->params, "after");
+	filter.limit = (size_t)limit;
+	answer->json = fb_refused_json(ask->cluster->refused, &filter);
+}
 
-		if (topic->chain)
-			json_object_set_new(answer->json, topic->name,
-					    json_pack("{s:s, s:o}", "classes", fb_chain_classes(topic->chain), "validators",
-						      fb_chain_json(topic->chain)));
-	}
+/* Named as Kafka names the file, by its first offset. */
+static void get_segment(struct fb_cluster *cluster, struct fb_answer *answer)
+{
+	kw_buf_init(&answer->bytes, 0);
+	pthread_rwlock_rdlock(&cluster->lock);
+	fb_metadata_segment(&cluster->metadata, &answer->bytes);
+	snprintf(answer->file, sizeof answer->file, "%020lld.log", (long long)cluster->metadata.start);
 	pthread_rwlock_unlock(&cluster->lock);
+	if (answer->bytes.failed)
+		fb_answer_error(answer, 500, "out of memory");
+}
+
+static void get_metadata_log(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
+{
+	const char *format = evhttp_find_header(ask->params, "format");
+	int64_t from = 0, limit = MAX_RECORDS;
+
+	(void)rest;
+	if (!number(ask, "from", 0, INT64_MAX, &from, answer) || !number(ask, "limit", 1, MAX_RECORDS, &limit, answer))
+		return;
+	if (format && strcmp(format, "segment") == 0) {
+		get_segment(ask->cluster, answer);
+	} else if (format && strcmp(format, "json") != 0) {
+		fb_answer_error(answer, 400, "format: json or segment is expected");
+	} else {
+		answer->json = fb_metadata_json(ask->cluster, from, limit);
+		if (!answer->json)
+			fb_answer_error(answer, 500, "out of memory");
+	}
 }
 
 static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -367,6 +439,9 @@ static const struct endpoint {
 	{"GET",    "/v1/observer",    get_observer,   {NULL}, false},
 	{"PUT",    "/v1/observer",    put_observer,   {NULL}, true},
 	{"GET",    "/v1/validators",  get_validators, {NULL}, false},
+	{"PUT",    "/v1/validators",  put_validators, {NULL}, true},
+	{"GET",    "/v1/validators/refused", get_refused, {"topic", "after", "limit"}, false},
+	{"GET",    "/v1/metadata-log", get_metadata_log, {"from", "limit", "format"}, false},
 	{"GET",    "/metrics",        get_metrics,    {NULL}, false},
 };
 

@@ -6,6 +6,7 @@
 
 #include "fakebroker/control/recorder_json.h"
 #include "lib/text/json.h"
+#include "lib/wire/buf.h"
 
 struct evkeyvalq;
 
@@ -19,8 +20,10 @@ struct fb_ask {
 
 struct fb_answer {
 	int status;                /* HTTP's */
-	json_t *json;              /* or NULL and text */
+	json_t *json;              /* or NULL and text, or bytes */
 	char *text;
+	struct kw_buf bytes;
+	char file[40];             /* what a browser would call the bytes */
 	char allow[40];            /* with 405: the methods that there are */
 	/* Or later: when so many requests were recorded, or the time is over. */
 	bool wait;
@@ -47,6 +50,8 @@ json_t *fb_status_json(struct fb_cluster *cluster);
 json_t *fb_node_json(struct fb_cluster *cluster, const struct fb_node *node);
 /* NULL if there is no such partition. */
 json_t *fb_partition_json(struct fb_cluster *cluster, const char *topic, int32_t index);
+/* metadata_json.c: the records from an offset on, at most limit. NULL without memory. */
+json_t *fb_metadata_json(struct fb_cluster *cluster, int64_t from, int64_t limit);
 /* append.c: the body of an append, whose bytes are put behind those of set. 0 or the code in obj->err. */
 int fb_append_read(struct kt_obj *obj, struct kw_buf *set, bool *keep_offsets);
 /* What fb_log_append_set() made of it: {"firstOffset", "logEndOffset", "batches"}. NULL with err if it refused, without

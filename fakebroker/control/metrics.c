@@ -41,23 +41,45 @@ static void put_meters(struct fb_cluster *cluster, struct kw_buf *buf)
 		    rows[i].help, rows[i].name, rows[i].name, (unsigned long long)rows[i].v);
 }
 
+/* Every validator of every chain, to fn. */
+static void each_validator(struct fb_cluster *cluster, struct kw_buf *buf,
+			   void (*fn)(struct kw_buf *buf, const char *topic, const struct fb_validator_stats *stats))
+{
+	for (size_t i = 0; i < cluster->ntopics; i++) {
+		const struct fb_topic *topic = cluster->topics[i];
+
+		for (size_t k = 0; k < fb_chain_size(topic->chain); k++) {
+			struct fb_validator_stats stats;
+
+			fb_chain_stats(topic->chain, k, &stats);
+			fn(buf, topic->name, &stats);
+		}
+	}
+}
+
+static void put_validator_records(struct kw_buf *buf, const char *topic, const struct fb_validator_stats *s)
+{
+	const char *fmt = "kassay_validator_records_total{topic=\"%s\",validator=\"%s\",result=\"%s\"} %llu\n";
+
+	put(buf, fmt, topic, s->name, "accepted", (unsigned long long)(s->seen - s->refused - s->failed));
+	put(buf, fmt, topic, s->name, "refused", (unsigned long long)s->refused);
+	put(buf, fmt, topic, s->name, "failed", (unsigned long long)s->failed);
+}
+
+static void put_validator_seconds(struct kw_buf *buf, const char *topic, const struct fb_validator_stats *s)
+{
+	put(buf, "kassay_validator_seconds_total{topic=\"%s\",validator=\"%s\"} %.9f\n", topic, s->name,
+	    (double)s->nanoseconds / 1e9);
+}
+
 static void put_validators(struct fb_cluster *cluster, struct kw_buf *buf)
 {
 	put(buf, "# HELP kassay_validator_records_total records that a validator saw, by what it said\n"
 		 "# TYPE kassay_validator_records_total counter\n");
-	for (size_t i = 0; i < cluster->ntopics; i++) {
-		const struct fb_topic *topic = cluster->topics[i];
-
-		for (size_t k = 0; topic->chain && k < fb_chain_size(topic->chain); k++) {
-			struct fb_validator_stats s;
-			const char *fmt = "kassay_validator_records_total{topic=\"%s\",validator=\"%s\",result=\"%s\"} %llu\n";
-
-			fb_chain_stats(topic->chain, k, &s);
-			put(buf, fmt, topic->name, s.name, "accepted", (unsigned long long)(s.seen - s.refused - s.failed));
-			put(buf, fmt, topic->name, s.name, "refused", (unsigned long long)s.refused);
-			put(buf, fmt, topic->name, s.name, "failed", (unsigned long long)s.failed);
-		}
-	}
+	each_validator(cluster, buf, put_validator_records);
+	put(buf, "# HELP kassay_validator_seconds_total time that a validator took\n"
+		 "# TYPE kassay_validator_seconds_total counter\n");
+	each_validator(cluster, buf, put_validator_seconds);
 }
 
 /* A plugin's collect() runs here, so not under the lock. */

@@ -1,4 +1,6 @@
 /* The cluster as JSON. */
+#include <unistd.h>
+
 #include "fakebroker/control/endpoints.h"
 #include "fakebroker/control/rules.h"
 
@@ -17,7 +19,7 @@ static json_t *text(struct kw_str s)
 	return json ? json : json_string("(not UTF-8)");
 }
 
-static json_t *broker_json(const struct fb_cluster *cluster, const struct fb_broker *broker)
+static json_t *broker_json(const struct fb_broker *broker)
 {
 	json_t *statics = json_array();
 
@@ -28,7 +30,7 @@ static json_t *broker_json(const struct fb_cluster *cluster, const struct fb_bro
 							 "isSensitive", s->sensitive));
 	}
 	return json_pack("{s:i, s:I, s:b, s:b, s:o}", "id", broker->view.id, "epoch", (json_int_t)broker->epoch, "own",
-			 broker->own, "fenced", fb_broker_fenced(cluster, broker), "staticConfigs", statics);
+			 broker->own, "fenced", broker->fenced, "staticConfigs", statics);
 }
 
 static json_t *topic_json(const struct fb_topic *topic)
@@ -87,10 +89,11 @@ json_t *fb_status_json(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->nnodes; i++)
 		json_array_append_new(nodes, node_json(&cluster->nodes[i]));
 	for (size_t i = 0; i < cluster->nbrokers; i++)
-		json_array_append_new(brokers, broker_json(cluster, cluster->brokers[i]));
+		json_array_append_new(brokers, broker_json(cluster->brokers[i]));
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		json_array_append_new(topics, topic_json(cluster->topics[i]));
-	json = json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "program", "fakebroker " KASSAY_VERSION,
+	json = json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "program",
+			 "fakebroker " KASSAY_VERSION, "pid", (int)getpid(),
 			 "release", cluster->release->name, "clusterId", cluster->id, "metadataVersion", level,
 			 "metadataVersionName", fb_level_name(level), "features", features_json(cluster), "nodes", nodes,
 			 "registrations", brokers, "topics", topics, "meters", meters_json(cluster), "connections",

@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	fb_topic_delete(process.cluster, fb_topic_find(process.cluster, kw_str("t")));
 	fb_rules_free(process.cluster->rules);
 	process.cluster->rules = fb_rules_new(process.cluster, 1);
-	FUZZ_CHECK(process.cluster->rules && fb_cluster_observe(process.cluster, NULL, NULL, false, &err) == 0);
+	FUZZ_CHECK(process.cluster->rules && fb_cluster_observe(process.cluster, NULL, NULL, NULL, false, &err) == 0);
 	free(text);
 	return 0;
 }

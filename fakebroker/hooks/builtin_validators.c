@@ -46,13 +46,37 @@ void fb_free_instance(void *instance)
 	free(instance);
 }
 
-int fb_option_part(const struct kassay_host *host, enum fb_part *out, struct kassay_text *why)
+int fb_option_parts(const struct kassay_host *host, bool empty, struct fb_parts *out, struct kassay_text *why)
 {
 	static const char *const words[] = {"value", "key", "both", NULL};
 	int word;
 
-	if (fb_option_word(host, "part", words, 0, &word, why) < 0)
+	if (fb_option_word(host, "part", words, 0, &word, why) < 0 ||
+	    fb_option_bool(host, "nulls", true, &out->nulls, why) < 0 ||
+	    fb_option_bool(host, "empty", empty, &out->empty, why) < 0)
 		return -1;
-	*out = (enum fb_part)(word + 1);
+	out->part = (enum fb_part)(word + 1);
 	return 0;
+}
+
+static int check_part(const struct fb_parts *parts, const char *name, struct kassay_bytes bytes, const char *what,
+		      fb_check_bytes_fn *check, const void *self, struct kassay_verdict *verdict)
+{
+	if (bytes.size > 0)
+		return check(self, bytes, what, verdict);
+	if (bytes.size < 0 ? parts->nulls : parts->empty)
+		return KASSAY_OK;
+	return fb_validator_refuse(verdict, "%s: the %s is %s", name, what, bytes.size < 0 ? "null" : "empty");
+}
+
+int fb_check_parts(const struct fb_parts *parts, const char *name, const struct kassay_record *record,
+		   fb_check_bytes_fn *check, const void *self, struct kassay_verdict *verdict)
+{
+	int rc = KASSAY_OK;
+
+	if (parts->part & FB_PART_KEY)
+		rc = check_part(parts, name, record->key, "key", check, self, verdict);
+	if (rc == KASSAY_OK && parts->part & FB_PART_VALUE)
+		rc = check_part(parts, name, record->value, "value", check, self, verdict);
+	return rc;
 }

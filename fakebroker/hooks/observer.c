@@ -7,11 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "fakebroker/hooks/builtin_observers.h"
 #include "fakebroker/hooks/observer_metrics.h"
 #include "fakebroker/hooks/observer_queue.h"
 #include "fakebroker/hooks/options.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
+#include "fakebroker/mutants.h"
 #include "lib/text/number.h"
 
 #define CLOSING 0x80000000u
@@ -42,7 +44,9 @@ struct fb_observer {
 	atomic_int refs;
 	atomic_bool closing;
 	char *classes;
-	bool queued;
+	bool queued, idle;
+	const atomic_uint_fast64_t *passed;      /* exchanges that an idle observer was not shown, or NULL */
+	uint64_t passed_before;
 	size_t n;
 	struct watcher watchers[];
 };
@@ -188,6 +192,14 @@ static void free_observer(struct fb_observer *observer)
 	free(observer);
 }
 
+static bool is_idle(const struct fb_observer *observer)
+{
+	for (size_t i = 0; i < observer->n; i++)
+		if (observer->watchers[i].queue || class_of(&observer->watchers[i])->record != fb_no_op_record)
+			return false;
+	return true;
+}
+
 int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct fb_observer **out, struct kt_err *err)
 {
 	const char *list = classes;
@@ -214,6 +226,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		if (rc == 0 && observer->queued)
 			rc = make_queue(watcher, env, &failure);
 	}
+	observer->idle = is_idle(observer);
 	if (rc < 0) {
 		fb_observer_unref(observer);
 		if (err)
@@ -247,6 +260,17 @@ void fb_observer_unref(struct fb_observer *observer)
 const char *fb_observer_classes(const struct fb_observer *observer)
 {
 	return observer->classes;
+}
+
+bool fb_observer_idle(const struct fb_observer *observer)
+{
+	return observer->idle;
+}
+
+void fb_observer_passed_by(struct fb_observer *observer, const atomic_uint_fast64_t *passed)
+{
+	observer->passed_before = atomic_load(passed);
+	observer->passed = passed;
 }
 
 bool fb_observer_queued(const struct fb_observer *observer)
@@ -286,11 +310,13 @@ static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
 {
 	struct watcher *watcher = arg;
 	const struct kassay_observer_class *class = class_of(watcher);
-	char text[512] = "";
+	char text[512];
 	struct kassay_text why = {text, sizeof text};
 	int64_t start = fb_hook_now();
 
-	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0)
+	text[0] = '\0';   /* all of it would take longer than what many observers do */
+	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0 &&
+	    !fb_mutant(FB_M_FAILURES_UNCOUNTED))
 		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
 	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(fb_hook_now() - start), memory_order_relaxed);
 	atomic_fetch_add_explicit(produce ? &watcher->produce_seen : &watcher->seen, 1, memory_order_relaxed);
@@ -330,7 +356,7 @@ static bool show(struct fb_observer *observer, const struct fb_exchange *exchang
 	if (!enter(observer))
 		return false;
 	for (i = 0; i < observer->n; i++)
-		call(&observer->watchers[i], exchange, produce);
+		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce);
 	return true;
 }
 
@@ -368,7 +394,7 @@ static void *close_watcher(void *arg)
 	if (watcher->queue)
 		fb_queue_end(watcher->queue, watcher->deadline);
 	left = (watcher->deadline - fb_hook_now()) / 1000000;
-	if (class->close)
+	if (class->close && !fb_mutant(FB_M_NEVER_CLOSED))
 		class->close(watcher->instance, left > 0 ? left : 0);
 	pthread_mutex_lock(&watcher->gate.lock);
 	watcher->closed = true;
@@ -439,6 +465,14 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
 
 /* ---- numbers ---- */
 
+static uint64_t exchanges(const struct watcher *watcher)
+{
+	const struct fb_observer *owner = watcher->owner;
+	uint64_t seen = atomic_load(&watcher->seen);
+
+	return owner->idle && owner->passed ? seen + atomic_load(owner->passed) - owner->passed_before : seen;
+}
+
 static json_t *watcher_json(struct watcher *watcher)
 {
 	json_t *metrics = json_object();
@@ -450,7 +484,7 @@ static json_t *watcher_json(struct watcher *watcher)
 	}
 	return json_pack("{s:s, s:s?, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
 			 "fallback", watcher->fallback, "mode", queue ? "queued" : "inline",
-			 "seen", (json_int_t)atomic_load(&watcher->seen),
+			 "seen", (json_int_t)exchanges(watcher),
 			 "produce_seen", (json_int_t)atomic_load(&watcher->produce_seen),
 			 "failed", (json_int_t)atomic_load(&watcher->failures.count),
 			 "nanoseconds", (json_int_t)atomic_load(&watcher->nanoseconds),

@@ -44,6 +44,12 @@ const char *fb_observer_classes(const struct fb_observer *observer);
 /* Was `observer.mode` queued when it was made? */
 bool fb_observer_queued(const struct fb_observer *observer);
 
+/* Is NoOpObserver, called inline, all that it consists of? Then nobody need call it: exchanges that it was not shown are
+ * counted in *passed, and those from this call on are among what fb_observer_json() says that it has seen. The call
+ * comes before the observer is used; passed outlives all uses. */
+bool fb_observer_idle(const struct fb_observer *observer);
+void fb_observer_passed_by(struct fb_observer *observer, const atomic_uint_fast64_t *passed);
+
 /* ---- exchanges ---- */
 
 /* Zeroed, then fb_exchange_init(), then every field of view that is known, and partitions. */

@@ -1,6 +1,10 @@
 /* TrafficObserver: who moves how much data to and from which topic.
  *
  * One lock guards all tables. It is held while an exchange is counted, and while one table is copied for collect().
+ *
+ * A client sends many requests in a row, so what its names lead to is remembered: from principal, address, client id and
+ * API to their rows, whose counters get what was added up meanwhile when the place is given to another client and before
+ * they are read; and from a client and a topic to the rows of those.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -65,10 +69,27 @@ static const struct {
 #undef FB_X
 };
 
+enum { WHO_PARTS = 3, WHOS = 64, WHERES = 256 };
+
+/* Whose exchanges go where. Rows never move and never go, so names are compared with those of the rows. */
+struct who {
+	const struct fb_traffic_row *names[WHO_PARTS];   /* PRINCIPAL, ADDRESS, CLIENT_ID; NULL: the place is free */
+	struct fb_traffic_row *rows[API + 1];
+	int16_t apiKey;
+	struct fb_traffic_totals pending;                /* not yet in the rows */
+};
+
+struct where {
+	const struct fb_traffic_row *principal, *clientId, *name;   /* name: of TOPIC, or NULL: the place is free */
+	struct fb_traffic_row *topic, *flow;
+};
+
 struct traffic {
 	pthread_mutex_t lock;
 	uint64_t exchange;        /* exchanges counted so far */
 	struct fb_traffic_table tables[NTABLES];
+	struct who whos[WHOS];
+	struct where wheres[WHERES];
 };
 
 const struct kassay_option fb_traffic_options[] = {
@@ -140,51 +161,10 @@ static void count_error(struct traffic *self, const struct kassay_exchange *exch
 	totals_of(self, ERROR, names)->errors += n;
 }
 
-static void count_partition(struct fb_traffic_totals *totals, const struct kassay_partition *partition)
-{
-	enum fb_traffic_flow flow = fb_traffic_flow_of(partition);
-
-	totals->errors += partition->error != 0;
-	if (partition->direction == KASSAY_NO_RECORDS)
-		return;
-	totals->records[flow] += partition->records;
-	totals->bytes[flow] += partition->bytes;
-}
-
 static void count_request_once(struct traffic *self, struct fb_traffic_row *row)
 {
 	row->totals.requests += row->exchange != self->exchange;
 	row->exchange = self->exchange;
-}
-
-/* Counts the partitions for their topics, and adds them to the sum of the exchange. */
-static void count_partitions(struct traffic *self, const struct kassay_exchange *exchange,
-			     struct fb_traffic_totals *sum)
-{
-	struct kassay_str names[3] = {exchange->principal, exchange->clientId, {NULL, -2}};
-	struct fb_traffic_row *topic = NULL, *flow = NULL;
-	int32_t i;
-
-	for (i = 0; i < exchange->partition_count; i++) {
-		const struct kassay_partition *partition = exchange->partition(exchange, i);
-
-		/* The partitions of a topic follow each other: its name is the same slice of the request. */
-		if (!topic || names[2].data != partition->topic.data || names[2].size != partition->topic.size) {
-			struct fb_traffic_key key = fb_traffic_key(&partition->topic, 1);
-
-			topic = fb_traffic_row(&self->tables[TOPIC], &key);
-			names[2] = partition->topic;
-			key = fb_traffic_key(names, 3);
-			flow = fb_traffic_row(&self->tables[FLOW], &key);
-			count_request_once(self, topic);
-			count_request_once(self, flow);
-		}
-		count_partition(&topic->totals, partition);
-		count_partition(&flow->totals, partition);
-		count_partition(sum, partition);
-		if (partition->error != 0)
-			count_error(self, exchange, partition->error, 1);
-	}
 }
 
 static void add(struct fb_traffic_totals *totals, const struct fb_traffic_totals *sum)
@@ -201,34 +181,170 @@ static void add(struct fb_traffic_totals *totals, const struct fb_traffic_totals
 	}
 }
 
-int fb_traffic_record(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why)
+/* ---- what is remembered ---- */
+
+static inline bool is_name(const struct fb_traffic_row *row, const struct kassay_str *name)
+{
+	return row->sizes[0] == name->size && fb_name_same(row->names, name->data, name->size);
+}
+
+static void settle(struct who *who)
+{
+	static const struct fb_traffic_totals nothing;
+	int table;
+
+	for (table = PRINCIPAL; who->names[0] && table <= API; table++)
+		add(&who->rows[table]->totals, &who->pending);
+	who->pending = nothing;
+}
+
+/* Names that found no room in a table are looked up each time: there is no row to compare them with. */
+static void remember_who(struct traffic *self, const struct kassay_exchange *exchange, struct who *who)
 {
 	const struct kassay_str api = {exchange->api, (int32_t)strlen(exchange->api)};
-	const struct fb_traffic_key keys[] = {
-		[PRINCIPAL] = fb_traffic_key(&exchange->principal, 1),
-		[ADDRESS] = fb_traffic_key(&exchange->address, 1),
-		[CLIENT_ID] = fb_traffic_key(&exchange->clientId, 1),
-		[API] = fb_traffic_key(&api, 1),
+	const struct kassay_str *const names[] = {
+		[PRINCIPAL] = &exchange->principal, [ADDRESS] = &exchange->address, [CLIENT_ID] = &exchange->clientId,
+		[API] = &api,
 	};
-	struct fb_traffic_totals sum = {
-		.requests = 1, .request_bytes = exchange->request_bytes, .response_bytes = exchange->response_bytes,
-		.queue_ns = exchange->queue_ns, .service_ns = exchange->service_ns,
-		.throttle_ms = exchange->throttleTimeMs,
-	};
-	struct traffic *self = instance;
 	int table;
+
+	settle(who);
+	who->apiKey = exchange->apiKey;
+	for (table = PRINCIPAL; table <= API; table++) {
+		struct fb_traffic_key key = fb_traffic_key(names[table], 1);
+
+		who->rows[table] = fb_traffic_row(&self->tables[table], &key);
+		if (table < WHO_PARTS)
+			who->names[table] = fb_traffic_row_of(&self->tables[table], &key);
+	}
+}
+
+/* Of one connection address and client id lie where they lay before, and so does the client. */
+static struct who *find_who(struct traffic *self, const struct kassay_exchange *exchange)
+{
+	uintptr_t place = (uintptr_t)exchange->address.data / 64 + (uintptr_t)exchange->apiKey;
+	struct who *who = &self->whos[place % WHOS];
+
+	if (!who->names[PRINCIPAL] || !who->names[ADDRESS] || !who->names[CLIENT_ID] ||
+	    who->apiKey != exchange->apiKey || !is_name(who->names[PRINCIPAL], &exchange->principal) ||
+	    !is_name(who->names[ADDRESS], &exchange->address) || !is_name(who->names[CLIENT_ID], &exchange->clientId))
+		remember_who(self, exchange, who);
+	return who;
+}
+
+static const struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
+				      const struct kassay_str *topic)
+{
+	uint32_t place = fb_traffic_hash(topic) + (uint32_t)((uintptr_t)who->names[CLIENT_ID] >> 4);
+	struct where *where = &self->wheres[place % WHERES];
+	struct fb_traffic_key key, flow;
+
+	if (where->name && where->clientId == who->names[CLIENT_ID] && where->principal == who->names[PRINCIPAL] &&
+	    where->clientId && where->principal && is_name(where->name, topic))
+		return where;
+	key = fb_traffic_key(topic, 1);
+	flow = fb_traffic_key((const struct kassay_str[]){exchange->principal, exchange->clientId, *topic}, 3);
+	where->topic = fb_traffic_row(&self->tables[TOPIC], &key);
+	where->flow = fb_traffic_row(&self->tables[FLOW], &flow);
+	where->name = fb_traffic_row_of(&self->tables[TOPIC], &key);
+	where->principal = who->names[PRINCIPAL];
+	where->clientId = who->names[CLIENT_ID];
+	return where;
+}
+
+/* ---- an exchange ---- */
+
+/* Partitions of one topic whose records went the same way. */
+struct run {
+	const struct where *where;
+	struct kassay_str name;
+	enum fb_traffic_flow flow;
+	int64_t records, bytes, errors;
+};
+
+static inline void add_run(struct fb_traffic_totals *totals, const struct run *run)
+{
+	totals->records[run->flow] += run->records;
+	totals->bytes[run->flow] += run->bytes;
+	totals->errors += run->errors;
+}
+
+static void end_run(struct run *run, struct fb_traffic_totals *sum)
+{
+	if (!run->where)
+		return;
+	add_run(&run->where->topic->totals, run);
+	add_run(&run->where->flow->totals, run);
+	add_run(sum, run);
+	run->records = run->bytes = run->errors = 0;
+}
+
+static void begin_topic(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
+			const struct kassay_str *name, struct run *run)
+{
+	run->name = *name;
+	run->where = find_where(self, exchange, who, name);
+	count_request_once(self, run->where->topic);
+	count_request_once(self, run->where->flow);
+}
+
+/* Counts the partitions for their topics, and adds them to the sum of the exchange. The partitions of a topic follow each
+ * other: its name is the same slice of the request. */
+static void count_partitions(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
+			     struct fb_traffic_totals *sum)
+{
+	struct run run = {0};
+	int32_t i;
+
+	for (i = 0; i < exchange->partition_count; i++) {
+		const struct kassay_partition *partition = exchange->partition(exchange, i);
+		enum fb_traffic_flow flow = fb_traffic_flow_of(partition);
+		bool other_topic = !run.where || run.name.data != partition->topic.data ||
+				   run.name.size != partition->topic.size;
+
+		if (other_topic || flow != run.flow) {
+			end_run(&run, sum);
+			run.flow = flow;
+			if (other_topic)
+				begin_topic(self, exchange, who, &partition->topic, &run);
+		}
+		if (partition->direction != KASSAY_NO_RECORDS) {
+			run.records += partition->records;
+			run.bytes += partition->bytes;
+		}
+		if (partition->error != 0) {
+			run.errors++;
+			count_error(self, exchange, partition->error, 1);
+		}
+	}
+	end_run(&run, sum);
+}
+
+int fb_traffic_record(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why)
+{
+	struct traffic *self = instance;
+	struct fb_traffic_totals *sum;
+	struct who *who;
+	int64_t errors;
 
 	(void)why;
 	pthread_mutex_lock(&self->lock);
 	self->exchange++;
-	count_partitions(self, exchange, &sum);
+	who = find_who(self, exchange);
+	sum = &who->pending;
+	sum->requests++;
+	sum->request_bytes += exchange->request_bytes;
+	sum->response_bytes += exchange->response_bytes;
+	sum->queue_ns += exchange->queue_ns;
+	sum->service_ns += exchange->service_ns;
+	sum->throttle_ms += exchange->throttleTimeMs;
+	errors = sum->errors;
+	count_partitions(self, exchange, who, sum);
 	/* The codes that belong to no partition. Only the first code of a response is known by its number. */
-	if (exchange->error_count > sum.errors) {
-		count_error(self, exchange, exchange->error, exchange->error_count - sum.errors);
-		sum.errors = exchange->error_count;
+	if (exchange->error_count > sum->errors - errors) {
+		count_error(self, exchange, exchange->error, exchange->error_count - (sum->errors - errors));
+		sum->errors = errors + exchange->error_count;
 	}
-	for (table = PRINCIPAL; table <= API; table++)
-		add(&fb_traffic_row(&self->tables[table], &keys[table])->totals, &sum);
 	pthread_mutex_unlock(&self->lock);
 	return 0;
 }
@@ -241,6 +357,8 @@ static struct fb_traffic_row *copy_rows(struct traffic *self, enum table table, 
 	struct fb_traffic_row *rows;
 
 	pthread_mutex_lock(&self->lock);
+	for (int i = 0; i < WHOS; i++)
+		settle(&self->whos[i]);
 	*n = self->tables[table].n;
 	pthread_mutex_unlock(&self->lock);
 	rows = malloc(*n * sizeof *rows);

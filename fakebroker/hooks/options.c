@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "lib/text/near.h"
+#include "lib/text/number.h"
 
 int fb_list_next(const char **list, char *entry, size_t size)
 {
@@ -63,6 +64,17 @@ int fb_option_number(const struct kassay_host *host, const char *name, int64_t m
 		return bad(why, name, value, wanted);
 	*out = n;
 	return 0;
+}
+
+int fb_option_real(const struct kassay_host *host, const char *name, double min, double max, double fallback, double *out,
+		   struct kassay_text *why)
+{
+	const char *value = host->option(host, name);
+	char wanted[96];
+
+	snprintf(wanted, sizeof wanted, "a number of %g to %g", min, max);
+	*out = fallback;
+	return !value || kt_parse_real(value, min, max, out, NULL) == 0 ? 0 : bad(why, name, value, wanted);
 }
 
 int fb_option_bool(const struct kassay_host *host, const char *name, bool fallback, bool *out, struct kassay_text *why)

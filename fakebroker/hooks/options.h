@@ -22,6 +22,9 @@ size_t fb_list_entries(const char *list);
 /* A whole number of min..max. fallback: what holds if it is not set; below min: it must be set. */
 int fb_option_number(const struct kassay_host *host, const char *name, int64_t min, int64_t max, int64_t fallback,
 		     int64_t *out, struct kassay_text *why);
+/* A number of min..max; fallback: what holds if it is not set. */
+int fb_option_real(const struct kassay_host *host, const char *name, double min, double max, double fallback, double *out,
+		   struct kassay_text *why);
 /* true or false, in any case. */
 int fb_option_bool(const struct kassay_host *host, const char *name, bool fallback, bool *out,
 		   struct kassay_text *why);

@@ -9,37 +9,35 @@
 
 static const struct kassay_str other = {"(other)", 7}, none = {"(none)", 6};
 
-/* FNV-1a. A client that makes up names of one hash makes lookups longer, but by no more than the table's limit. */
+/* A client that makes up names of one hash makes lookups longer, but by no more than the table's limit. */
 struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n)
 {
-	struct fb_traffic_key key = {.n = n, .hash = 2166136261u};
-	int32_t i;
+	struct fb_traffic_key key;
+	uint64_t hash = 0;
 
-	for (n = 0; n < key.n; n++) {
-		key.part[n] = parts[n];
-		if (key.part[n].size >= NAME_SIZE)
-			key.part[n].size = NAME_SIZE - 1;
-		for (i = 0; i < key.part[n].size; i++)
-			key.hash = (key.hash ^ (uint8_t)parts[n].data[i]) * 16777619u;
-		key.hash = (key.hash ^ (uint32_t)key.part[n].size) * 16777619u;
+	key.n = n;
+	for (int i = 0; i < n; i++) {
+		key.part[i] = parts[i];
+		if (key.part[i].size >= NAME_SIZE)
+			key.part[i].size = NAME_SIZE - 1;
+		hash = fb_name_hash(hash, key.part[i].data, key.part[i].size);
 	}
-	key.hash ^= key.hash >> 15;
+	key.hash = (uint32_t)(hash ^ hash >> 32);
 	return key;
 }
 
 static bool same(const struct fb_traffic_row *row, const struct fb_traffic_key *key)
 {
 	const char *name = row->names;
-	int i;
 
 	if (row->hash != key->hash)
 		return false;
-	for (i = 0; i < key->n; i++) {
-		size_t size = key->part[i].size > 0 ? (size_t)key->part[i].size : 0;
+	for (int i = 0; i < key->n; i++) {
+		int32_t size = key->part[i].size;
 
-		if (row->sizes[i] != key->part[i].size || (size > 0 && memcmp(name, key->part[i].data, size) != 0))
+		if (row->sizes[i] != size || !fb_name_same(name, key->part[i].data, size))
 			return false;
-		name += size + 1;
+		name += size > 0 ? size + 1 : 1;
 	}
 	return true;
 }
@@ -157,11 +155,9 @@ struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const stru
 	return row->same_as ? row->same_as : row;
 }
 
-enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partition *partition)
+const struct fb_traffic_row *fb_traffic_row_of(const struct fb_traffic_table *table, const struct fb_traffic_key *key)
 {
-	if (partition->direction == KASSAY_CONSUMED)
-		return FB_FLOW_CONSUMED;
-	if (partition->error != 0)
-		return FB_FLOW_REFUSED;
-	return partition->flags & KASSAY_DUPLICATE ? FB_FLOW_DUPLICATE : FB_FLOW_ACCEPTED;
+	uint32_t number = *find_slot(table, key);
+
+	return number == 0 ? NULL : &table->rows[number - 1];
 }

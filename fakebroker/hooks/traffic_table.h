@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "fakebroker/hooks/kassay_observer.h"
+#include "fakebroker/hooks/name_bytes.h"
 
 #define FB_TRAFFIC_PARTS 3        /* most names in a key */
 
@@ -34,7 +35,14 @@ enum fb_traffic_flow {
 };
 
 /* The way that the records of a partition went; for one that carries any. */
-enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partition *partition);
+static inline enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partition *partition)
+{
+	if (partition->direction == KASSAY_CONSUMED)
+		return FB_FLOW_CONSUMED;
+	if (partition->error != 0)
+		return FB_FLOW_REFUSED;
+	return partition->flags & KASSAY_DUPLICATE ? FB_FLOW_DUPLICATE : FB_FLOW_ACCEPTED;
+}
 
 struct fb_traffic_totals {
 	int64_t requests, request_bytes, response_bytes, queue_ns, service_ns, throttle_ms, errors;
@@ -65,9 +73,19 @@ struct fb_traffic_table {
 int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t limit);
 void fb_traffic_table_fini(struct fb_traffic_table *table);
 
+static inline uint32_t fb_traffic_hash(const struct kassay_str *name)
+{
+	uint64_t hash = fb_name_hash(0, name->data, name->size);
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
 /* A key of names; computes the hash, which needs no lock. The names must live as long as the key is used. */
 struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n);
 /* The row of a key, made if need be. Never NULL; lives as long as the table. */
 struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const struct fb_traffic_key *key);
+/* The row that has the key's very names, which fb_traffic_row() may replace by that of the presentable ones. NULL if there
+ * was no room for it. */
+const struct fb_traffic_row *fb_traffic_row_of(const struct fb_traffic_table *table, const struct fb_traffic_key *key);
 
 #endif

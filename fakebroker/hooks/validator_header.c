@@ -21,13 +21,14 @@ static bool find_header(const struct kassay_record *record, const char *name, st
 /* ---- RequiredHeader ---- */
 
 struct required_header {
-	bool empty;
+	bool nulls, empty;
 	char names[];             /* each NUL-terminated; an empty one ends them */
 };
 
 const struct kassay_option fb_required_header_options[] = {
 	{"name", NULL, "names of the headers, comma-separated"},
-	{"empty", "true", "false: the header's value must be neither null nor empty"},
+	{"nulls", "true", "false: refuse a header whose value is null"},
+	{"empty", "true", "false: refuse a header whose value is empty"},
 	{0},
 };
 
@@ -37,15 +38,17 @@ int fb_required_header_create(const struct kassay_host *host, void **instance, s
 	const char *list;
 	size_t room;
 	char *name;
-	bool empty;
+	bool nulls, empty;
 	int rc;
 
-	if (fb_option_text(host, "name", &list, why) < 0 || fb_option_bool(host, "empty", true, &empty, why) < 0)
+	if (fb_option_text(host, "name", &list, why) < 0 || fb_option_bool(host, "nulls", true, &nulls, why) < 0 ||
+	    fb_option_bool(host, "empty", true, &empty, why) < 0)
 		return -1;
 	room = strlen(list) + 1;
 	self = fb_validator_alloc(sizeof *self + room + 1, why);
 	if (!self)
 		return -1;
+	self->nulls = nulls;
 	self->empty = empty;
 	for (name = self->names; (rc = fb_list_next(&list, name, room)) > 0 && *name; name += strlen(name) + 1)
 		;
@@ -67,7 +70,7 @@ int fb_required_header(void *instance, const struct kassay_record *record, struc
 	for (name = self->names; *name; name += strlen(name) + 1) {
 		if (!find_header(record, name, &header))
 			return fb_validator_refuse(verdict, "RequiredHeader: header '%s' is missing", name);
-		if (!self->empty && header.value.size <= 0)
+		if ((header.value.size < 0 && !self->nulls) || (header.value.size == 0 && !self->empty))
 			return fb_validator_refuse(verdict, "RequiredHeader: header '%s' is %s", name,
 					 header.value.size < 0 ? "null" : "empty");
 	}

@@ -70,33 +70,29 @@ void fb_key_pattern_close(void *instance)
 /* ---- Utf8 ---- */
 
 const struct kassay_option fb_utf8_options[] = {
-	{"part", "value", "what to look at: value, key or both"},
+	FB_PART_OPTIONS("true"),
 	{0},
-};
-
-struct utf8 {
-	enum fb_part part;
 };
 
 int fb_utf8_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
 {
-	struct utf8 *self;
-	enum fb_part part;
+	struct fb_parts parts, *self;
 
-	if (fb_option_part(host, &part, why) < 0)
+	if (fb_option_parts(host, true, &parts, why) < 0)
 		return -1;
 	self = fb_validator_alloc(sizeof *self, why);
 	if (!self)
 		return -1;
-	self->part = part;
+	*self = parts;
 	*instance = self;
 	return 0;
 }
 
-static int check_utf8(struct kassay_bytes bytes, const char *what, struct kassay_verdict *verdict)
+static int check_utf8(const void *self, struct kassay_bytes bytes, const char *what, struct kassay_verdict *verdict)
 {
-	size_t n = bytes.size > 0 ? (size_t)bytes.size : 0, good = fb_utf8_valid(bytes.data, n);
+	size_t n = (size_t)bytes.size, good = fb_utf8_valid(bytes.data, n);
 
+	(void)self;
 	if (good == n)
 		return KASSAY_OK;
 	return fb_validator_refuse(verdict, "Utf8: the %s is not UTF-8 (at byte %zu)", what, good);
@@ -104,63 +100,49 @@ static int check_utf8(struct kassay_bytes bytes, const char *what, struct kassay
 
 int fb_utf8(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
 {
-	const struct utf8 *self = instance;
-	int rc = KASSAY_OK;
-
-	if (self->part & FB_PART_KEY)
-		rc = check_utf8(record->key, "key", verdict);
-	if (rc == KASSAY_OK && self->part & FB_PART_VALUE)
-		rc = check_utf8(record->value, "value", verdict);
-	return rc;
+	return fb_check_parts(instance, "Utf8", record, check_utf8, NULL, verdict);
 }
 
 /* ---- JsonSyntax ---- */
 
 const struct kassay_option fb_json_syntax_options[] = {
-	{"part", "value", "what to look at: value, key or both"},
+	FB_PART_OPTIONS("false"),
 	{"unique.keys", "false", "true: refuse objects that have a member twice"},
 	{0},
 };
 
 struct json_syntax {
-	enum fb_part part;
+	struct fb_parts parts;
 	size_t flags;
 };
 
 int fb_json_syntax_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
 {
 	struct json_syntax *self;
-	enum fb_part part;
+	struct fb_parts parts;
 	bool unique;
 
-	if (fb_option_part(host, &part, why) < 0 || fb_option_bool(host, "unique.keys", false, &unique, why) < 0)
+	if (fb_option_parts(host, false, &parts, why) < 0 ||
+	    fb_option_bool(host, "unique.keys", false, &unique, why) < 0)
 		return -1;
 	self = fb_validator_alloc(sizeof *self, why);
 	if (!self)
 		return -1;
-	self->part = part;
-	/* jansson refuses whole numbers beyond 64 bits, which are good JSON, unless it may read them as reals. */
-	self->flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
-	if (unique)
-		self->flags |= JSON_REJECT_DUPLICATES;
+	self->parts = parts;
+	self->flags = FB_JSON_FLAGS | (unique ? JSON_REJECT_DUPLICATES : 0);
 	*instance = self;
 	return 0;
 }
 
-static int check_json(const struct json_syntax *self, struct kassay_bytes bytes, const char *what,
-		      struct kassay_verdict *verdict)
+static int check_json(const void *self, struct kassay_bytes bytes, const char *what, struct kassay_verdict *verdict)
 {
+	const struct json_syntax *json_syntax = self;
 	json_error_t error;
-	json_t *json;
+	json_t *json = json_loadb((const char *)bytes.data, (size_t)bytes.size, json_syntax->flags, &error);
 
-	if (bytes.size < 0)
-		return KASSAY_OK;
-	if (bytes.size == 0)
-		return fb_validator_refuse(verdict, "JsonSyntax: the %s is empty", what);
-	json = json_loadb((const char *)bytes.data, (size_t)bytes.size, self->flags, &error);
 	if (!json)
 		return fb_validator_refuse(verdict, "JsonSyntax: the %s is not JSON: %s (at byte %d)", what, error.text,
-				 error.position);
+					   error.position);
 	json_decref(json);
 	return KASSAY_OK;
 }
@@ -168,11 +150,6 @@ static int check_json(const struct json_syntax *self, struct kassay_bytes bytes,
 int fb_json_syntax(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
 {
 	const struct json_syntax *self = instance;
-	int rc = KASSAY_OK;
 
-	if (self->part & FB_PART_KEY)
-		rc = check_json(self, record->key, "key", verdict);
-	if (rc == KASSAY_OK && self->part & FB_PART_VALUE)
-		rc = check_json(self, record->value, "value", verdict);
-	return rc;
+	return fb_check_parts(&self->parts, "JsonSyntax", record, check_json, self, verdict);
 }

@@ -74,22 +74,6 @@ struct every {
 	atomic_uint_fast64_t seen;
 };
 
-static int every_create(const struct kassay_host *host, int64_t fallback, void **instance, struct kassay_text *why)
-{
-	struct every *self;
-	int64_t n;
-
-	if (fb_option_number(host, "n", 1, INT32_MAX, fallback, &n, why) < 0)
-		return -1;
-	self = fb_validator_alloc(sizeof *self, why);
-	if (!self)
-		return -1;
-	self->n = (uint64_t)n;
-	atomic_init(&self->seen, 0);
-	*instance = self;
-	return 0;
-}
-
 /* Number of this record, from 1, if it is an nth one; 0 if not. */
 static uint64_t every_next(struct every *self)
 {
@@ -98,26 +82,78 @@ static uint64_t every_next(struct every *self)
 	return seen % self->n == 0 ? seen : 0;
 }
 
+struct reject_every {
+	struct every every;       /* n 0: by share */
+	double share;
+	uint64_t seed;
+};
+
 const struct kassay_option fb_reject_every_options[] = {
-	{"n", NULL, "refuse the nth, 2nth, 3nth, ... record that the instance sees, of all clients together"},
+	{"n", "", "refuse the nth, 2nth, 3nth, ... record that the instance sees, of all clients together"},
+	{"share", "", "instead of n: refuse each record with this probability, 0 to 1"},
+	{"seed", "0", "with share: the same seed refuses the same records, by their number"},
 	{0},
 };
 
 int fb_reject_every_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
 {
-	return every_create(host, 0, instance, why);
+	bool by_share = host->option(host, "share") != NULL;
+	struct reject_every *self;
+	int64_t n = 0, seed;
+	double share;
+
+	if ((host->option(host, "n") != NULL) == by_share) {
+		snprintf(why->text, why->size, "one of the options n and share must be set");
+		return -1;
+	}
+	if ((!by_share && fb_option_number(host, "n", 1, INT32_MAX, 0, &n, why) < 0) ||
+	    fb_option_real(host, "share", 0, 1, 0, &share, why) < 0 ||
+	    fb_option_number(host, "seed", 0, INT64_MAX, 0, &seed, why) < 0)
+		return -1;
+	self = fb_validator_alloc(sizeof *self, why);
+	if (!self)
+		return -1;
+	self->every.n = (uint64_t)n;
+	atomic_init(&self->every.seen, 0);
+	self->share = share;
+	self->seed = (uint64_t)seed;
+	*instance = self;
+	return 0;
+}
+
+/* The nth of the numbers in 0 <= x < 1 that a seed stands for: splitmix64. */
+static double drawn(uint64_t seed, uint64_t n)
+{
+	uint64_t x = seed + n * 0x9e3779b97f4a7c15;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+}
+
+static int reject_share(struct reject_every *self, struct kassay_verdict *verdict)
+{
+	uint64_t number = atomic_fetch_add_explicit(&self->every.seen, 1, memory_order_relaxed) + 1;
+
+	if (drawn(self->seed, number) >= self->share)
+		return KASSAY_OK;
+	return fb_validator_refuse(verdict, "RejectEvery: record %llu is of the share %g", (unsigned long long)number,
+				   self->share);
 }
 
 int fb_reject_every(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
 {
-	struct every *self = instance;
-	uint64_t number = every_next(self);
+	struct reject_every *self = instance;
+	uint64_t number;
 
 	(void)record;
+	if (self->every.n == 0)
+		return reject_share(self, verdict);
+	number = every_next(&self->every);
 	if (number == 0)
 		return KASSAY_OK;
 	return fb_validator_refuse(verdict, "RejectEvery: record %llu is one of every %llu", (unsigned long long)number,
-			 (unsigned long long)self->n);
+				   (unsigned long long)self->every.n);
 }
 
 const struct kassay_option fb_failing_options[] = {
@@ -128,15 +164,24 @@ const struct kassay_option fb_failing_options[] = {
 
 int fb_failing_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
 {
+	struct every *self;
+	int64_t n;
 	bool fail;
 
-	if (fb_option_bool(host, "create", false, &fail, why) < 0)
+	if (fb_option_bool(host, "create", false, &fail, why) < 0 ||
+	    fb_option_number(host, "n", 1, INT32_MAX, 1, &n, why) < 0)
 		return -1;
 	if (fail) {
 		snprintf(why->text, why->size, "fails as it was told to");
 		return -1;
 	}
-	return every_create(host, 1, instance, why);
+	self = fb_validator_alloc(sizeof *self, why);
+	if (!self)
+		return -1;
+	self->n = (uint64_t)n;
+	atomic_init(&self->seen, 0);
+	*instance = self;
+	return 0;
 }
 
 int fb_failing(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)

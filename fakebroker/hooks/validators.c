@@ -10,6 +10,7 @@
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
 #include "fakebroker/hooks/workers.h"
+#include "fakebroker/mutants.h"
 #include "lib/text/number.h"
 #include "lib/wire/errors.h"
 
@@ -133,8 +134,11 @@ int fb_chain_new(const char *classes, const struct fb_hook_env *env, struct fb_c
 	int rc = 0, more;
 
 	*out = NULL;
-	if (classes[strspn(classes, " \t")] == '\0')
-		return 0;
+	if (classes[strspn(classes, " \t")] == '\0') {
+		if (!fb_mutant(FB_M_CHAIN_BY_DEFAULT))
+			return 0;
+		classes = list = "NonEmptyValue";
+	}
 	chain = calloc(1, sizeof *chain + fb_list_entries(classes) * sizeof chain->links[0]);
 	if (!chain || !(chain->classes = strdup(classes))) {
 		free(chain);
@@ -191,7 +195,8 @@ static struct kassay_header shown_header(const struct kassay_record *view, int32
 	const struct kw_record *record = ((const struct shown *)(const void *)view)->record;
 	const struct kw_header *header;
 
-	if (i < 0 || i >= record->nheaders)
+	if (i < 0 || i >= view->header_count || fb_mutant(FB_M_HEADERS_HIDDEN) ||
+	    (fb_mutant(FB_M_HEADERS_HIDDEN_COMPRESSED) && view->codec != KW_NONE))
 		return (struct kassay_header){{NULL, -1}, {NULL, -1}};
 	header = &record->headers[i];
 	return (struct kassay_header){{header->key.s, header->key.n}, {header->value.p, header->value.n}};
@@ -206,11 +211,10 @@ static void show(struct shown *shown, const struct fb_batch_place *place, int32_
 			.partition = place->partition,
 			.index = index,
 			.key = {record->key.p, record->key.n},
-			.value = {record->value.p, record->value.n},
-			/* Wraps as Kafka's long does: the delta is whatever a client sent. */
-			.timestamp = (int64_t)((uint64_t)place->baseTimestamp + (uint64_t)record->timestampDelta),
+			.value = {record->value.p, record->value.n < 0 && fb_mutant(FB_M_NULL_VALUE_EMPTY) ? 0 : record->value.n},
+			.timestamp = fb_record_timestamp(place, record),
 			.offsetDelta = record->offsetDelta,
-			.header_count = record->nheaders,
+			.header_count = record->headers ? record->nheaders : 0,
 			.codec = place->codec,
 			.record_size = (int32_t)record->size,
 			.header = shown_header,
@@ -242,7 +246,9 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	if (atomic_load_explicit(&link->retired, memory_order_relaxed) < FB_MOST_RETIRED)
 		rc = class_of(link)->validate(link->instance, view, &verdict);
 	atomic_fetch_add_explicit(&link->seen, 1, memory_order_relaxed);
-	if (rc == KASSAY_OK)
+	if (rc == KASSAY_OK && !fb_mutant(FB_M_VERDICT_INVERTED))
+		return 0;
+	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) || (rc == KASSAY_FAILED && fb_mutant(FB_M_FAILURE_ACCEPTS)))
 		return 0;
 	out->text[sizeof out->text - 1] = '\0';
 	fb_utf8_mend(out->text);
@@ -256,7 +262,7 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 			snprintf(out->text, sizeof out->text, "refused by %s", name);
 	} else {
 		fb_hook_failed(&link->failures, &link->host.env, name, out->text);
-		snprintf(out->text, sizeof out->text, "validator %s failed", name);
+		snprintf(out->text, sizeof out->text, "validator %s failed", fb_mutant(FB_M_FAILURE_UNNAMED) ? "" : name);
 	}
 	return 1;
 }
@@ -279,7 +285,9 @@ static int show_to_all(struct fb_chain *chain, const struct fb_batch_place *plac
 			continue;
 		if (at)
 			atomic_store(at, i);
-		rc = run(link, &shown.view, out);
+		rc = run(fb_mutant(FB_M_CHAIN_REVERSED) ? &chain->links[chain->n - 1 - i] : link, &shown.view, out);
+		if (fb_mutant(FB_M_CHAIN_ENDS_AFTER_FIRST))
+			break;
 		after = fb_hook_now();
 		atomic_fetch_add_explicit(&link->nanoseconds, (uint64_t)(after - before), memory_order_relaxed);
 		before = after;

@@ -43,6 +43,12 @@ struct fb_batch_place {
 	bool late;                /* it has passed: no further record is shown */
 };
 
+/* A record's own timestamp. Wraps as Kafka's long does: the delta is whatever a client sent. */
+static inline int64_t fb_record_timestamp(const struct fb_batch_place *place, const struct kw_record *record)
+{
+	return (int64_t)((uint64_t)place->baseTimestamp + (uint64_t)record->timestampDelta);
+}
+
 enum { FB_MOST_RETIRED = 4 };
 
 struct fb_rejection {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 enum { NO_EPOCH = -1, NO_SEQUENCE = -1, FIRST_CAP = 4 };
@@ -20,6 +21,8 @@ void fb_producers_fini(struct fb_producers *producers)
 
 int32_t fb_sequence_add(int32_t sequence, int32_t n)
 {
+	if (sequence > INT32_MAX - n && fb_mutant(FB_M_SEQUENCE_WRAPS_TO_ONE))
+		return n - (INT32_MAX - sequence);
 	if (sequence > INT32_MAX - n)
 		return n - (INT32_MAX - sequence) - 1;
 	return sequence + n;
@@ -59,8 +62,13 @@ const struct fb_producer *fb_producers_find(const struct fb_producers *producers
 
 static const struct fb_producer_batch *find_duplicate(const struct fb_producer *producer, const struct kw_batch *batch)
 {
-	if (batch->producerEpoch != producer->producerEpoch)
+	if (batch->producerEpoch != producer->producerEpoch || fb_mutant(FB_M_DUPLICATE_UNKNOWN))
 		return NULL;
+	if (fb_mutant(FB_M_DUPLICATE_OF_LAST_ONLY))
+		return producer->n && producer->batches[producer->n - 1].firstSeq == batch->baseSequence
+			? &producer->batches[producer->n - 1] : NULL;
+	if (fb_mutant(FB_M_DUPLICATE_FOR_EVER) && producer->n && batch->baseSequence < producer->batches[0].firstSeq)
+		return &producer->batches[0];
 	for (int i = 0; i < producer->n; i++)
 		if (producer->batches[i].firstSeq == batch->baseSequence &&
 		    producer->batches[i].lastSeq == last_sequence(batch))
@@ -84,7 +92,7 @@ struct where {
 static int16_t judge_txn(const struct fb_producer *producer, const struct kw_batch *batch, const struct where *where,
 			 struct kw_arena *arena, const char **reason)
 {
-	if (producer->txnFirstOffset == FB_NO_TXN || batch->attributes & KW_A_TRANSACTIONAL)
+	if (producer->txnFirstOffset == FB_NO_TXN || batch->attributes & KW_A_TRANSACTIONAL || fb_mutant(FB_M_MIXED_TAKEN))
 		return 0;
 	*reason = kw_sprintf(arena, "Expected transactional write from producer %" PRId64 " at offset (offset=%" PRId64
 			     ", segment=[-1:-1]) in partition %s-%d", batch->producerId, where->end_offset, where->topic,
@@ -98,7 +106,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 {
 	int32_t last = producer->n ? producer->batches[producer->n - 1].lastSeq : NO_SEQUENCE;
 
-	if (batch->producerEpoch < producer->producerEpoch) {
+	if (batch->producerEpoch < producer->producerEpoch && !fb_mutant(FB_M_OLD_EPOCH_TAKEN)) {
 		/* (TV-1) is how Kafka prints that the check is not made for a transaction marker. */
 		*reason = kw_sprintf(arena, "Epoch of producer %" PRId64 " at offset %" PRId64 " in %s-%d is %d, which "
 				     "is < the last seen epoch %d (TV-1)", batch->producerId, where->end_offset,
@@ -109,7 +117,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 	if (producer->producerEpoch == NO_EPOCH)
 		return 0;
 	if (batch->producerEpoch != producer->producerEpoch) {
-		if (batch->baseSequence == 0)
+		if (batch->baseSequence == 0 || fb_mutant(FB_M_NEW_EPOCH_ANY_SEQUENCE))
 			return judge_txn(producer, batch, where, arena, reason);
 		*reason = kw_sprintf(arena, "Invalid sequence number for new epoch of producer %" PRId64 " at offset %"
 				     PRId64 " in partition %s-%d: %d (request epoch), %d (seq. number), %d (current "
@@ -118,7 +126,7 @@ static int16_t judge(const struct fb_producer *producer, const struct kw_batch *
 				     producer->producerEpoch);
 		return KW_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER;
 	}
-	if (in_sequence(last, batch->baseSequence))
+	if (in_sequence(last, batch->baseSequence) || fb_mutant(FB_M_GAP_TAKEN))
 		return judge_txn(producer, batch, where, arena, reason);
 	*reason = kw_sprintf(arena, "Out of order sequence number for producer %" PRId64 " at offset %" PRId64 " in "
 			     "partition %s-%d: %d (incoming seq. number), %d (current end sequence number)",

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/mutants.h"
 #include "kw_messages.h"
 #include "lib/wire/control.h"
 #include "lib/wire/errors.h"
@@ -16,7 +17,7 @@ void fb_txns_fini(struct fb_txns *txns)
 
 int64_t fb_last_stable_offset(const struct fb_log *log, const struct fb_producers *producers)
 {
-	if (producers->firstUnstable == FB_NO_TXN)
+	if (producers->firstUnstable == FB_NO_TXN || fb_mutant(FB_M_ALWAYS_STABLE))
 		return log->logEndOffset;
 	return producers->firstUnstable > log->logStartOffset ? producers->firstUnstable : log->logStartOffset;
 }
@@ -69,16 +70,18 @@ static int append(struct fb_log *log, const struct fb_marker *marker, int32_t le
 int16_t fb_txns_mark(struct fb_txns *txns, struct fb_log *log, struct fb_producers *producers,
 		     const struct fb_marker *marker, int32_t leaderEpoch)
 {
-	int16_t error = fb_producers_check_marker(producers, marker);
+	int16_t error = fb_mutant(FB_M_MARKER_UNCHECKED) ? 0 : fb_producers_check_marker(producers, marker);
 	int64_t firstOffset, lastOffset = log->logEndOffset;
 
 	if (error)
 		return error;
+	if (fb_mutant(FB_M_MARKER_NEEDS_PRODUCER) && !fb_producers_find(producers, marker->producerId))
+		return 0;
 	if (reserve(txns, log->logStartOffset) < 0 || fb_producers_reserve(producers) < 0 ||
 	    append(log, marker, leaderEpoch) < 0)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	fb_producers_end_txn(producers, marker, &firstOffset);
-	if (firstOffset != FB_NO_TXN && !marker->commit)
+	if (firstOffset != FB_NO_TXN && !marker->commit && !fb_mutant(FB_M_ABORT_UNTOLD))
 		txns->aborted[txns->n++] = (struct fb_aborted){marker->producerId, firstOffset, lastOffset};
 	return 0;
 }

@@ -3,7 +3,7 @@
 #ifndef KASSAY_FAKEBROKER_LOG_VERDICT_H
 #define KASSAY_FAKEBROKER_LOG_VERDICT_H
 
-#include "fakebroker/hooks/validators.h"
+#include "fakebroker/hooks/refused.h"
 #include "fakebroker/log/log.h"
 #include "fakebroker/log/producers.h"
 #include "lib/wire/verdict.h"
@@ -16,6 +16,8 @@ struct fb_append {
 	int32_t partition, leaderEpoch;
 	const struct kw_topic_conf *conf;
 	struct fb_chain *chain;          /* NULL = stock Kafka, byte for byte */
+	struct fb_refused *refused;      /* where what the chain refused is kept; NULL = nowhere */
+	struct kw_str clientId;          /* of the request, for that */
 	struct kw_meters *meters;        /* added to without a lock: let it be the caller's own */
 	int64_t now;                     /* ms since the epoch, by the broker's clock */
 	/* A transactional batch was found to be of an ongoing transaction when its producer had so many markers here. */

@@ -1,5 +1,6 @@
 /* Stages I to K with the partition's validators; stage L: what depends on what it has seen before, and the append. */
-#include "fakebroker/log/verdict.h"
+#include "fakebroker/log/mutant_verdict.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 static struct kw_leader leader_of(const struct fb_append *a)
@@ -12,7 +13,7 @@ static struct kw_leader leader_of(const struct fb_append *a)
 
 /* A chain, and its last refusal. */
 struct validation {
-	struct fb_chain *chain;
+	const struct fb_append *a;
 	struct fb_batch_place place;
 	struct fb_rejection rejection;
 };
@@ -21,33 +22,72 @@ static bool validate(void *arg, const struct kw_batch *batch, int32_t index, con
 		     const char **text)
 {
 	struct validation *validation = arg;
+	const struct fb_append *a = validation->a;
 
 	validation->place.codec = batch->attributes & KW_A_CODEC;
 	validation->place.baseTimestamp = batch->baseTimestamp;
-	if (!fb_chain_validate(validation->chain, &validation->place, index, record, &validation->rejection))
+	if (!fb_chain_validate(a->chain, &validation->place, index, record, &validation->rejection))
 		return true;
+	fb_refused_add(a->refused, &validation->place, a->clientId, a->now, index, record, &validation->rejection);
 	*code = validation->rejection.error;
 	*text = validation->rejection.text;
 	return false;
 }
 
+static void add_chain(struct kw_leader *leader, struct validation *validation, const struct fb_append *a)
+{
+	validation->a = a;
+	validation->place = (struct fb_batch_place){.topic = a->topic, .partition = a->partition};
+	leader->validate = validate;
+	leader->validate_arg = validation;
+}
+
+static bool check_mutated(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
+			  struct kw_append_plan **plan, struct kw_verdict *v)
+{
+	struct kw_leader leader = leader_of(a);
+	struct validation validation;
+
+	if (a->chain)
+		add_chain(&leader, &validation, a);
+	return fb_mutant_check(a, &leader, records, arena, plan, v);
+}
+
+/* Apart from fb_verdict_check(), so that a batch without validators pays for one comparison and no more. */
+__attribute__((noinline))
+static bool check_with_chain(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
+			     struct kw_append_plan **plan, struct kw_verdict *v)
+{
+	struct kw_leader leader = leader_of(a);
+	struct validation validation;
+
+	add_chain(&leader, &validation, a);
+	return kw_verdict_check(&leader, records, arena, plan, v);
+}
+
+__attribute__((noinline))
+static bool check_without(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
+			  struct kw_append_plan **plan, struct kw_verdict *v)
+{
+	struct kw_leader leader = leader_of(a);
+
+	return kw_verdict_check(&leader, records, arena, plan, v);
+}
+
 bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v)
 {
-	struct kw_leader leader = leader_of(a);
-	struct validation validation = {.chain = a->chain, .place = {.topic = a->topic, .partition = a->partition}};
-
-	if (a->chain) {
-		leader.validate = validate;
-		leader.validate_arg = &validation;
-	}
-	return kw_verdict_check(&leader, records, arena, plan, v);
+	if (fb_mutated())
+		return check_mutated(a, records, arena, plan, v);
+	if (a->chain)
+		return check_with_chain(a, records, arena, plan, v);
+	return check_without(a, records, arena, plan, v);
 }
 
 static void accept_duplicate(const struct fb_append *a, const struct fb_producer_batch *duplicate, struct kw_verdict *v)
 {
 	v->duplicate = true;
-	v->baseOffset = duplicate->baseOffset;
+	v->baseOffset = fb_mutant(FB_M_DUPLICATE_OFFSET_UNTOLD) ? -1 : duplicate->baseOffset;
 	v->logAppendTimeMs = duplicate->timestamp;
 	v->logStartOffset = a->log->logStartOffset;
 }
@@ -104,7 +144,7 @@ void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, s
 	}
 	/* There is room, so this cannot fail. */
 	fb_producers_add(a->producers, &plan->batch, baseOffset, plan->batch.maxTimestamp);
-	v->baseOffset = baseOffset;
-	v->logAppendTimeMs = a->conf->logAppendTime ? a->now : -1;
+	v->baseOffset = baseOffset + (fb_mutant(FB_M_LAST_OFFSET_TOLD) ? plan->batch.lastOffsetDelta : 0);
+	v->logAppendTimeMs = a->conf->logAppendTime && !fb_mutant(FB_M_APPEND_TIME_UNTOLD) ? a->now : -1;
 	v->logStartOffset = a->log->logStartOffset;
 }

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "fakebroker/mutants.h"
 #include "fakebroker/net/loop.h"
 
 enum {
@@ -283,6 +284,13 @@ static void bad_size(struct fb_conn *conn)
 	conn->closing = true;
 }
 
+static bool is_too_large(const struct fb_conn *conn)
+{
+	if (fb_mutant(FB_M_FRAME_LIMIT_UNCHECKED))
+		return false;
+	return conn->want > conn->max_frame + fb_mutant(FB_M_FRAME_LIMIT_INCLUSIVE);
+}
+
 /* Takes size bytes and body bytes out of [p, p+n); returns how many it took. */
 static size_t take(struct fb_conn *conn, const uint8_t *p, size_t n)
 {
@@ -290,12 +298,18 @@ static size_t take(struct fb_conn *conn, const uint8_t *p, size_t n)
 
 	if (!conn->frame) {
 		k = n < 4 - conn->nsize ? n : 4 - conn->nsize;
+		if (fb_mutant(FB_M_SIZE_IN_ONE_PIECE) && k < 4)
+			bad_size(conn);
 		memcpy(conn->size + conn->nsize, p, k);
 		conn->nsize += (unsigned)k;
 		if (conn->nsize < 4)
 			return k;
 		conn->want = (int32_t)kw_rd32(conn->size);
-		if (conn->want < 0 || conn->want > conn->max_frame) {
+		if (conn->want < 0 && fb_mutant(FB_M_SIZE_SIGN_UNCHECKED)) {
+			conn->nsize = 0;
+			return k;
+		}
+		if (conn->want < 0 || is_too_large(conn)) {
 			bad_size(conn);
 			return n;
 		}
@@ -326,6 +340,8 @@ static void feed(struct fb_conn *conn, const uint8_t *p, size_t n)
 	while (!paused(conn)) {
 		if (complete(conn)) {
 			deliver(conn);
+			if (fb_mutant(FB_M_ONE_FRAME_PER_READ) && n > 4 && n - 4 > kw_rd32(p))
+				return;
 			continue;
 		}
 		if (n == 0)
@@ -378,6 +394,8 @@ static bool read_some(struct fb_conn *conn)
 	if (n < 0)
 		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (broken(conn), false));
 	if (n == 0) {
+		if (conn->frame && fb_mutant(FB_M_CUT_FRAME_DELIVERED))
+			deliver(conn);
 		if (capture)
 			fb_capture_client_closed(capture, &conn->captured, false);
 		conn->closing = true;

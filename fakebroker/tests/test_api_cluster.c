@@ -133,6 +133,7 @@ static void pass_time(int32_t id, int64_t ms)
 	pthread_rwlock_wrlock(&cluster->lock);
 	fb_cluster_broker(cluster, id)->contact_ns -= ms * 1000000;
 	pthread_rwlock_unlock(&cluster->lock);
+	fb_cluster_tick(cluster, false);
 }
 
 /* A broker that falls silent is out of service when its session is over. */
@@ -226,7 +227,7 @@ static void the_quorum_is_described(void **state)
 	assert_int_equal(num_at(json, "errorCode"), 0);
 	assert_string_equal(str_at(json, "errorMessage"), "");
 	assert_int_equal(num_at(json, "topics.0.partitions.0.leaderId"), 1000);
-	assert_int_equal(num_at(json, "topics.0.partitions.0.highWatermark"), run.process.cluster->metadata_offset);
+	assert_int_equal(num_at(json, "topics.0.partitions.0.highWatermark"), run.process.cluster->metadata.end);
 	assert_int_equal(num_at(json, "topics.0.partitions.0.currentVoters.0.replicaId"), 1000);
 	assert_int_equal(num_at(json, "nodes.0.nodeId"), 1000);
 	assert_int_equal(num_at(json, "nodes.0.listeners.0.port"), run.process.cluster->nodes[2].port);

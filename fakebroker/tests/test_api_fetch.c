@@ -355,14 +355,14 @@ static void a_session_keeps_no_long_names(void **state)
 	(void)state;
 	memset(name, 'x', sizeof name);
 	name[250] = '\0';
-	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'topics': [{'topic': '%s', 'partitions': [{'partition': 0}]}]}",
-		    name);
+	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'sessionEpoch': 0, 'topics': [{'topic': '%s', 'partitions': "
+		    "[{'partition': 0}]}]}", name);
 	assert_int_equal(num_at(json, "sessionId"), 0);
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 3);
 	json_decref(json);
 	name[249] = '\0';
-	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'topics': [{'topic': '%s', 'partitions': [{'partition': 0}]}]}",
-		    name);
+	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'sessionEpoch': 0, 'topics': [{'topic': '%s', 'partitions': "
+		    "[{'partition': 0}]}]}", name);
 	assert_true(num_at(json, "sessionId") > 0);
 	json_decref(json);
 }

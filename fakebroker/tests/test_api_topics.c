@@ -246,12 +246,19 @@ static void what_is_set_is_there(void **state)
 	json = talk(&run, conn, "DescribeConfigs", 4, "{'resources': [{'resourceType': 2, 'resourceName': 'set', "
 		    "'configurationKeys': ['retention.ms']}]}");
 	assert_string_equal(str_at(json, "results.0.configs.0.value"), "2");
+	assert_null(str_at(json, "results.0.configs.0.documentation"));
+	json_decref(json);
+	json = talk(&run, conn, "DescribeConfigs", 4, "{'resources': [{'resourceType': 2, 'resourceName': 'set', "
+		    "'configurationKeys': ['flush.ms', 'retention.ms']}], 'includeDocumentation': true}");
+	assert_null(str_at(json, "results.0.configs.0.documentation"));   /* nothing is done with it */
+	assert_string_equal(str_at(json, "results.0.configs.1.documentation"), "Segments whose newest record is older by the "
+			    "broker's clock are removed; -1: never.");
 	json_decref(json);
 }
 
 static void validate_only_leaves_nothing(void **state)
 {
-	int64_t offset = run.process.cluster->metadata_offset;
+	int64_t offset = run.process.cluster->metadata.end;
 
 	(void)state;
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': 'dry', "
@@ -259,7 +266,7 @@ static void validate_only_leaves_nothing(void **state)
 				 "'value': '5'}]}], 'validateOnly': true}"), 0);
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': 'dry'}], "
 				 "'allowAutoTopicCreation': false}"), 3);
-	assert_int_equal(run.process.cluster->metadata_offset, offset);
+	assert_int_equal(run.process.cluster->metadata.end, offset);
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [" TOPIC("dry") "]}"), 0);
 	assert_int_equal(fb_configs_long(run.process.cluster->configs, FB_TOPIC, kw_str("dry"), 1, "retention.ms", 0), 604800000);
 }

@@ -103,13 +103,13 @@ kill -TERM "$hung"
 "$fb" --help >"$dir/help" 2>"$dir/err"
 equal 'exit code of --help' $? 0
 equal 'stderr of --help' "$(cat "$dir/err")" ''
-for option in nodes metadata-version properties set node-set plugin host advertise port controller-port control-port \
-	port-file threads record seed log-level check list json help version; do
+for option in nodes release metadata-version properties describe-output set node-set plugin host advertise port \
+	controller-port control-port port-file threads record seed mutant log-level check list json help version; do
 	check "--help tells --$option" grep -q -e "--$option" "$dir/help"
 done
 equal '--version' "$("$fb" --version)" "fakebroker $(sed -n 's/^VERSION := //p' Makefile)"
 
-for list in apis validators observers actions; do
+for list in apis releases validators observers actions mutants; do
 	"$fb" --list $list >"$dir/list" 2>&1
 	equal "exit code of --list $list" $? 0
 	"$fb" --list $list --json >"$dir/json" 2>&1
@@ -121,9 +121,10 @@ for list in apis validators observers actions; do
 	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" "$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
 done
 check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
+check '--list mutants' grep -q '^records.crc-unchecked ' <("$fb" --list mutants)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
 check '--list observers' grep -q '^TrafficObserver ' <("$fb" --list observers)
-check '--list validators with a plugin' grep -q '^SchemaId .* ids ' <("$fb" --plugin "$plugins/schema_id.so" --list validators)
+check '--list validators with a plugin' grep -q '^WireFormat .* ids ' <("$fb" --plugin "$plugins/wire_format.so" --list validators)
 check '--list observers with a plugin' grep -q '^SlowRequests ' <("$fb" --plugin "$plugins/slow_requests.so" --list observers)
 check '--list actions' grep -q '^delay ' <("$fb" --list actions)
 
@@ -137,7 +138,7 @@ refused '--nodes: must be 1 to 100, not 0' --nodes 0
 refused '--threads: must be 1 to 64, not 65' --threads 65
 refused '--log-level: unknown choice "loud"; there is debug, info, warn, error' --log-level loud
 refused '--list: unknown choice "api"; did you mean "apis"?' --list api
-refused '--json is for --list' --json
+refused '--json is for --list and --check' --json
 refused 'unexpected argument "b.json"' a.json b.json
 refused 'a.json: cannot be opened: No such file or directory' a.json
 refused '--host 0.0.0.0 needs --advertise: the address that clients are told' --host 0.0.0.0
@@ -171,8 +172,8 @@ refused "--set record.validator.RequiredHeader.nmae=a: 'RequiredHeader.nmae' is 
 	--set record.validator.RequiredHeader.nmae=a
 refused "--node-set 1:observer.TrafficObserver.limits=1: 'TrafficObserver.limits' is no option, did you mean 'limit'" \
 	--node-set 1:observer.TrafficObserver.limits=1
-refused "--set record.validator.SchemaId.id=1: 'SchemaId.id' is no option, did you mean 'ids'" \
-	--plugin "$plugins/schema_id.so" --set record.validator.SchemaId.id=1
+refused "--set record.validator.WireFormat.id=1: 'WireFormat.id' is no option, did you mean 'ids'" \
+	--plugin "$plugins/wire_format.so" --set record.validator.WireFormat.id=1
 
 # ---- --check ----
 
@@ -188,7 +189,15 @@ check 'an unknown name is told' grep -q ' WARN there is no broker configuration 
 illegal='broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static kit.int.min=512: '
 illegal+='Invalid value 512 for configuration kit.int.min: Value must be at least 1024 (rule of level 28)'
 refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 --port 0
-refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 --check
+equal '--check names every offender' "$("$fb" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 \
+	--set num.io.threads=0 --check 2>"$dir/err"; echo $?)" '--set num.io.threads=0: all brokers static num.io.threads=0: '\
+'Invalid value 0 for configuration num.io.threads: Value must be at least 1
+--node-set 2:kit.int.min=512: broker 2 static kit.int.min=512: '"${illegal#*=512: }"'
+1'
+equal 'what --check says on stderr' "$(cat "$dir/err")" \
+	'fakebroker: 2 configurations are illegal at metadata.version 28 (4.2-IV0)'
+refused '--describe-output is for --check' --describe-output "$dir/none"
+refused "$dir/none: cannot be opened: No such file or directory" --check --describe-output "$dir/none"
 
 # ---- ready line and port file ----
 

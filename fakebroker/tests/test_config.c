@@ -49,7 +49,7 @@ static void counts_as_kafka(void **state)
 	static const struct {
 		enum fb_scope scope;
 		size_t listed, kit;
-	} want[] = {{FB_TOPIC, 37, 2}, {FB_BROKER, 350, 10}, {FB_GROUP, 21, 0}, {FB_CLIENT_METRICS, 3, 0}};
+	} want[] = {{FB_TOPIC, 37, 2}, {FB_BROKER, 350, 11}, {FB_GROUP, 21, 0}, {FB_CLIENT_METRICS, 3, 0}};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
@@ -63,6 +63,32 @@ static void counts_as_kafka(void **state)
 		assert_int_equal(listed, want[i].listed);
 		assert_int_equal(kit, want[i].kit);
 	}
+}
+
+/* Each text has its configuration, and every one of the kit's has a text. */
+static void texts_are_of_what_is_acted_on(void **state)
+{
+	static const struct {
+		enum fb_scope scope;
+		const char *name;
+	} texts[] = {
+#define FB_TEXT(scope, name, text) {FB_##scope, name},
+#include "fakebroker/config/texts.def"
+#undef FB_TEXT
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const struct fb_configdef *def = find(f, texts[i].scope, texts[i].name);
+
+		if (!def)
+			fail_msg("no configuration %s", texts[i].name);
+		assert_non_null(def->text);
+		assert_false(def->internal && def->origin == FB_FROM_KAFKA);
+	}
+	for (const struct fb_configdef *def = NULL; (def = fb_configdef_next(f->defs, FB_BROKER, def));)
+		assert_true(def->origin != FB_FROM_KIT || def->text);
+	assert_null(find(f, FB_BROKER, "num.io.threads")->text);
 }
 
 static void iterates_by_name(void **state)
@@ -394,6 +420,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(counts_as_kafka, setup, teardown),
+		cmocka_unit_test_setup_teardown(texts_are_of_what_is_acted_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(iterates_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(finds, setup, teardown),
 		cmocka_unit_test_setup_teardown(finds_listener_overrides, setup, teardown),

@@ -1,6 +1,8 @@
 /* The control API over HTTP, beside a broker that serves. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
+#include <unistd.h>
+
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
 
@@ -46,7 +48,8 @@ static const struct {
 	{"/v1/partitions/t/0", "GET"},
 	{"/v1/partitions/t/0/append", "POST"},
 	{"/v1/observer", "GET, PUT"},
-	{"/v1/validators", "GET"},
+	{"/v1/validators", "GET, PUT"},
+	{"/v1/validators/refused", "GET"},
 	{"/metrics", "GET"},
 };
 
@@ -177,6 +180,7 @@ static void status_tells_what_there_is(void **state)
 
 	(void)state;
 	assert_string_equal(str_at(json, "program"), "fakebroker " KASSAY_VERSION);
+	assert_int_equal(num_at(json, "pid"), getpid());
 	assert_string_equal(str_at(json, "release"), "4.4");
 	assert_string_equal(str_at(json, "clusterId"), run.process.cluster->id);
 	assert_int_equal(num_at(json, "metadataVersion"), 33);
@@ -328,6 +332,66 @@ static void observers_are_exchanged(void **state)
 	json_decref(json);
 	json_decref(http_json(&run, 400, "PUT", "/v1/observer",
 			      "{\"classes\": \"TrafficObserver\", \"mode\": \"fast\"}"));
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
+	kc_free(conn);
+}
+
+/* Nobody calls it, and yet it has seen what passed since it came into force. */
+static void an_idle_observer_is_not_called(void **state)
+{
+	struct kc_conn *conn = dial(&run, 2);
+	json_t *json;
+
+	(void)state;
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"SloObserver\"}"));
+	json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+	json = http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}");
+	assert_int_equal(num_at(json, "1.observers.0.seen"), 0);
+	json_decref(json);
+	for (int i = 0; i < 3; i++)
+		json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+	json = http_json(&run, 200, "GET", "/v1/observer", NULL);
+	assert_int_equal(num_at(json, "0.observers.0.seen"), 0);
+	assert_int_equal(num_at(json, "1.observers.0.seen"), 3);
+	assert_int_equal(num_at(json, "1.observers.0.nanoseconds"), 0);
+	json_decref(json);
+	/* in queued mode it is called, as it is beside another */
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver,SloObserver\"}"));
+	json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+	json = http_json(&run, 200, "GET", "/v1/observer", NULL);
+	assert_int_equal(num_at(json, "1.observers.0.seen"), 1);
+	assert_int_equal(num_at(json, "1.observers.1.seen"), 1);
+	json_decref(json);
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
+	kc_free(conn);
+}
+
+static void observers_are_made_with_options(void **state)
+{
+	static const char every[] = "{\"classes\": \"FailingObserver\", \"options\": {\"FailingObserver.n\": \"1\"}}";
+	static const char second[] = "{\"classes\": \"FailingObserver\", \"options\": {\"FailingObserver.n\": \"2\"}}";
+	struct kc_conn *conn = dial(&run, 2);
+	json_t *json;
+
+	(void)state;
+	for (int n = 1; n <= 2; n++) {
+		/* the same class with other options is another observer */
+		json = http_json(&run, 200, "PUT", "/v1/observer", n == 1 ? every : second);
+		assert_int_equal(num_at(json, "1.observers.0.seen"), 0);
+		json_decref(json);
+		for (int i = 0; i < 4; i++)
+			json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
+		json = http_json(&run, 200, "GET", "/v1/observer", NULL);
+		assert_int_equal(num_at(json, "1.observers.0.failed"), 4 / n);
+		json_decref(json);
+	}
+	http_error(&run, 400, "PUT", "/v1/observer",
+		   "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.uss\": \"1\"}}",
+		   "body:1: $.options[\"SlowObserver.uss\"]: 'SlowObserver.uss' is no option, did you mean 'us'");
+	json_decref(http_json(&run, 400, "PUT", "/v1/observer",
+			      "{\"classes\": \"FailingObserver\", \"options\": {\"FailingObserver.create\": \"true\"}}"));
+	json_decref(http_json(&run, 400, "PUT", "/v1/observer",
+			      "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.us\": 1}}"));
 	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
 	kc_free(conn);
 }
@@ -640,6 +704,8 @@ int main(void)
 		cmocka_unit_test(validators_tell_what_they_saw),
 		cmocka_unit_test(produced_records_are_readable),
 		cmocka_unit_test(observers_are_exchanged),
+		cmocka_unit_test(an_idle_observer_is_not_called),
+		cmocka_unit_test(observers_are_made_with_options),
 		cmocka_unit_test(a_wait_ends),
 		cmocka_unit_test(waits_do_not_disturb_each_other),
 		cmocka_unit_test(requests_read_back_as_they_were_sent),

@@ -402,7 +402,7 @@ static void exchange_under_load(const char *mode)
 		connect_client(&clients[i], i);
 	begin_work(clients);
 	for (int i = 0; atomic_load(&working) > 0 || i < 6; i++)
-		assert_int_equal(fb_cluster_observe(run.process.cluster, lists[i % 3], NULL, true, &err), 0);
+		assert_int_equal(fb_cluster_observe(run.process.cluster, lists[i % 3], NULL, NULL, true, &err), 0);
 	end_work(clients);
 	disconnect(clients);
 	running_stop(&run);

@@ -8,7 +8,7 @@
 #include "fakebroker/hooks/validators.h"
 
 static const struct setting ids[] = {
-	{"record.validator.SchemaId.ids", "7,8"}, {"observer.SlowRequests.ms", "2"}, {0},
+	{"record.validator.WireFormat.ids", "7,8"}, {"observer.SlowRequests.ms", "2"}, {0},
 };
 
 /* Path of the plugin with "#name" behind it. */
@@ -35,21 +35,21 @@ static void test_validator_plugin(void **state)
 	struct kt_err err = {0};
 
 	(void)state;
-	if (fb_chain_new(entry_of("schema_id", "SchemaId"), &env, &chain, &err) != 0)
+	if (fb_chain_new(entry_of("wire_format", "WireFormat"), &env, &chain, &err) != 0)
 		fail_msg("%s", err.text);
-	assert_string_equal(fixture.last, "SchemaId: checks schema numbers");
+	assert_string_equal(fixture.last, "WireFormat: checks schema numbers");
 	assert_int_equal(fb_chain_validate(chain, &place, 0, &record, &rejection), 0);
 	record.value = (struct kw_bytes){other, sizeof other};
 	assert_int_equal(fb_chain_validate(chain, &place, 0, &record, &rejection), 1);
-	assert_string_equal(rejection.text, "SchemaId: schema 9 is not allowed for the value");
-	assert_string_equal(rejection.validator, "SchemaId");
+	assert_string_equal(rejection.text, "WireFormat: schema 9 is not allowed for the value");
+	assert_string_equal(rejection.validator, "WireFormat");
 	record.value = (struct kw_bytes){json, sizeof json - 1};
 	assert_int_equal(fb_chain_validate(chain, &place, 0, &record, &rejection), 1);
-	assert_string_equal(rejection.text, "SchemaId: the value starts with byte 0x7b, not with 0x00");
+	assert_string_equal(rejection.text, "WireFormat: the value starts with byte 0x7b, not with 0x00");
 	record.value.n = -1;
 	assert_int_equal(fb_chain_validate(chain, &place, 0, &record, &rejection), 0);
-	assert_int_equal(fb_chain_check_option(chain, NULL, "record.validator.SchemaId.ids", NULL), 0);
-	assert_int_equal(fb_chain_check_option(chain, NULL, "record.validator.SchemaId.id", NULL), KT_EUNKNOWN);
+	assert_int_equal(fb_chain_check_option(chain, NULL, "record.validator.WireFormat.ids", NULL), 0);
+	assert_int_equal(fb_chain_check_option(chain, NULL, "record.validator.WireFormat.id", NULL), KT_EUNKNOWN);
 	fb_chain_unref(chain);
 }
 
@@ -90,19 +90,19 @@ static void test_plain_names_of_listed_plugins(void **state)
 	struct fb_hook_env env = fixture_env(&fixture);
 	char observers[PATH_MAX], validators[PATH_MAX];
 	const char *const plugins[] = {
-		plugin_path("slow_requests", observers), plugin_path("schema_id", validators), NULL,
+		plugin_path("slow_requests", observers), plugin_path("wire_format", validators), NULL,
 	};
 	struct fb_chain *chain;
 	struct kt_err err = {0};
 
 	(void)state;
 	env.plugins = plugins;
-	if (fb_chain_new("NonEmptyValue,SchemaId", &env, &chain, &err) != 0)
+	if (fb_chain_new("NonEmptyValue,WireFormat", &env, &chain, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(fb_chain_size(chain), 2);
 	fb_chain_unref(chain);
-	assert_int_equal(fb_chain_new("SchemaIds", &env, &chain, &err), KT_EUNKNOWN);
-	assert_string_equal(err.text, "no validator 'SchemaIds'");
+	assert_int_equal(fb_chain_new("WireFormats", &env, &chain, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "no validator 'WireFormats'");
 }
 
 /* ---- bad ones ---- */
@@ -140,15 +140,15 @@ static void test_bad_validator_plugins(void **state)
 	assert_validator_fails("/nonexistent/v.so#X", KT_EPLUGIN, "plugin /nonexistent/v.so cannot be loaded: ");
 	assert_validator_fails("no-such.so#X", KT_EPLUGIN, "./no-such.so");
 	assert_validator_fails("#X", KT_EPLUGIN, "cannot be loaded");
-	assert_validator_fails(entry_of("schema_id", "SchemaID2"), KT_EUNKNOWN, "did you mean 'SchemaId'");
-	assert_validator_fails(entry_of("schema_id", ""), KT_EUNKNOWN, "no validator ''");
+	assert_validator_fails(entry_of("wire_format", "WireFormat2"), KT_EUNKNOWN, "did you mean 'WireFormat'");
+	assert_validator_fails(entry_of("wire_format", ""), KT_EUNKNOWN, "no validator ''");
 	assert_validator_fails(entry_of("slow_requests", "SlowRequests"), KT_EUNKNOWN,
 			       "has no symbol kassay_validator");
 	assert_validator_fails(entry_of("broken_tables", "X"), KT_EPLUGIN, "has validator ABI 99, this broker has 1");
 	assert_validator_fails(entry_of("broken_classes", "Hollow"), KT_EPLUGIN,
 			       "class Hollow has no function validate");
-	assert_validator_fails(entry_of("schema_id", "SchemaId"), KT_EPLUGIN,
-			       "validator SchemaId: option ids is not set");
+	assert_validator_fails(entry_of("wire_format", "WireFormat"), KT_EPLUGIN,
+			       "validator WireFormat: option ids is not set");
 }
 
 static void test_bad_observer_plugins(void **state)
@@ -157,7 +157,7 @@ static void test_bad_observer_plugins(void **state)
 	assert_observer_falls_back("/nonexistent/o.so#X", KT_EPLUGIN, "plugin /nonexistent/o.so cannot be loaded: ");
 	assert_observer_falls_back(entry_of("slow_requests", "SlowRequest"), KT_EUNKNOWN,
 				   "did you mean 'SlowRequests'");
-	assert_observer_falls_back(entry_of("schema_id", "SchemaId"), KT_EUNKNOWN, "has no symbol kassay_observer");
+	assert_observer_falls_back(entry_of("wire_format", "WireFormat"), KT_EUNKNOWN, "has no symbol kassay_observer");
 	assert_observer_falls_back(entry_of("broken_tables", "X"), KT_EPLUGIN, "kassay_observer has 8 bytes");
 	assert_observer_falls_back(entry_of("broken_classes", "Stunted"), KT_EPLUGIN, "a class of 16 bytes, at least ");
 }
@@ -169,7 +169,7 @@ static void test_check_of_a_file(void **state)
 	Dl_info cmocka;
 
 	(void)state;
-	assert_int_equal(fb_plugin_check(plugin_path("schema_id", path), NULL), 0);
+	assert_int_equal(fb_plugin_check(plugin_path("wire_format", path), NULL), 0);
 	assert_int_equal(fb_plugin_check(plugin_path("slow_requests", path), NULL), 0);
 	assert_int_equal(fb_plugin_check(plugin_path("broken_classes", path), NULL), KT_EPLUGIN);
 	assert_int_equal(fb_plugin_check("no-such.so", NULL), KT_EPLUGIN);

@@ -1,68 +1,5 @@
-#include "fakebroker/tests/hook_fixtures.h"
-
-#include "fakebroker/hooks/validators.h"
 #include "fakebroker/hooks/workers.h"
-#include "lib/wire/errors.h"
-
-/* ---- helpers ---- */
-
-static struct fb_batch_place orders = {
-	.topic = "orders", .partition = 3, .codec = KW_ZSTD, .baseTimestamp = 1000,
-};
-
-static struct fb_chain *make(const char *classes, const struct setting *settings)
-{
-	struct fixture fixture = FIXTURE(settings);
-	struct fb_hook_env env = fixture_env(&fixture);
-	struct fb_chain *chain;
-	struct kt_err err = {0};
-
-	/* The chain outlives the fixture. */
-	env.log = NULL;
-	if (fb_chain_new(classes, &env, &chain, &err) != 0)
-		fail_msg("%s: %s", classes, err.text);
-	return chain;
-}
-
-static void assert_refused(const char *classes, const struct setting *settings, int code, const char *text)
-{
-	struct fixture fixture = FIXTURE(settings);
-	struct fb_hook_env env = fixture_env(&fixture);
-	struct fb_chain *chain;
-	struct kt_err err = {0};
-
-	assert_int_equal(fb_chain_new(classes, &env, &chain, &err), code);
-	assert_null(chain);
-	assert_string_equal(err.text, text);
-}
-
-/* Text of the rejection, or NULL: of one record of a chain that is made for it. */
-static const char *judge(const char *classes, const struct setting *settings, const struct kw_record *record)
-{
-	static struct fb_rejection rejection;
-	struct fb_chain *chain = make(classes, settings);
-	int rc = fb_chain_validate(chain, &orders, 0, record, &rejection);
-
-	fb_chain_unref(chain);
-	if (rc == 0)
-		return NULL;
-	assert_int_equal(rejection.error, KW_ERR_INVALID_RECORD);
-	return rejection.text;
-}
-
-static const char *judge_value(const char *classes, const struct setting *settings, const char *value)
-{
-	struct kw_record record = {.key = {NULL, -1}, .value = bytes_of(value)};
-
-	return judge(classes, settings, &record);
-}
-
-static const char *judge_key(const char *classes, const struct setting *settings, const char *key)
-{
-	struct kw_record record = {.key = bytes_of(key), .value = {NULL, -1}};
-
-	return judge(classes, settings, &record);
-}
+#include "fakebroker/tests/judged.h"
 
 /* ---- the chain ---- */
 
@@ -93,8 +30,10 @@ static void test_bad_lists(void **state)
 	assert_refused("AllowAll,,RejectAll", NULL, KT_EUSAGE, "the list of validators has an entry that is empty");
 	assert_refused("AllowAll,", NULL, KT_EUSAGE, "the list of validators has an entry that is empty");
 	assert_refused("AllowAll, AllowAll", NULL, KT_EUSAGE, "validator AllowAll is in the list twice");
+	assert_refused("Slow", NULL, KT_EPLUGIN,
+		       "validator Slow: option ms is not set: it must be a whole number of 0 to 2147483647");
 	assert_refused("RejectEvery", NULL, KT_EPLUGIN,
-		       "validator RejectEvery: option n is not set: it must be a whole number of 1 to 2147483647");
+		       "validator RejectEvery: one of the options n and share must be set");
 	assert_refused("RejectEvery", (struct setting[]){{"record.validator.RejectEvery.n", "0"}, {0}}, KT_EPLUGIN,
 		       "validator RejectEvery: option n is '0', but must be a whole number of 1 to 2147483647");
 	assert_refused("Utf8", (struct setting[]){{"record.validator.Utf8.part", "body"}, {0}}, KT_EPLUGIN,
@@ -283,188 +222,6 @@ static void test_check_option(void **state)
 	}
 }
 
-/* ---- the built-in validators ---- */
-
-static void test_reject_every(void **state)
-{
-	static const struct setting settings[] = {{"record.validator.RejectEvery.n", "3"}, {0}};
-	struct fb_chain *chain = make("RejectEvery", settings);
-	struct fb_rejection rejection;
-	struct kw_record record = {0};
-	int i;
-
-	(void)state;
-	for (i = 1; i <= 9; i++)
-		assert_int_equal(fb_chain_validate(chain, &orders, 0, &record, &rejection), i % 3 == 0);
-	assert_string_equal(rejection.text, "RejectEvery: record 9 is one of every 3");
-	fb_chain_unref(chain);
-}
-
-static void test_slow(void **state)
-{
-	static const struct setting settings[] = {{"record.validator.Slow.ms", "2"}, {0}};
-	struct fb_chain *chain = make("Slow", settings);
-	struct fb_rejection rejection;
-	struct fb_validator_stats stats;
-	struct kw_record record = {0};
-
-	(void)state;
-	assert_int_equal(fb_chain_validate(chain, &orders, 0, &record, &rejection), 0);
-	fb_chain_stats(chain, 0, &stats);
-	assert_true(stats.nanoseconds >= 2000000);
-	fb_chain_unref(chain);
-}
-
-static void test_non_empty_value(void **state)
-{
-	static const struct setting no_tombstones[] = {{"record.validator.NonEmptyValue.tombstones", "False"}, {0}};
-
-	(void)state;
-	assert_null(judge_value("NonEmptyValue", NULL, "x"));
-	assert_null(judge_value("NonEmptyValue", NULL, NULL));
-	assert_string_equal(judge_value("NonEmptyValue", NULL, ""), "NonEmptyValue: the value is empty");
-	assert_string_equal(judge_value("NonEmptyValue", no_tombstones, NULL), "NonEmptyValue: the value is null");
-}
-
-static void test_max_record_size(void **state)
-{
-	static const struct setting settings[] = {{"record.validator.MaxRecordSize.bytes", "100"}, {0}};
-	struct kw_record record = {.key = {NULL, -1}, .value = bytes_of("x"), .size = 100};
-
-	(void)state;
-	assert_null(judge("MaxRecordSize", settings, &record));
-	record.size = 101;
-	assert_string_equal(judge("MaxRecordSize", settings, &record),
-			    "MaxRecordSize: the record has 101 bytes, at most 100 are allowed");
-}
-
-static void test_key_pattern(void **state)
-{
-	static const struct setting settings[] = {{"record.validator.KeyPattern.pattern", "^[a-z]+-[0-9]{2}$"}, {0}};
-	static const struct setting bad[] = {{"record.validator.KeyPattern.pattern", "a[b"}, {0}};
-	static const struct setting nulls[] = {
-		{"record.validator.KeyPattern.pattern", "x"}, {"record.validator.KeyPattern.nulls", "true"}, {0},
-	};
-	struct kw_record record = {.key = {(const uint8_t *)"ab-12\0z", 7}, .value = {NULL, -1}};
-
-	(void)state;
-	assert_null(judge_key("KeyPattern", settings, "ab-12"));
-	assert_string_equal(judge_key("KeyPattern", settings, "ab-123"),
-			    "KeyPattern: the key does not match ^[a-z]+-[0-9]{2}$");
-	assert_non_null(judge("KeyPattern", settings, &record));
-	record.key.n = 5;
-	assert_null(judge("KeyPattern", settings, &record));
-	record.key = (struct kw_bytes){NULL, 0};
-	assert_non_null(judge("KeyPattern", settings, &record));
-	assert_string_equal(judge_key("KeyPattern", settings, NULL), "KeyPattern: the record has no key");
-	assert_null(judge_key("KeyPattern", nulls, NULL));
-	assert_null(judge_key("KeyPattern", nulls, "axb"));
-	assert_refused("KeyPattern", bad, KT_EPLUGIN,
-		       "validator KeyPattern: option pattern is 'a[b': Unmatched [, [^, [:, [., or [=");
-}
-
-static void test_utf8(void **state)
-{
-	static const char *const good[] = {
-		"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf",
-		"eight by eight, \xc3\xa9, then eight again", NULL,
-	};
-	static const struct {
-		const char *value;
-		int at;
-	} bad[] = {
-		{"\x80", 0}, {"ab\xff", 2}, {"a\xc3", 1}, {"\xc0\xaf", 0}, {"\xed\xa0\x80", 0}, {"\xf4\x90\x80\x80", 0},
-		{"\xe0\x9f\xbf", 0}, {"\xe2\x82\xac\xe2\x82", 3}, {"\xf0\x8f\xbf\xbf", 0}, {"\xf5\x80\x80\x80", 0},
-		{"12345678\xff", 8}, {"1234567\xff", 7}, {"\xc3\xa9 12345678901\xc3", 14},
-	};
-	static const struct setting key[] = {{"record.validator.Utf8.part", "key"}, {0}};
-	static const struct setting both[] = {{"record.validator.Utf8.part", "both"}, {0}};
-	char text[64];
-	size_t i;
-
-	(void)state;
-	for (i = 0; good[i]; i++)
-		assert_null(judge_value("Utf8", NULL, good[i]));
-	assert_null(judge_value("Utf8", NULL, NULL));
-	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
-		snprintf(text, sizeof text, "Utf8: the value is not UTF-8 (at byte %d)", bad[i].at);
-		assert_string_equal(judge_value("Utf8", NULL, bad[i].value), text);
-	}
-	assert_null(judge_value("Utf8", key, "\xff"));
-	assert_string_equal(judge_key("Utf8", key, "a\xff"), "Utf8: the key is not UTF-8 (at byte 1)");
-	assert_non_null(judge_key("Utf8", both, "\xff"));
-	assert_non_null(judge_value("Utf8", both, "\xff"));
-}
-
-static void test_json_syntax(void **state)
-{
-	static const char *const good[] = {
-		"{}", "[1, 2.5e3, \"x\", null, true]", "\"text\"", "12", "null", "123456789012345678901234567890",
-		"{\"a\": \"\\u0000\"}", " {\"a\":1,\"a\":2}\n", NULL,
-	};
-	static const char *const bad[] = {"{", "{a:1}", "[1,]", "nul", "{} {}", "'x'", "\"\xff\"", "01", NULL};
-	static const struct setting unique[] = {{"record.validator.JsonSyntax.unique.keys", "true"}, {0}};
-	size_t i;
-
-	(void)state;
-	for (i = 0; good[i]; i++)
-		assert_null(judge_value("JsonSyntax", NULL, good[i]));
-	assert_null(judge_value("JsonSyntax", NULL, NULL));
-	for (i = 0; bad[i]; i++)
-		assert_non_null(judge_value("JsonSyntax", NULL, bad[i]));
-	assert_string_equal(judge_value("JsonSyntax", NULL, ""), "JsonSyntax: the value is empty");
-	assert_string_equal(judge_value("JsonSyntax", NULL, "[1,]"),
-			    "JsonSyntax: the value is not JSON: unexpected token near ']' (at byte 4)");
-	assert_non_null(judge_value("JsonSyntax", unique, "{\"a\":1,\"a\":2}"));
-	assert_null(judge_value("JsonSyntax", unique, "{\"a\":1,\"b\":2}"));
-}
-
-static void test_required_header(void **state)
-{
-	static const struct setting two[] = {{"record.validator.RequiredHeader.name", "trace-id, tenant"}, {0}};
-	static const struct setting filled[] = {
-		{"record.validator.RequiredHeader.name", "tenant"},
-		{"record.validator.RequiredHeader.empty", "false"},
-		{0},
-	};
-	static const struct setting blank[] = {{"record.validator.RequiredHeader.name", "a, ,b"}, {0}};
-	struct kw_header headers[] = {
-		{kw_str("tenant"), {(const uint8_t *)"t1", 2}},
-		{kw_str("trace-id"), {NULL, 0}},
-		{kw_str("tenant"), {NULL, -1}},
-	};
-	struct kw_record record = {.headers = headers, .nheaders = 3};
-
-	(void)state;
-	assert_null(judge("RequiredHeader", two, &record));
-	record.nheaders = 1;
-	assert_string_equal(judge("RequiredHeader", two, &record), "RequiredHeader: header 'trace-id' is missing");
-	assert_null(judge("RequiredHeader", filled, &record));
-	record.nheaders = 3;
-	assert_string_equal(judge("RequiredHeader", filled, &record), "RequiredHeader: header 'tenant' is null");
-	assert_refused("RequiredHeader", blank, KT_EPLUGIN, "validator RequiredHeader: option name has an empty entry");
-}
-
-static void test_topic_tag(void **state)
-{
-	static const struct setting lenient[] = {
-		{"record.validator.TopicTag.header", "sent-to"}, {"record.validator.TopicTag.required", "false"}, {0},
-	};
-	struct kw_header header = {kw_str("topic"), {(const uint8_t *)"orders", 6}};
-	struct kw_record record = {.headers = &header, .nheaders = 1};
-
-	(void)state;
-	assert_null(judge("TopicTag", NULL, &record));
-	header.value = (struct kw_bytes){(const uint8_t *)"audit", 5};
-	assert_string_equal(judge("TopicTag", NULL, &record),
-			    "TopicTag: header 'topic' names topic 'audit', the record was sent to 'orders'");
-	assert_null(judge("TopicTag", lenient, &record));
-	header.value = (struct kw_bytes){NULL, -1};
-	assert_string_equal(judge("TopicTag", NULL, &record), "TopicTag: header 'topic' is null");
-	record.nheaders = 0;
-	assert_string_equal(judge("TopicTag", NULL, &record), "TopicTag: header 'topic' is missing");
-}
-
 /* ---- exchanged while in use ---- */
 
 struct swapped {
@@ -592,15 +349,6 @@ int main(void)
 		cmocka_unit_test(test_topics_option),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_check_option),
-		cmocka_unit_test(test_reject_every),
-		cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_non_empty_value),
-		cmocka_unit_test(test_max_record_size),
-		cmocka_unit_test(test_key_pattern),
-		cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_json_syntax),
-		cmocka_unit_test(test_required_header),
-		cmocka_unit_test(test_topic_tag),
 		cmocka_unit_test(test_time_limit),
 		cmocka_unit_test(test_within_the_limit),
 		cmocka_unit_test(test_swap_under_load),

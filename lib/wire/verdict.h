@@ -77,7 +77,11 @@ struct kw_leader {
 	struct kw_meters *meters;        /* added to without a lock: let it be the caller's own */
 	kw_validate_fn *validate;        /* NULL = stock Kafka, byte for byte; else records are read whole */
 	void *validate_arg;
+	/* For brokers that are to judge wrongly, by which a suite is tested; 0 and false = as Kafka. */
+	uint64_t without;                /* rules about batch and header that are not asked: 1 << enum kw_rule */
+	bool skim;                       /* validate is shown compressed records as Kafka skims them, without bodies */
 };
+_Static_assert(KW_RULES <= 64, "a bit for each rule");
 
 /* What to append. */
 struct kw_append_plan {

@@ -39,17 +39,15 @@ static void plan_in_place(const struct kw_leader *leader, const struct kw_batch 
 	set_max_timestamp(plan, logAppendTime, logAppendTime ? leader->now : facts->maxTimestamp);
 }
 
-/* The paths of LogValidator: in place, or re-encoded. A compressed batch that stays as it is has its records skimmed,
- * unless a validator wants to see them. */
+/* The paths of LogValidator: in place, or re-encoded. A compressed batch that stays as it is has its records skimmed. */
 static bool check_records(const struct kw_judge *judge, const struct kw_batch *batch, struct kw_append_plan *plan)
 {
 	const struct kw_leader *leader = judge->leader;
 	int source = batch->attributes & KW_A_CODEC;
 	int target = leader->conf->compression < 0 ? source : leader->conf->compression;
-	bool partial = source != KW_NONE && source == target && !leader->validate;
 	struct kw_records_facts facts;
 
-	if (!kw_check_records(judge, batch, partial, &facts))
+	if (!kw_check_records(judge, batch, source != KW_NONE && source == target, &facts))
 		return false;
 	plan->hasMax = facts.hasMax || leader->conf->logAppendTime;
 	if (source == target && (source == KW_NONE || !facts.odd)) {
@@ -57,7 +55,7 @@ static bool check_records(const struct kw_judge *judge, const struct kw_batch *b
 		return true;
 	}
 	/* Odd offset deltas want a new batch, but the records were skimmed: that is how Kafka fails. */
-	if (partial)
+	if (facts.partial)
 		return kw_refuse_with(judge, KW_R_NOT_REBUILT, "key is skipped in PartialDefaultRecord");
 	return kw_rebuild(judge, batch, target, &facts, plan);
 }
@@ -70,6 +68,15 @@ static bool check_segment(const struct kw_judge *judge, const struct kw_append_p
 	       kw_refuse(judge, KW_R_SEGMENT_TOO_SMALL, &plan->batch, size);
 }
 
+static enum kw_rule broken(const struct kw_leader *leader, const struct kw_batch *batch)
+{
+	enum kw_rule rule = kw_rule_broken(KW_PRODUCED, batch, leader->conf, 0);
+
+	while (rule != KW_RULES && leader->without >> rule & 1)
+		rule = kw_rule_broken(KW_PRODUCED, batch, leader->conf, rule + 1);
+	return rule;
+}
+
 bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v)
 {
@@ -80,7 +87,7 @@ bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *r
 
 	if (kw_next_batch(&rest, &batch, &rule) != KW_NEXT_BATCH)
 		return kw_refuse(&judge, KW_R_NO_BATCH, &batch, 0);
-	rule = kw_rule_broken(KW_PRODUCED, &batch, leader->conf, 0);
+	rule = broken(leader, &batch);
 	if (rule != KW_RULES)
 		return kw_refuse(&judge, rule, &batch, 0);
 	*plan = kw_alloc(arena, sizeof **plan);

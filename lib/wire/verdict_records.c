@@ -96,12 +96,10 @@ static int refuse_by_validator(struct check *check, int32_t index, int16_t code,
 
 /* ---- one record ---- */
 
-/* Kafka's own checks and, if they find nothing, the validators. 0 (also when the record is refused) or KT_ENOMEM. */
+/* Kafka's own checks. 0 (also when the record is refused) or KT_ENOMEM. */
 static int judge(struct check *check, int32_t index, const struct kw_record *record, int64_t timestamp)
 {
 	const struct kw_leader *leader = check->leader;
-	const char *text;
-	int16_t code;
 
 	if (leader->conf->compact && record->key.n < 0)
 		return refuse_key(check, index);
@@ -111,8 +109,6 @@ static int judge(struct check *check, int32_t index, const struct kw_record *rec
 	} else if (check->batch->attributes & KW_A_LOG_APPEND_TIME) {
 		return refuse_type(check, index, record, timestamp);
 	}
-	if (leader->validate && !leader->validate(leader->validate_arg, check->batch, index, record, &code, &text))
-		return refuse_by_validator(check, index, code, text);
 	return 0;
 }
 
@@ -133,6 +129,21 @@ static int check_record(void *arg, int32_t index, const struct kw_record *record
 	if (record->offsetDelta != index)
 		facts->odd = true;
 	return judge(check, index, record, timestamp);
+}
+
+/* The same, and then the validators if it found nothing. */
+static int check_and_validate(void *arg, int32_t index, const struct kw_record *record)
+{
+	struct check *check = arg;
+	const struct kw_leader *leader = check->leader;
+	int32_t refused = check->n;
+	int code = check_record(arg, index, record);
+	const char *text;
+	int16_t error;
+
+	if (code || check->n > refused || leader->validate(leader->validate_arg, check->batch, index, record, &error, &text))
+		return code;
+	return refuse_by_validator(check, index, error, text);
 }
 
 /* ---- the batch ---- */
@@ -186,8 +197,9 @@ static bool refuse_records(const struct check *check)
 	return kw_refuse_with(check->judge, check->timestamps ? KW_R_TIMESTAMPS : KW_R_RECORDS, message);
 }
 
-bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch, bool partial,
-		      struct kw_records_facts *facts)
+__attribute__((always_inline))
+static inline bool walk_records(const struct kw_judge *judge, const struct kw_batch *batch, bool partial,
+				struct kw_records_facts *facts, kw_record_fn *fn)
 {
 	const struct kw_leader *leader = judge->leader;
 	struct check check = {
@@ -197,11 +209,27 @@ bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch
 	struct kt_err err = {0};
 	enum kw_walk why;
 
-	*facts = (struct kw_records_facts){.maxTimestamp = NO_TIMESTAMP};
-	if (kw_batch_walk(batch, &opts, check_record, &check, &why, &err) == 0)
+	*facts = (struct kw_records_facts){.maxTimestamp = NO_TIMESTAMP, .partial = partial};
+	if (kw_batch_walk(batch, &opts, fn, &check, &why, &err) == 0)
 		return check.n == 0 || refuse_records(&check);
 	if (why == KW_WALK_STOPPED)
 		return kw_refuse_no_memory(judge);
 	return kw_refuse_batch(judge, kw_walk_code(why) == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD : KW_R_UNREADABLE, "%s",
 			       err.text);
+}
+
+/* Apart, so that a batch without validators pays for one comparison and no more. */
+__attribute__((noinline))
+static bool validate_records(const struct kw_judge *judge, const struct kw_batch *batch, bool skim,
+			     struct kw_records_facts *facts)
+{
+	return walk_records(judge, batch, skim, facts, check_and_validate);
+}
+
+bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch, bool skim,
+		      struct kw_records_facts *facts)
+{
+	if (judge->leader->validate)
+		return validate_records(judge, batch, skim && judge->leader->skim, facts);
+	return walk_records(judge, batch, skim, facts, check_record);
 }

@@ -21,6 +21,7 @@ struct kw_records_facts {
 	int32_t deltaOfMax;       /* its offset delta */
 	int32_t firstDelta;       /* offset delta of the first record */
 	bool odd;                 /* offset deltas are not 0, 1, 2, ... */
+	bool partial;             /* keys and values were skipped */
 };
 
 /* The three ways to refuse, which all return false: with a reason that is in the arena or static (NULL when the arena is
@@ -31,9 +32,9 @@ bool kw_refuse_batch(const struct kw_judge *judge, enum kw_rule rule, const char
 bool kw_refuse(const struct kw_judge *judge, enum kw_rule rule, const struct kw_batch *batch, size_t size);
 bool kw_refuse_no_memory(const struct kw_judge *judge);
 
-/* Reads and judges all records (K8 to K15 and the validators). partial: as Kafka reads a compressed batch that it need
- * not re-encode, without keys and values. Returns false when the batch is refused. */
-bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch, bool partial,
+/* Reads and judges all records (K8 to K15 and the validators). skim: as Kafka reads a compressed batch that it need not
+ * re-encode, without keys and values, unless a validator wants to see them. Returns false when the batch is refused. */
+bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch, bool skim,
 		      struct kw_records_facts *facts);
 
 /* Encodes the records anew with the target codec, offset deltas 0, 1, 2, ..., and the first record's timestamp as base:

@@ -190,6 +190,18 @@ expect 0 'a stall counts for every record that it holds up' produce -t plain -e 
 holds "$dir/odd/result.json" '.phases[0].latencyNs.response | .max > 250e6 and .p90 > 50e6'
 curl -fsS -X DELETE "$control/v1/rules/odd" >/dev/null
 
+# ---- the walk over the levels ------------------------------------------------------------------------------------------
+
+rm "$dir/ports"
+"$build/fakebroker" fixtures/scenarios/demo.json --metadata-version 7 --port 0 --port-file "$dir/ports" \
+	>/dev/null 2>"$dir/broker.log" &
+walked=$!
+for _ in $(seq 200); do [ -s "$dir/ports" ] && break; sleep 0.05; done
+expect 0 'a walk from level 7 to 33' "$loadgen" run fixtures/scenarios/demo-walk.json -b "$(jq -r .bootstrap "$dir/ports")" \
+	--out "$dir/walk"
+holds "$dir/walk/result.json" '(.steps | length == 74 and all(.ok)) and .phases[0].total.lost == 0'
+kill "$walked"; wait "$walked"
+
 # ---- errors ------------------------------------------------------------------------------------------------------------
 
 sed 's/"rate": 1000/"rat": 1000/' "$dir/upgrade.json" >"$dir/wrong.json"

@@ -1,0 +1,262 @@
+/* Validators over the control API: changing them, and what they refused. */
+#include "fakebroker/hooks/refused.h"
+#include "fakebroker/tests/http.h"
+#include "fakebroker/tests/talk.h"
+#include "lib/wire/errors.h"
+
+/* ---- the store ---- */
+
+static const struct fb_batch_place place = {.topic = "t", .partition = 3, .baseTimestamp = 100};
+static const struct fb_rejection rejection = {.error = KW_ERR_INVALID_RECORD, .validator = "V", .text = "why"};
+
+static void add(struct fb_refused *refused, const void *value, int32_t n)
+{
+	const struct kw_record record = {.key = {NULL, -1}, .value = {value, n}, .timestampDelta = 5};
+
+	fb_refused_add(refused, &place, KW_NULL_STR, 7, 2, &record, &rejection);
+}
+
+static void unref_all(struct fb_refused_record **all, size_t n)
+{
+	while (n > 0)
+		fb_refused_record_unref(all[--n]);
+}
+
+static void the_oldest_go_first(void **state)
+{
+	struct fb_refused *refused = fb_refused_new(FB_KEEP_FULL);
+	static struct fb_refused_record *all[FB_REFUSED_RECORDS];
+	uint64_t total;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < FB_REFUSED_RECORDS + 10; i++)
+		add(refused, "x", 1);
+	n = fb_refused_get(refused, all, &total);
+	assert_int_equal(n, FB_REFUSED_RECORDS);
+	assert_int_equal(total, FB_REFUSED_RECORDS + 10);
+	assert_int_equal(all[0]->id, 11);
+	assert_int_equal(all[n - 1]->id, total);
+	/* Whoever looks at one may go on to. */
+	fb_refused_free(refused);
+	assert_string_equal(all[0]->topic, "t");
+	assert_string_equal(all[0]->reason, "why");
+	assert_int_equal(all[0]->timestamp, 105);
+	assert_int_equal(all[0]->time, 7);
+	assert_int_equal(all[0]->index, 2);
+	unref_all(all, n);
+}
+
+static void bytes_are_bounded(void **state)
+{
+	struct fb_refused *refused = fb_refused_new(FB_KEEP_FULL);
+	static struct fb_refused_record *all[FB_REFUSED_RECORDS];
+	static uint8_t large[1 << 20];
+	uint64_t total;
+	size_t n;
+
+	(void)state;
+	memset(large, 'x', sizeof large);
+	for (int i = 0; i < 500; i++)
+		add(refused, large, sizeof large);
+	n = fb_refused_get(refused, all, &total);
+	assert_int_equal(total, 500);
+	assert_in_range(n, FB_REFUSED_BYTES / (FB_REFUSED_PART + 1024), FB_REFUSED_BYTES / FB_REFUSED_PART);
+	assert_int_equal(all[0]->value.size, sizeof large);
+	assert_int_equal(all[0]->value.n, FB_REFUSED_PART);
+	unref_all(all, n);
+	fb_refused_free(refused);
+}
+
+static void nothing_is_kept_of(enum fb_refused_keep keep, size_t records)
+{
+	struct fb_refused *refused = fb_refused_new(keep);
+	struct kw_header header = {kw_str("secret"), {(const uint8_t *)"header", 6}};
+	const struct kw_record record = {.key = {(const uint8_t *)"k", 1}, .value = {(const uint8_t *)"value", 5},
+					 .nheaders = 1, .headers = &header};
+	static struct fb_refused_record *all[FB_REFUSED_RECORDS];
+	uint64_t total;
+	size_t n;
+
+	fb_refused_add(refused, &place, kw_str("client"), 7, 0, &record, &rejection);
+	n = fb_refused_get(refused, all, &total);
+	assert_int_equal(n, records);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(all[i]->key.n + all[i]->value.n + all[i]->nkept, 0);
+		assert_int_equal(all[i]->value.size, 5);
+		assert_int_equal(all[i]->nheaders, 1);
+		assert_memory_equal(all[i]->clientId.p, "client", 6);
+	}
+	unref_all(all, n);
+	fb_refused_free(refused);
+}
+
+static void what_is_kept_can_be_chosen(void **state)
+{
+	(void)state;
+	nothing_is_kept_of(FB_KEEP_METADATA, 1);
+	nothing_is_kept_of(FB_KEEP_NONE, 0);
+	fb_refused_add(NULL, &place, KW_NULL_STR, 0, 0, NULL, &rejection);   /* a broker without a store */
+}
+
+/* ---- the control API ---- */
+
+static struct running run;
+
+static int set_up(void **state)
+{
+	struct fb_settings settings = {.nodes = 1};
+
+	(void)state;
+	running_start(&run, &settings);
+	make_topic(&run, "t");
+	make_topic(&run, "u");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	running_stop(&run);
+	return 0;
+}
+
+static int64_t send_records(struct kc_conn *conn, const char *topic, const char *records)
+{
+	return ask_num(&run, conn, "responses.0.partitionResponses.0.errorCode", "Produce", 9,
+		       "{'acks': 1, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, 'records': {'batches': "
+		       "[{'baseTimestamp': 1000, 'records': [%s]}]}}]}]}", topic, records);
+}
+
+static void put(const char *body)
+{
+	json_decref(http_json(&run, 200, "PUT", "/v1/validators", body));
+}
+
+static void refused_records_can_be_read(void **state)
+{
+	struct kc_conn *conn = dial(&run, 1);
+	json_t *json;
+
+	(void)state;
+	put("{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"RequiredHeader,NonEmptyValue\", "
+	    "\"record.validator.RequiredHeader.name\": \"trace\"}}");
+	put("{\"topic\": \"u\", \"configs\": {\"record.validator.classes\": \"RejectAll\"}}");
+	assert_int_equal(send_records(conn, "t", "{'key': 'k', 'value': 'v', 'headers': [{'key': 'trace', 'value': {'hex': "
+				      "'ff'}}]},"
+				 "{'value': {'hex': 'ff00'}, 'timestampDelta': 3},"
+				 "{'value': '', 'headers': [{'key': 'trace', 'value': null}]}"), 87);
+	assert_int_equal(send_records(conn, "u", "{'value': null}"), 87);
+
+	json = http_json(&run, 200, "GET", "/v1/validators/refused?topic=t", NULL);
+	assert_int_equal(num_at(json, "refused"), 3);
+	assert_int_equal(json_array_size(at(json, "records")), 2);
+	assert_int_equal(num_at(json, "records.0.id"), 1);
+	assert_string_equal(str_at(json, "records.0.topic"), "t");
+	assert_int_equal(num_at(json, "records.0.partition"), 0);
+	assert_int_equal(num_at(json, "records.0.batchIndex"), 1);
+	assert_string_equal(str_at(json, "records.0.validator"), "RequiredHeader");
+	assert_string_equal(str_at(json, "records.0.reason"), "RequiredHeader: header 'trace' is missing");
+	assert_int_equal(num_at(json, "records.0.errorCode"), 87);
+	assert_string_equal(str_at(json, "records.0.clientId"), "test");
+	assert_int_equal(num_at(json, "records.0.timestamp"), 1003);
+	assert_int_equal(num_at(json, "records.0.offsetDelta"), 1);
+	assert_true(json_is_null(at(json, "records.0.key")));
+	assert_int_equal(num_at(json, "records.0.value.size"), 2);
+	assert_string_equal(str_at(json, "records.0.value.hex"), "ff00");
+	assert_int_equal(num_at(json, "records.0.headerCount"), 0);
+	assert_string_equal(str_at(json, "records.1.validator"), "NonEmptyValue");
+	assert_string_equal(str_at(json, "records.1.value.text"), "");
+	assert_string_equal(str_at(json, "records.1.headers.0.key.text"), "trace");
+	assert_true(json_is_null(at(json, "records.1.headers.0.value")));
+	assert_true(num_at(json, "records.1.time") > 1600000000000);
+	json_decref(json);
+
+	json = http_json(&run, 200, "GET", "/v1/validators/refused?limit=1", NULL);
+	assert_int_equal(json_array_size(at(json, "records")), 1);
+	assert_int_equal(num_at(json, "records.0.id"), 3);
+	json_decref(json);
+	json = http_json(&run, 200, "GET", "/v1/validators/refused?after=1&limit=1", NULL);
+	assert_int_equal(num_at(json, "records.0.id"), 2);
+	json_decref(json);
+	http_error(&run, 400, "GET", "/v1/validators/refused?limit=1001", NULL, "limit: must be 1 to 1000, not 1001");
+	kc_free(conn);
+}
+
+static void metrics_have_every_validator(void **state)
+{
+	struct http http = http_ask(&run, "GET", "/metrics", NULL);
+
+	(void)state;
+	assert_non_null(strstr(http.body, "kassay_validator_records_total{topic=\"t\",validator=\"RequiredHeader\","
+			       "result=\"accepted\"} 2\n"));
+	assert_non_null(strstr(http.body, "kassay_validator_records_total{topic=\"t\",validator=\"RequiredHeader\","
+			       "result=\"refused\"} 1\n"));
+	assert_non_null(strstr(http.body, "kassay_validator_records_total{topic=\"t\",validator=\"NonEmptyValue\","
+			       "result=\"failed\"} 0\n"));
+	assert_non_null(strstr(http.body, "kassay_validator_seconds_total{topic=\"t\",validator=\"NonEmptyValue\"} 0."));
+	http_free(&http);
+}
+
+static void chains_are_exchanged(void **state)
+{
+	struct kc_conn *conn = dial(&run, 1);
+	json_t *json;
+
+	(void)state;
+	json = http_json(&run, 200, "PUT", "/v1/validators",
+			 "{\"configs\": {\"record.validator.classes\": \"RejectAll\", "
+			 "\"record.validator.RejectAll.text\": \"all\"}}");
+	assert_string_equal(str_at(json, "t.classes"), "RequiredHeader,NonEmptyValue");   /* a topic's own goes before */
+	json_decref(json);
+	make_topic(&run, "w");
+	assert_int_equal(send_records(conn, "w", "{'value': 'v'}"), 87);
+	put("{\"configs\": {\"record.validator.classes\": null, \"record.validator.RejectAll.text\": null}}");
+	assert_int_equal(send_records(conn, "w", "{'value': 'v'}"), 0);
+	put("{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"\"}}");
+	assert_int_equal(send_records(conn, "t", "{'value': ''}"), 0);
+	json = http_json(&run, 200, "GET", "/v1/validators", NULL);
+	assert_null(at(json, "t"));
+	json_decref(json);
+	kc_free(conn);
+}
+
+static void wrong_chains_are_refused(void **state)
+{
+	static const struct {
+		const char *body, *error;
+	} rows[] = {
+		{"{}", "body:1: $: missing member \"configs\""},
+		{"{\"configs\": {\"retention.ms\": \"1\"}}", "body:1: $.configs[\"retention.ms\"]: is not a configuration "
+		 "of validators: record.validator.classes or record.validator.NAME.OPTION is expected"},
+		{"{\"configs\": {\"record.validator.clases\": \"x\"}}", "body:1: $.configs[\"record.validator.clases\"]: is not a "
+		 "configuration of validators: record.validator.classes or record.validator.NAME.OPTION is expected"},
+		{"{\"configs\": {\"record.validator.classes\": 1}}",
+		 "body:1: $.configs[\"record.validator.classes\"]: must be a string, or null to delete it"},
+		{"{\"topic\": \"none\", \"configs\": {\"record.validator.classes\": \"AllowAll\"}}",
+		 "UNKNOWN_TOPIC_OR_PARTITION: The topic 'none' does not exist."},
+		{"{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"AlowAll\"}}",
+		 "INVALID_CONFIG: no validator 'AlowAll', did you mean 'AllowAll'"},
+		{"{\"configs\": {\"record.validator.classes\": \"RequiredHeader\"}}",
+		 "INVALID_CONFIG: validator RequiredHeader: option name is not set: it must be a text that is not empty"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		http_error(&run, 400, "PUT", "/v1/validators", rows[i].body, rows[i].error);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(bytes_are_bounded),
+		cmocka_unit_test(what_is_kept_can_be_chosen),
+		cmocka_unit_test(refused_records_can_be_read),
+		cmocka_unit_test(metrics_have_every_validator),
+		cmocka_unit_test(chains_are_exchanged),
+		cmocka_unit_test(wrong_chains_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

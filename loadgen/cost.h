@@ -1,0 +1,85 @@
+/* What a change costs a broker: the same requests in short blocks, now with it and now without. Never all of the one and
+ * then all of the other: what the machine does meanwhile would be taken for the difference. */
+#ifndef KASSAY_LOADGEN_COST_H
+#define KASSAY_LOADGEN_COST_H
+
+#include <sys/types.h>
+
+#include "lib/text/json.h"
+#include "loadgen/blocks.h"
+#include "loadgen/quads.h"
+
+enum lg_switch { LG_SWITCH_NONE, LG_SWITCH_OBSERVER, LG_SWITCH_VALIDATOR };
+
+enum { LG_DOSES_MAX = 16 };
+
+/* One of the two that are compared. */
+struct lg_variant {
+	/* observer.class.name or record.validator.classes, "" for no validators; NULL: the scenario does not say. */
+	const char *classes;
+	const char *mode;            /* of observers, or NULL */
+	json_t *options;             /* of observers: {"NAME.OPTION": text}, or NULL */
+};
+
+/* What a scenario of costs says (docs/loadgen.md). */
+struct lg_cost_spec {
+	const char *name;
+	const char *bootstrap;       /* NULL: not given */
+	struct lg_requests requests;
+	int quads;
+	int warm_up;                 /* quads before those, which do not count */
+	int warm;                    /* requests before each block that do not count */
+	int64_t seed;
+	double margin;               /* of CPU per request; 0.02: 2 % */
+	struct lg_variant a, b;
+	int ndoses;                  /* 0: A against B once */
+	int doses[LG_DOSES_MAX];     /* microseconds of SlowObserver */
+	struct kt_json json;
+};
+
+void lg_cost_spec_init(struct lg_cost_spec *spec);
+void lg_cost_spec_fini(struct lg_cost_spec *spec);
+/* Every error names file, line and member. */
+int lg_cost_spec_load(struct lg_cost_spec *spec, const char *file, struct kt_err *err);
+
+struct lg_cost_target {
+	enum lg_switch what;
+	const char *control;         /* URL of a fakebroker's control API; NULL: two brokers */
+	const char *a, *b;           /* HOST:PORT of two brokers, or NULL */
+	pid_t pid_a, pid_b;          /* 0: unknown, so that there is no CPU time */
+};
+
+struct lg_comparison {
+	struct lg_effect cpu, wall;  /* A against B */
+	struct lg_effect cpu_same, wall_same;   /* A against A */
+};
+
+struct lg_cost {
+	bool has_cpu;
+	int n;                       /* comparisons: 1, or one per dose */
+	struct lg_comparison v[LG_DOSES_MAX];
+	double seconds;
+	int repeated;                /* quads in which the CPU clock could not be read, and which were measured again */
+	enum lg_cost_verdict verdict;
+	const char *why;
+	struct lg_line line;         /* of doses */
+};
+
+/* Measures. KT_ENET, KT_EPEER (a request or switch was refused), KT_EUSAGE, KT_ENOMEM; KT_ETIMEOUT also when the user
+ * stopped it. */
+int lg_cost_run(const struct lg_cost_spec *spec, const struct lg_cost_target *target, struct lg_cost *cost,
+		struct kt_err *err);
+void lg_cost_print(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_cost *cost,
+		   FILE *out);
+/* New reference. */
+json_t *lg_cost_json(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_cost *cost);
+
+/* ---- switching (cost_switch.c) ---- */
+
+/* Brings the broker into this state. */
+int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_variant *variant,
+		   struct kc_conn *conn, struct kt_err *err);
+/* The process behind the control API. */
+int lg_cost_pid(const char *control, pid_t *pid, struct kt_err *err);
+
+#endif
