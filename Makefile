@@ -17,8 +17,10 @@ say      = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2))
 
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 CFLAGS  ?= $(if $(COV),-O0,-O2) -g
+# lib/wire/shuffle.h; every x86-64 made since 2011 has it. SIMD= builds for older ones.
+SIMD    ?= $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mssse3)
 # What every file needs, whatever CFLAGS a user gives.
-KCFLAGS := -std=c11 -D_GNU_SOURCE -DKASSAY_VERSION='"$(VERSION)"' $(WARN) -I. -I$(BUILD)/gen -pthread \
+KCFLAGS := $(SIMD) -std=c11 -D_GNU_SOURCE -DKASSAY_VERSION='"$(VERSION)"' $(WARN) -I. -I$(BUILD)/gen -pthread \
            $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COV),--coverage)
 KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 
@@ -74,7 +76,7 @@ help:
 	@echo 'make fuzz-smoke   every fuzz target for FUZZ_SECONDS=10, with libFuzzer and sanitizers (needs clang)'
 	@echo 'make fuzz-seeds   write the seeds of the fuzz targets anew'
 	@echo 'make bench        lib/wire against straight-line C, as ratios with limits (about half a minute)'
-	@echo 'make bench-broker start and idle memory of fakebroker, with limits (needs 10,000 open files)'
+	@echo 'make bench-broker start, memory and CPU per record of fakebroker, with limits (needs 10,000 open files)'
 	@echo 'make bench-validators  CPU time of record validators, and instructions where there are none (needs valgrind)'
 	@echo 'make bench-observer instructions per request of every observer, with limits (needs valgrind)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
@@ -82,7 +84,7 @@ help:
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
 	@echo 'make deps         install the Debian packages that are missing (all building targets do this first)'
 	@echo 'make clean        remove build output'
-	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  CFLAGS=...  LDFLAGS=...  BUILD=dir  V=1'
+	@echo 'Variables: CC=gcc|clang  SAN=address,undefined|thread  WERROR=1  COV=1  SIMD=  CFLAGS=...  LDFLAGS=...  BUILD=dir  V=1'
 	@echo 'Other flags rebuild what they concern; SAN and COV have build directories of their own.'
 
 # ---- Debian packages -------------------------------------------------------------------------------------------------
@@ -237,7 +239,12 @@ bench: $(BENCHES)
 	@fixtures/launchers/bench.sh $(BENCHES)
 
 IDLE  := $(OBJ)/fakebroker/bench/bench_idle
+LOAD  := $(OBJ)/fakebroker/bench/bench_load
 EMPTY := $(OBJ)/fakebroker/bench/empty
+SINK  := $(OBJ)/fakebroker/bench/sink
+KFAKE := $(OBJ)/fakebroker/bench/kfake
+PROGRAM := $(OBJ)/fakebroker/bench/program.o
+GO    ?= go
 # What record validators cost, and what they cost where there are none.
 BENCH_VALIDATORS := $(OBJ)/fakebroker/bench/bench_validators.o $(OBJ)/lib/text/bench/pairs.o
 .PHONY: bench-validators
@@ -247,9 +254,11 @@ bench-validators: $(BENCH_VALIDATORS) $(BUILD)/libfakebroker.a $(LIB_A)
 		$(BUILD)/libfakebroker.a $(LIB_A)
 
 .PHONY: bench-broker
-bench-broker: $(BUILD)/fakebroker $(IDLE) $(EMPTY)
-	@$(IDLE) $(BUILD)/fakebroker $(EMPTY)
-$(IDLE): $(IDLE).o $(OBJ)/lib/text/bench/pairs.o
+bench-broker: $(BUILD)/fakebroker $(IDLE) $(LOAD) $(EMPTY) $(SINK)
+	@cd fakebroker/bench/kfake && $(GO) build -o $(abspath $(KFAKE)) . || rm -f $(abspath $(KFAKE))
+	@$(IDLE) $(BUILD)/fakebroker $(EMPTY); idle=$$?; \
+		$(LOAD) $(BUILD)/fakebroker $(SINK) $$(ls $(KFAKE) 2>/dev/null) && exit $$idle
+$(IDLE): $(IDLE).o $(PROGRAM) $(OBJ)/lib/text/bench/pairs.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm
 OBSERVER := $(OBJ)/fakebroker/bench/bench_observer
@@ -259,6 +268,12 @@ bench-observer: $(OBSERVER)
 $(OBSERVER): $(OBSERVER).o $(OBJ)/lib/text/bench/pairs.o $(BUILD)/libfakebroker.a $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)
+$(LOAD): $(LOAD).o $(OBJ)/fakebroker/bench/client.o $(PROGRAM) $(OBJ)/lib/text/bench/pairs.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ -lm -lrdkafka
+$(SINK): $(SINK).o $(PROGRAM) $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 $(EMPTY): $(EMPTY).o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -Wl,--no-as-needed -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)

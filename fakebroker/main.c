@@ -8,7 +8,9 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/rules.h"
 
-enum { HANG_S = 5 };   /* that requests under way have to end */
+enum {
+	HANG_S = 5,                  /* that requests under way have to end */
+};
 
 static int exit_of(const struct kt_err *err)
 {

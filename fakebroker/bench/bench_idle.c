@@ -2,61 +2,20 @@
  * linked to the same libraries, and its private memory. */
 #include <arpa/inet.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "fakebroker/bench/program.h"
 #include "lib/text/bench/pairs.h"
 
 enum { STARTS = 41, MANY = 10000, ANSWER_MS = 10000 };
 
 static const double START_LIMIT_MS = 6, IDLE_LIMIT_KIB = 4096, PARTITION_LIMIT = 4096, CONNECTION_LIMIT = 8192;
-
-struct program {
-	pid_t pid;
-	FILE *out;
-	char ready[512];           /* its first line */
-};
-
-static void give_up(const char *what)
-{
-	perror(what);
-	exit(3);
-}
-
-static void start(struct program *program, char *const *argv)
-{
-	int out[2];
-
-	if (pipe(out) || (program->pid = fork()) < 0)
-		give_up(argv[0]);
-	if (program->pid == 0) {
-		dup2(out[1], STDOUT_FILENO);
-		close(out[0]);
-		close(out[1]);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	close(out[1]);
-	program->out = fdopen(out[0], "r");
-	if (!program->out || !fgets(program->ready, sizeof program->ready, program->out)) {
-		fprintf(stderr, "%s does not start\n", argv[0]);
-		exit(3);
-	}
-}
-
-static void stop(struct program *program)
-{
-	kill(program->pid, SIGTERM);
-	waitpid(program->pid, NULL, 0);
-	fclose(program->out);
-}
 
 /* Connects to the first broker that the ready line names, sends ApiVersions and waits for the first bytes of the answer. */
 static int ask(const struct program *program)
@@ -72,40 +31,32 @@ static int ask(const struct program *program)
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) ||
 	    write(fd, request, sizeof request) != (ssize_t)sizeof request || poll(&answer, 1, ANSWER_MS) != 1 ||
 	    read(fd, size, sizeof size) != (ssize_t)sizeof size)
-		give_up("the first answer");
+		bench_give_up("the first answer");
 	return fd;
-}
-
-static double now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
 static double to_first_answer(char *const *argv)
 {
-	double from = now_ms();
+	double from = bench_now_ms();
 	struct program program;
 	int fd;
 
-	start(&program, argv);
+	program_start(&program, argv);
 	fd = ask(&program);
-	from = now_ms() - from;
+	from = bench_now_ms() - from;
 	close(fd);
-	stop(&program);
+	program_stop(&program);
 	return from;
 }
 
 static double to_first_line(char *const *argv)
 {
-	double from = now_ms();
+	double from = bench_now_ms();
 	struct program program;
 
-	start(&program, argv);
-	from = now_ms() - from;
-	stop(&program);
+	program_start(&program, argv);
+	from = bench_now_ms() - from;
+	program_stop(&program);
 	return from;
 }
 
@@ -119,7 +70,7 @@ static double private_bytes(pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
 	f = fopen(path, "r");
 	if (!f)
-		give_up(path);
+		bench_give_up(path);
 	while (fgets(line, sizeof line, f))
 		if (strncmp(line, "Private_", 8) == 0)
 			kib += strtod(strchr(line, ':') + 1, NULL);
@@ -167,8 +118,8 @@ static double measure_connections(struct pairs_tally *tally, char *const *broker
 	static int fds[MANY];
 
 	if (setrlimit(RLIMIT_NOFILE, &files))
-		give_up("room for 10,000 connections (ulimit -n)");
-	start(&program, broker);
+		bench_give_up("room for 10,000 connections (ulimit -n)");
+	program_start(&program, broker);
 	close(ask(&program));
 	idle = private_bytes(program.pid);
 	say(tally, "private memory, 3 nodes, idle", idle / 1024, idle / 1024, IDLE_LIMIT_KIB, "KiB");
@@ -179,7 +130,7 @@ static double measure_connections(struct pairs_tally *tally, char *const *broker
 	say(tally, "private memory per idle connection, of 10,000", with, with, CONNECTION_LIMIT, "bytes");
 	for (int i = 0; i < MANY; i++)
 		close(fds[i]);
-	stop(&program);
+	program_stop(&program);
 	return idle;
 }
 
@@ -192,13 +143,13 @@ static void measure_partitions(struct pairs_tally *tally, char *path, double idl
 	double each;
 
 	if (fd < 0 || dprintf(fd, "{\"topics\": [{\"name\": \"many\", \"partitions\": %d}]}\n", MANY) < 0)
-		give_up(scenario);
+		bench_give_up(scenario);
 	close(fd);
-	start(&program, argv);
+	program_start(&program, argv);
 	close(ask(&program));
 	each = (private_bytes(program.pid) - idle) / MANY;
 	say(tally, "private memory per idle partition, of 10,000", each, each, PARTITION_LIMIT, "bytes");
-	stop(&program);
+	program_stop(&program);
 	unlink(scenario);
 }
 

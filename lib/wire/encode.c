@@ -145,7 +145,7 @@ static inline uint8_t *put_run(struct enc *e, uint8_t *q, const struct kw_op *op
 	return q ? q + size : NULL;
 }
 
-static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t i, int32_t n,
+static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t n,
 			      struct kw_frame *up);
 
 /* What is no array and no pointer. */
@@ -156,7 +156,7 @@ static inline uint8_t *write_value(struct enc *e, uint8_t *q, const struct kw_op
 	const struct kw_bytes *bytes = (const struct kw_bytes *)(const void *)at;
 
 	if (op->type == KW_STRUCT)
-		return write_structs(e, q, op->sub, at, frame->index, frame->index + 1, frame);
+		return write_structs(e, q, op->sub, at, frame->index + 1, frame);
 	if (op->type == KW_STRING && str->n > 0x7fff)
 		return fail(e, frame, KT_ERANGE, "string is longer than 32767 bytes");
 	if (op->type == KW_STRING)
@@ -175,8 +175,10 @@ static uint8_t *write_array(struct enc *e, uint8_t *q, const struct kw_op *op, s
 	const char *v = arr->v;
 
 	q = put_length(e, q, op, frame, 4, arr->n, 0, op->nullable);
-	if (q && op->type == KW_STRUCT)
-		return write_structs(e, q, op->sub, v, 0, arr->n, frame);
+	if (q && op->type == KW_STRUCT) {
+		frame->index = 0;
+		return write_structs(e, q, op->sub, v, arr->n, frame);
+	}
 	for (int32_t i = 0; i < arr->n && q; i++, v += op->elem_size) {
 		frame->index = i;
 		q = write_value(e, q, op, false, frame, v);
@@ -199,7 +201,7 @@ static uint8_t *write_pointer(struct enc *e, uint8_t *q, const struct kw_op *op,
 			return NULL;
 		*q++ = sub ? 1 : op->tag >= 0 ? 0 : 0xff;
 	}
-	return sub ? write_structs(e, q, op->sub, sub, -1, 0, frame) : q;
+	return sub ? write_structs(e, q, op->sub, sub, 0, frame) : q;
 }
 
 static __attribute__((noinline)) uint8_t *write_op(struct enc *e, uint8_t *q, const struct kw_op *op,
@@ -321,17 +323,12 @@ static __attribute__((noinline)) bool check_absent(struct enc *e, const struct k
 	return false;
 }
 
-/* The run of numbers that begins with op; there is room for run_bytes. */
-static inline uint8_t *write_run(const struct kw_op *op, uint8_t *q, const char *in)
+/* A run of numbers; there is room for run_put. */
+static inline uint8_t *write_run(const struct kw_step *step, uint8_t *q, const char *in)
 {
-	for (const struct kw_move *move = op->moves, *end = move + op->step; move < end; move++) {
-		uint64_t v;
-
-		memcpy(&v, in + move->offset, sizeof v);
-		kw_wr64(q, v << move->shift);
-		q += move->size;
-	}
-	return q;
+	for (const struct kw_move *move = step->moves, *end = move + step->nmoves; move < end; move++)
+		kw_shuffle(q + move->to, (const uint8_t *)in + move->offset, move->put, NULL);
+	return q + step->run_bytes;
 }
 
 static inline uint8_t *write_ints(uint8_t *q, const int32_t *v, int32_t n)
@@ -341,59 +338,70 @@ static inline uint8_t *write_ints(uint8_t *q, const int32_t *v, int32_t n)
 	return q;
 }
 
-/* The common cases of op, with as little ado as can be. NULL for all others and for what is not allowed: that is left to
- * write_op(), which says what is wrong. */
-static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_op *op, const char *in,
+/* The common cases of a step, with as little ado as can be. NULL for all others and for what is not allowed: that is left to
+ * write_slowly(), which says what is wrong. */
+static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_step *step, const char *in,
 				     struct kw_frame *frame)
 {
-	const void *at = in + op->offset;
+	const void *at = in + step->offset;
 	const struct kw_str *str = at;
 	const struct kw_arr *arr = at;
 	const struct kw_records *records = at;
 	size_t left = (size_t)(e->limit - q);
 
-	if (op->quick == KW_QUICK_RUN)
-		return left >= op->run_bytes ? write_run(op, q, in) : NULL;
+	if (step->kind == KW_STEP_RUN)
+		return left >= step->run_put ? write_run(step, q, in) : NULL;
 	if (left == 0)
 		return NULL;
-	switch ((enum kw_quick)op->quick) {
-	case KW_QUICK_BOOL:
+	switch ((enum kw_step_kind)step->kind) {
+	case KW_STEP_16:
+		if (left < 2)
+			return NULL;
+		kw_wr16(q, *(const uint16_t *)at);
+		return q + 2;
+	case KW_STEP_32:
+		if (left < 4)
+			return NULL;
+		kw_wr32(q, *(const uint32_t *)at);
+		return q + 4;
+	case KW_STEP_64:
+		if (left < 8)
+			return NULL;
+		kw_wr64(q, *(const uint64_t *)at);
+		return q + 8;
+	case KW_STEP_BOOL:
 		*q = *(const bool *)at;
 		return q + 1;
-	case KW_QUICK_UUID:
-		if (left < sizeof(struct kw_uuid))
-			return NULL;
-		memcpy(q, at, sizeof(struct kw_uuid));
-		return q + sizeof(struct kw_uuid);
-	case KW_QUICK_TEXT:      /* of less than 127 bytes */
-		if (str->n >= 0x7f || (str->n < 0 && !op->nullable) || (int64_t)left <= str->n)
+	case KW_STEP_TEXT:      /* of less than 127 bytes */
+		if (str->n >= 0x7f || (str->n < 0 && !step->nullable) || (int64_t)left <= str->n)
 			return NULL;
 		*q++ = (uint8_t)(str->n < 0 ? 0 : str->n + 1);
 		if (str->n <= 0)
 			return q;
 		memcpy(q, str->s, (size_t)str->n);
 		return q + str->n;
-	case KW_QUICK_RECORDS:   /* of less than 16383 bytes, in one run */
+	case KW_STEP_RECORDS:   /* of less than 16383 bytes, in one run */
 		if ((uint32_t)records->n >= 0x3fff || left < 2 || records->v)
 			return NULL;
 		e->buf->n = (size_t)(put_uvarint(q, (uint32_t)records->n + 1) - e->buf->p);
 		if (records->n > 0)
 			kw_put_ref(e->buf, records->p, (size_t)records->n);
 		return resume(e);
-	case KW_QUICK_INTS:      /* less than 127 */
+	case KW_STEP_INTS:      /* less than 127 */
 		if ((uint32_t)arr->n >= 0x7f || left <= 4 * (size_t)arr->n)
 			return NULL;
 		*q++ = (uint8_t)(arr->n + 1);
 		return write_ints(q, arr->v, arr->n);
-	case KW_QUICK_STRUCTS:
+	case KW_STEP_STRUCTS:
 		if (arr->n > 0 && arr->n < 0x7f) {
-			frame->field = op->field;
+			frame->field = step->op->field;
+			frame->index = 0;
 			*q++ = (uint8_t)(arr->n + 1);
-			return write_structs(e, q, op->sub, arr->v, 0, arr->n, frame);
+			return write_structs(e, q, step->sub, arr->v, arr->n, frame);
 		}
 		/* fall through */
-	case KW_QUICK_ARRAY:     /* an empty one, or null */
-		if (arr->n > 0 || (arr->n < 0 && !op->nullable))
+	case KW_STEP_ARRAY:     /* an empty one, or null */
+		if (arr->n > 0 || (arr->n < 0 && !step->nullable))
 			return NULL;
 		*q = (uint8_t)(arr->n < 0 ? 0 : 1);
 		return q + 1;
@@ -402,27 +410,32 @@ static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_
 	}
 }
 
-/* Elements i to n of an array, or one struct that is no element: then they are -1 and 0. */
-static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t i, int32_t n,
+static __attribute__((noinline)) uint8_t *write_slowly(struct enc *e, uint8_t *q, const struct kw_step *step,
+						       const char *in, struct kw_frame *frame)
+{
+	if (e->code || e->buf->failed)
+		return NULL;
+	for (uint32_t i = 0; i < step->nops && q; i++)
+		q = write_op(e, q, &step->op[i], frame, in);
+	return q;
+}
+
+/* Elements of an array from up->index to n, or one struct that is no element: then they are -1 and 0. */
+static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in, int32_t n,
 			      struct kw_frame *up)
 {
-	const struct kw_op *op, *last = plan->ops + plan->nops;
 	bool may_lack = plan->nabsent || !plan->flexible;
 	struct kw_frame frame = {up, NULL, -1};
 
-	for (; i < n; i++, in += plan->size) {
-		up->index = i;
+	for (int32_t i = up->index; i < n; up->index = ++i, in += plan->size) {
 		if (may_lack && !(plan->flexible && has_defaults(plan, plan->absent_at, in)) &&
 		    !check_absent(e, plan, in, &frame))
 			return NULL;
-		for (op = plan->ops; op < last;) {
-			uint8_t *next = write_quickly(e, q, op, in, &frame);
+		for (const struct kw_step *step = plan->steps; step->kind != KW_STEP_END; step++) {
+			uint8_t *next = write_quickly(e, q, step, in, &frame);
 
-			if (next) {
-				op += op->step;
-			} else if (e->code || e->buf->failed || !(next = write_op(e, q, op++, &frame, in))) {
+			if (!next && !(next = write_slowly(e, q, step, in, &frame)))
 				return NULL;
-			}
 			q = next;
 		}
 		if (!plan->flexible)
@@ -450,7 +463,7 @@ int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_b
 		return err && err->code ? err->code : KT_EVERSION;
 	kw_buf_room(buf, plan->min_size);
 	q = resume(&e);
-	q = q ? write_structs(&e, q, plan, in, -1, 0, &root) : NULL;
+	q = q ? write_structs(&e, q, plan, in, 0, &root) : NULL;
 	if (q)
 		buf->n = (size_t)(q - buf->p);
 	else if (!e.code)

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -138,8 +137,6 @@ void *kw_new(const struct kw_msg *msg, struct kw_arena *arena)
 
 /* ---- plans ---- */
 
-typedef const struct kw_plan *_Atomic slot;
-
 struct maker {
 	struct kw_arena *arena;
 	const struct kw_msg *msg;
@@ -183,65 +180,115 @@ static uint32_t wire_min(const struct kw_op *op)
 
 static bool is_number(const struct kw_struct *st, const struct kw_op *op)
 {
-	return !op->array && op->type >= KW_INT8 && op->type <= KW_FLOAT64 && op->offset + KW_WORD <= st->size &&
-	       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	return !op->array && op->type >= KW_INT8 && op->type <= KW_UUID && op->offset + KW_LANES <= st->size;
 }
 
-/* The run of numbers that begins with the first of n ops. Returns how many ops it is. */
-static uint32_t make_run(struct maker *mk, const struct kw_struct *st, struct kw_op *op, uint32_t n)
+/* Takes as many of the n numbers as lie close enough in memory; the run has `at` bytes on the wire before them. Returns
+ * how many. */
+static uint32_t make_move(struct kw_move *move, const struct kw_op *ops, uint32_t n, uint32_t at)
 {
-	struct kw_move *moves;
+	uint32_t i, wire = 0;
+
+	move->offset = (uint16_t)ops->offset;
+	move->from = move->to = (uint16_t)at;
+	memset(move->get, KW_NO_LANE, sizeof move->get);
+	memset(move->put, KW_NO_LANE, sizeof move->put);
+	for (i = 0; i < n; i++) {
+		uint32_t memory = ops[i].offset - ops->offset, size = ops[i].elem_min;
+		bool turned = ops[i].type != KW_UUID && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+		if (memory + size > KW_LANES)
+			break;
+		for (uint32_t b = 0; b < size; b++, wire++) {
+			uint32_t lane = memory + (turned ? size - 1 - b : b);
+
+			move->get[lane] = (uint8_t)wire;
+			move->put[wire] = (uint8_t)lane;
+		}
+	}
+	return i;
+}
+
+/* Has the move read from before its own numbers, so that it ends with the run. */
+static void pull_back(struct kw_move *move, uint32_t run_bytes)
+{
+	uint32_t end = (uint32_t)move->to + KW_LANES;
+	uint32_t by = end > run_bytes && run_bytes >= KW_LANES ? end - run_bytes : 0;
+
+	move->from = (uint16_t)(move->to - by);
+	for (uint32_t i = 0; i < KW_LANES; i++)
+		if (move->get[i] < KW_LANES)
+			move->get[i] = (uint8_t)(move->get[i] + by);
+}
+
+static enum kw_step_kind lone_number(const struct kw_op *op)
+{
+	return op->elem_min == 2 ? KW_STEP_16 : op->elem_min == 4 ? KW_STEP_32 : op->elem_min == 8 ? KW_STEP_64 : KW_STEP_RUN;
+}
+
+static void make_moves(struct maker *mk, struct kw_step *step)
+{
+	const struct kw_op *op = step->op;
+
+	step->moves = kw_alloc(mk->arena, step->nops * sizeof *step->moves);
+	if (!step->moves) {
+		mk->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < step->nops;) {
+		uint32_t end = i + make_move(&step->moves[step->nmoves++], op + i, step->nops - i, step->run_bytes);
+
+		step->run_put = (uint16_t)(step->run_bytes + KW_LANES);
+		for (; i < end; i++)
+			step->run_bytes = (uint16_t)(step->run_bytes + op[i].elem_min);
+	}
+	for (uint32_t i = 0; i < step->nmoves; i++)
+		pull_back(&step->moves[i], step->run_bytes);
+	step->run_get = step->run_bytes < KW_LANES ? step->run_put : step->run_bytes;
+}
+
+static enum kw_step_kind step_kind(const struct kw_op *op)
+{
+	if (op->array && op->compact)
+		return op->type == KW_INT32 ? KW_STEP_INTS : op->type == KW_STRUCT ? KW_STEP_STRUCTS : KW_STEP_ARRAY;
+	if (op->array)
+		return KW_STEP_SLOW;
+	switch ((enum kw_type)op->type) {
+	case KW_BOOL: return KW_STEP_BOOL;
+	case KW_STRING: return op->compact ? KW_STEP_TEXT : KW_STEP_SLOW;
+	case KW_RECORDS: return op->compact ? KW_STEP_RECORDS : KW_STEP_SLOW;
+	default: return KW_STEP_SLOW;
+	}
+}
+
+/* The step that begins with the first of n ops. */
+static void make_step(struct maker *mk, const struct kw_struct *st, const struct kw_op *op, uint32_t n,
+		      struct kw_step *step)
+{
 	uint32_t run = 0;
 
 	while (run < n && run < UINT8_MAX && is_number(st, &op[run]))
 		run++;
-	moves = run ? kw_alloc(mk->arena, run * sizeof *moves) : NULL;
-	if (!moves) {
-		mk->failed = mk->failed || run;
-		return 0;
-	}
-	for (uint32_t i = 0; i < run; i++) {
-		uint8_t size = (uint8_t)op[i].elem_min;
-
-		moves[i] = (struct kw_move){(uint16_t)op[i].offset, size, (uint8_t)(8 * (KW_WORD - size))};
-		op->run_bytes = (uint16_t)(op->run_bytes + (i + 1 < run ? size : KW_WORD));
-	}
-	op->moves = moves;
-	op->quick = KW_QUICK_RUN;
-	op->step = (uint8_t)run;
-	return run;
+	*step = (struct kw_step){.nullable = op->nullable, .nops = (uint8_t)(run ? run : 1), .offset = op->offset, .op = op};
+	step->kind = (uint8_t)(run > 1 ? KW_STEP_RUN : run ? lone_number(op) : step_kind(op));
+	if (step->kind == KW_STEP_RUN)
+		make_moves(mk, step);
+	else if (step->kind == KW_STEP_STRUCTS)
+		step->sub = op->sub;
 }
 
-static uint8_t quick_of(const struct kw_op *op)
+static void make_steps(struct maker *mk, struct kw_plan *plan)
 {
-	if (op->array && op->compact)
-		return op->type == KW_INT32 ? KW_QUICK_INTS : op->type == KW_STRUCT ? KW_QUICK_STRUCTS : KW_QUICK_ARRAY;
-	if (op->array)
-		return KW_QUICK_NOT;
-	switch ((enum kw_type)op->type) {
-	case KW_BOOL: return KW_QUICK_BOOL;
-	case KW_UUID: return KW_QUICK_UUID;
-	case KW_STRING: return op->compact ? KW_QUICK_TEXT : KW_QUICK_NOT;
-	case KW_RECORDS: return op->compact ? KW_QUICK_RECORDS : KW_QUICK_NOT;
-	default: return KW_QUICK_NOT;
+	struct kw_step *steps = kw_alloc(mk->arena, (plan->nops + 1) * sizeof *steps);
+
+	if (!steps) {
+		mk->failed = true;
+		return;
 	}
-}
-
-static void find_quick(struct maker *mk, const struct kw_struct *st, struct kw_op *ops, uint32_t n)
-{
-	uint32_t i = 0;
-
-	while (i < n) {
-		uint32_t run = make_run(mk, st, &ops[i], n - i);
-
-		for (; run > 1; run--)
-			ops[++i].step = 1;
-		if (!ops[i].step) {
-			ops[i].step = 1;
-			ops[i].quick = quick_of(&ops[i]);
-		}
-		i++;
-	}
+	for (uint32_t i = 0; i < plan->nops; i += steps[plan->nsteps++].nops)
+		make_step(mk, plan->st, &plan->ops[i], plan->nops - i, &steps[plan->nsteps]);
+	steps[plan->nsteps].kind = KW_STEP_END;
+	plan->steps = steps;
 }
 
 static uint32_t end_of(const struct kw_field *field)
@@ -278,29 +325,49 @@ static void find_extents(struct kw_plan *plan)
 	close_extent(plan, &plan->absent_at);
 }
 
-/* What stands in a struct before it is read: zeros, and the defaults of what this version lacks or need not have. */
-static void find_fills(struct maker *mk, struct kw_plan *plan)
+/* The image of a struct before it is read: zeros, and the defaults of what this version lacks or need not have. */
+static char *make_image(struct maker *mk, const struct kw_plan *plan)
 {
-	size_t nwords = plan->st->size / sizeof(uint64_t);
-	struct kw_fill *fills = kw_alloc(mk->arena, nwords * sizeof *fills);
-	char *image = kw_alloc(mk->arena, plan->st->size);
+	char *image = kw_alloc(mk->arena, plan->size);
 
-	if (!fills || !image) {
-		mk->failed = true;
-		return;
-	}
-	memcpy(image, plan->defaults, plan->st->size);
+	if (!image)
+		return NULL;
+	memcpy(image, plan->defaults, plan->size);
 	for (uint32_t i = 0; i < plan->nops; i++) {
 		const struct kw_op *op = &plan->ops[i];
 
 		memset(image + op->offset, 0, op->array ? sizeof(struct kw_arr) : op->pointer ? sizeof(void *) : op->elem_size);
 	}
-	for (size_t i = 0; i < nwords; i++) {
-		struct kw_fill *fill = &fills[plan->nfills];
+	return image;
+}
 
-		fill->offset = (uint32_t)(i * sizeof fill->word);
-		memcpy(&fill->word, image + fill->offset, sizeof fill->word);
-		plan->nfills += fill->word != 0;
+/* Has the moves bring what stands beside their numbers, and keeps the rest of the image as fills. */
+static void find_fills(struct maker *mk, struct kw_plan *plan)
+{
+	struct kw_fill *fills = kw_alloc(mk->arena, plan->size / KW_LANES * sizeof *fills);
+	char *rest = kw_alloc(mk->arena, plan->size);
+
+	plan->image = make_image(mk, plan);
+	if (!fills || !rest || !plan->image) {
+		mk->failed = true;
+		return;
+	}
+	memcpy(rest, plan->image, plan->size);
+	for (uint32_t i = 0; i < plan->nsteps; i++)
+		for (uint32_t k = 0; k < plan->steps[i].nmoves; k++) {
+			struct kw_move *move = &plan->steps[i].moves[k];
+
+			memcpy(move->fill, (const char *)plan->image + move->offset, KW_LANES);
+			memset(rest + move->offset, 0, KW_LANES);
+		}
+	for (uint32_t at = 0; at + KW_LANES <= plan->size;) {
+		if (!rest[at]) {
+			at++;
+			continue;
+		}
+		fills[plan->nfills].offset = at;
+		memcpy(fills[plan->nfills++].bytes, (const char *)plan->image + at, KW_LANES);
+		at += KW_LANES;
 	}
 	plan->fills = fills;
 }
@@ -346,22 +413,22 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 		}
 	}
 	qsort(tagged, plan->ntagged, sizeof *tagged, by_tag);
-	find_quick(mk, st, ops, plan->nops);
+	make_steps(mk, plan);
 	find_extents(plan);
 	find_fills(mk, plan);
 	return plan;
 }
 
-/* Plans by message id and version - versions.min. The arena is never freed: plans live as long as the process. */
+/* The arena is never freed: plans live as long as the process. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kw_arena plan_arena;
-static slot **_Atomic plans;
+kw_plan_slot **_Atomic kw_plan_slots;
 static atomic_size_t made;
 
 static void init(void)
 {
-	slot **of;
+	kw_plan_slot **of;
 
 	kw_arena_init(&plan_arena, 0);
 	of = kw_alloc(&plan_arena, kw_all_messages_n * sizeof *of);
@@ -369,12 +436,12 @@ static void init(void)
 		struct kw_range r = kw_all_messages[i]->versions;
 
 		if (r.min <= r.max)
-			of[i] = kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof(slot));
+			of[i] = kw_alloc(&plan_arena, (size_t)(r.max - r.min + 1) * sizeof(kw_plan_slot));
 	}
-	atomic_store(&plans, of);
+	atomic_store(&kw_plan_slots, of);
 }
 
-static const struct kw_plan *make(const struct kw_msg *msg, int version, slot *at, struct kt_err *err)
+static const struct kw_plan *make(const struct kw_msg *msg, int version, kw_plan_slot *at, struct kt_err *err)
 {
 	struct maker mk = {&plan_arena, msg, version, false};
 	const struct kw_plan *plan;
@@ -395,29 +462,22 @@ static const struct kw_plan *make(const struct kw_msg *msg, int version, slot *a
 	return plan;
 }
 
-const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err)
+const struct kw_plan *kw_plan_make(const struct kw_msg *msg, int version, struct kt_err *err)
 {
-	const struct kw_plan *plan;
-	slot **of, *at;
+	kw_plan_slot **of, *at;
 
 	if (!kw_in(msg->versions, version)) {
 		kt_fail(err, KT_EVERSION, "%s has no version %d (known: %d-%d)", msg->name, version, msg->versions.min,
 			msg->versions.max);
 		return NULL;
 	}
-	of = atomic_load_explicit(&plans, memory_order_acquire);
-	if (!of) {
-		pthread_once(&once, init);
-		of = atomic_load(&plans);
-	}
+	pthread_once(&once, init);
+	of = atomic_load(&kw_plan_slots);
 	at = of ? of[msg->id] : NULL;
-	if (!at) {
-		kt_fail(err, KT_ENOMEM, "no memory for the plans");
-		return NULL;
-	}
-	at += version - msg->versions.min;
-	plan = atomic_load_explicit(at, memory_order_acquire);
-	return plan ? plan : make(msg, version, at, err);
+	if (at)
+		return make(msg, version, at + (version - msg->versions.min), err);
+	kt_fail(err, KT_ENOMEM, "no memory for the plans");
+	return NULL;
 }
 
 size_t kw_plan_count(void)

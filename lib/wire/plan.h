@@ -7,24 +7,21 @@
 #ifndef KASSAY_WIRE_PLAN_H
 #define KASSAY_WIRE_PLAN_H
 
+#include <stdatomic.h>
+
 #include "lib/wire/message.h"
+#include "lib/wire/shuffle.h"
 
 struct kw_plan;
 
-/* What the interpreters have a short way for: the numbers from this op on, a bool, a uuid, and what is compact of
- * strings, records, arrays of int32, of structs, and other arrays. */
-enum kw_quick {
-	KW_QUICK_NOT, KW_QUICK_RUN, KW_QUICK_BOOL, KW_QUICK_UUID, KW_QUICK_TEXT, KW_QUICK_RECORDS, KW_QUICK_INTS,
-	KW_QUICK_STRUCTS, KW_QUICK_ARRAY,
-};
-
-/* A number of a run. All sizes are moved alike, as the upper bytes of a big-endian word of eight: nothing has to be
- * decided for each. What goes too far is zeros, or overwritten by what comes next: fields lie in memory in the order of
- * the wire, and a struct ends with its unknown tags. */
+/* Some numbers of a run, which one shuffle moves. It writes KW_LANES bytes: those that go too far are zeros and defaults,
+ * or overwritten by what comes next, since fields lie in memory in the order of the wire, and a struct ends with its
+ * unknown tags. What is read goes too far as well, but where the run is long enough it lies within it. */
 struct kw_move {
-	uint16_t offset;           /* in the C struct */
-	uint8_t size;              /* bytes */
-	uint8_t shift;             /* bits of a word that are not its own */
+	uint16_t offset;           /* of the first in the C struct */
+	uint16_t from, to;         /* of the run's bytes on the wire: where to read, where to write */
+	uint8_t get[KW_LANES], put[KW_LANES]; /* orders: wire to struct, struct to wire */
+	uint8_t fill[KW_LANES];    /* what stands in the struct beside the numbers */
 };
 
 enum { KW_WORD = 8 };
@@ -37,19 +34,38 @@ struct kw_op {
 	uint32_t offset;           /* in the C struct */
 	uint32_t elem_size;        /* of an array element in memory */
 	uint32_t elem_min;         /* of an array element on the wire, at least 1 */
-	uint8_t quick;             /* enum kw_quick */
-	uint8_t step;              /* ops that are done by it */
-	uint16_t run_bytes;        /* of a run: bytes on the wire, its last number taken as a word */
-	const struct kw_move *moves; /* of a run: `step` of them */
 	const struct kw_plan *sub; /* KW_STRUCT */
 	const struct kw_field *field;
 };
 
-/* A word of a struct that is not zero where nothing is read: the defaults of fields that need not come. What is read
- * into the same word lies beside its bits. */
+/* What the interpreters have a short way for: a run of numbers, a lone number, a bool, and what is compact of strings,
+ * records, arrays of int32, of structs, and other arrays. The end has none, and comes after all others. */
+enum kw_step_kind {
+	KW_STEP_SLOW, KW_STEP_RUN, KW_STEP_16, KW_STEP_32, KW_STEP_64, KW_STEP_BOOL, KW_STEP_TEXT, KW_STEP_RECORDS,
+	KW_STEP_INTS, KW_STEP_STRUCTS, KW_STEP_ARRAY, KW_STEP_END,
+};
+
+/* One op or a run of them, as the interpreters' short ways need it: half a cache line. */
+struct kw_step {
+	uint8_t kind;              /* enum kw_step_kind */
+	bool nullable;
+	uint8_t nops;              /* that it stands for */
+	uint8_t nmoves;            /* of a run */
+	uint32_t offset;           /* in the C struct */
+	uint16_t run_bytes;        /* of a run: bytes on the wire */
+	uint16_t run_get, run_put; /* of a run: bytes that its moves touch when they read and when they write */
+	union {
+		struct kw_move *moves;     /* KW_STEP_RUN */
+		const struct kw_plan *sub; /* KW_STEP_STRUCTS */
+	};
+	const struct kw_op *op;
+};
+
+/* Bytes of a struct that are not zero before it is read: the defaults of fields that need not come, but for those that
+ * come with a move. */
 struct kw_fill {
 	uint32_t offset;
-	uint64_t word;
+	uint8_t bytes[KW_LANES];
 };
 
 /* Offsets between which some fields lie and no others, a multiple of a word; equal where others do. */
@@ -57,21 +73,23 @@ struct kw_extent {
 	uint32_t from, to;
 };
 
+/* What the short ways need comes first, and is one cache line. */
 struct kw_plan {
-	const struct kw_struct *st;
-	const struct kw_op *ops;      /* in wire order */
-	uint32_t nops;
-	const struct kw_op *tagged;   /* in tag order */
-	uint32_t ntagged;
-	const struct kw_field **absent; /* fields that this version lacks and that must not be set */
-	uint32_t nabsent;
+	const struct kw_step *steps;  /* the ops once more; the last is KW_STEP_END */
+	const struct kw_fill *fills;
+	uint32_t nsteps, nfills;
 	uint32_t min_size;            /* least bytes on the wire */
 	uint32_t size, tags_offset;   /* of st */
 	bool flexible;
-	const void *defaults;         /* image of the struct with all defaults */
-	const struct kw_fill *fills;
-	uint32_t nfills;
+	uint32_t ntagged, nabsent;
 	struct kw_extent tagged_at, absent_at; /* where those lie */
+	uint32_t nops;
+	const struct kw_op *ops;      /* in wire order */
+	const struct kw_op *tagged;   /* in tag order */
+	const struct kw_field **absent; /* fields that this version lacks and that must not be set */
+	const void *defaults;         /* image of the struct with all defaults */
+	const void *image;            /* with those of absent and tagged fields: what a decode begins with */
+	const struct kw_struct *st;
 };
 
 /* One step of the way to a field, for the path in an error; frames live on the C stack. */
@@ -84,9 +102,13 @@ struct kw_frame {
 extern const struct kw_msg *const kw_all_messages[];
 extern const size_t kw_all_messages_n;
 
-/* The plan of the root struct; NULL with err if the version is not the message's. Plans are made once and kept; safe
- * from several threads. */
-const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err);
+/* Plans by message id and version - versions.min, NULL where none was made yet. */
+typedef const struct kw_plan *_Atomic kw_plan_slot;
+extern kw_plan_slot **_Atomic kw_plan_slots;
+
+/* Makes the plan if there is none yet. */
+const struct kw_plan *kw_plan_make(const struct kw_msg *msg, int version, struct kt_err *err);
+
 /* How many (message, version) have a plan by now. */
 size_t kw_plan_count(void);
 /* "topicData[0].partitionData[1].index" */
@@ -102,6 +124,18 @@ uint32_t kw_type_size(const struct kw_field *field);
 static inline bool kw_in(struct kw_range range, int version)
 {
 	return version >= range.min && version <= range.max;
+}
+
+/* The plan of the root struct; NULL with err if the version is not the message's. Plans are made once and kept; safe
+ * from several threads. */
+static inline const struct kw_plan *kw_plan_get(const struct kw_msg *msg, int version, struct kt_err *err)
+{
+	kw_plan_slot **slots = atomic_load_explicit(&kw_plan_slots, memory_order_acquire);
+	const struct kw_plan *plan = NULL;
+
+	if (slots && kw_in(msg->versions, version) && slots[msg->id])
+		plan = atomic_load_explicit(slots[msg->id] + (version - msg->versions.min), memory_order_acquire);
+	return plan ? plan : kw_plan_make(msg, version, err);
 }
 
 /* A struct field that can be null in some version is a pointer in the C struct. */

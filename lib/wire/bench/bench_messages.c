@@ -72,7 +72,7 @@ static void decode_straight(void *arg, unsigned times)
 
 	while (times--) {
 		kw_arena_reset(&run->arena);
-		if (run->subject->decode(run->frame.p, run->frame.n, &run->arena, &out, &used))
+		if (run->subject->decode(run->frame.p, run->frame.n, &run->arena, &out, &used, NULL))
 			abort();
 	}
 }
@@ -120,17 +120,19 @@ static void compare(struct run *run)
 
 	if (subject->encode(run->in, &straight) || !same_bytes(&straight, &run->frame))
 		disagree(run, "bytes");
-	if (subject->decode(run->frame.p, run->frame.n, &run->arena, &out, &used) || used != run->frame.n ||
+	if (subject->decode(run->frame.p, run->frame.n, &run->arena, &out, &used, NULL) || used != run->frame.n ||
 	    kw_encode(subject->msg, subject->version, out, &again, NULL) || !same_bytes(&again, &run->frame))
 		disagree(run, "what is read");
 	for (size_t n = 0; n < run->frame.n; n += n < 512 ? 1 : 97) {
-		struct kt_err err = {0};
+		struct kt_err err = {0}, straight_err = {0};
 		int code;
 
 		kw_arena_reset(&run->arena);
 		code = kw_decode(subject->msg, subject->version, run->frame.p, n, &run->arena, &out, NULL, &err);
-		if (code != subject->decode(run->frame.p, n, &run->arena, &out, &used) || code == 0 || err.offset != used)
-			disagree(run, "where a prefix breaks");
+		if (code != subject->decode(run->frame.p, n, &run->arena, &out, &used, &straight_err) || code == 0 ||
+		    err.offset != straight_err.offset || strcmp(err.path, straight_err.path) ||
+		    strcmp(err.text, straight_err.text))
+			disagree(run, "where and why a prefix breaks");
 	}
 	kw_buf_fini(&straight);
 	kw_buf_fini(&again);

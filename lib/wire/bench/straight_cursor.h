@@ -1,220 +1,302 @@
 /* The reader and the writer of the straight-line code. Both are meant to live in registers: all is inlined but what
- * seldom happens. After a failure a reader has nothing left, so that later reads fail as well, and `code` is set. */
+ * seldom happens. */
 #ifndef KASSAY_WIRE_BENCH_STRAIGHT_CURSOR_H
 #define KASSAY_WIRE_BENCH_STRAIGHT_CURSOR_H
+
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "lib/text/err.h"
 #include "lib/wire/bench/straight.h"
 #include "lib/wire/varint.h"
 
-#define INLINE static inline
+#define INLINE static inline __attribute__((always_inline))
 #define RARE static __attribute__((noinline, unused))
 
 /* ---- reading ---- */
 
-struct reader {
-	const uint8_t *p, *end;
+/* An array that is being read and where in it, for the path in an error; they lie on the C stack. */
+struct place {
+	const struct place *up;
+	const char *name;
+	int32_t index;
+};
+
+/* Of a decode. Apart from the reader, since its address is taken. */
+struct context {
+	const uint8_t *from;
+	const struct place *at;
+	struct kt_err *err;
 	int code;
 };
+
+struct reader {
+	const uint8_t *p, *end;
+	struct context *context;
+};
+
+/* All that reads says whether it could; what failed is then in the context. */
+#define READ(call)                                    \
+	do {                                          \
+		if (__builtin_expect(!(call), 0))     \
+			return context.code;          \
+	} while (0)
+
+INLINE void enter(struct reader *r, struct place *place, const char *name)
+{
+	*place = (struct place){r->context->at, name, 0};
+	r->context->at = place;
+}
+
+INLINE void leave(struct reader *r)
+{
+	r->context->at = r->context->at->up;
+}
 
 INLINE size_t left(const struct reader *r)
 {
 	return (size_t)(r->end - r->p);
 }
 
-INLINE void broke(struct reader *r, int code)
+/* "topicData[0].", or "topicData[0]" where nothing follows. */
+RARE void write_path(const struct place *at, bool more, char *path, size_t size)
 {
-	if (!r->code)
-		r->code = code;
-	r->end = r->p;
+	size_t n;
+
+	if (!at)
+		return;
+	write_path(at->up, true, path, size);
+	n = strlen(path);
+	snprintf(path + n, size - n, "%s[%d]%s", at->name, (int)at->index, more ? "." : "");
 }
 
-INLINE bool has(struct reader *r, size_t n)
+/* What failed of which field, or, where name is NULL, of the struct. */
+RARE __attribute__((cold, format(printf, 5, 6))) void keep_failure(struct context *context, const uint8_t *p, int code,
+								    const char *name, const char *fmt, ...)
+{
+	struct kt_err *err = context->err;
+	va_list ap;
+
+	context->code = code;
+	if (!err)
+		return;
+	err->offset = (size_t)(p - context->from);
+	err->has_offset = 1;
+	write_path(context->at, name, err->path, sizeof err->path);
+	if (name)
+		strncat(err->path, name, sizeof err->path - strlen(err->path) - 1);
+	va_start(ap, fmt);
+	kt_vfail(err, code, fmt, ap);
+	va_end(ap);
+}
+
+RARE __attribute__((cold)) void keep_truncated(struct context *context, const uint8_t *p, const uint8_t *end,
+						const char *name, size_t want)
+{
+	keep_failure(context, p, KT_ETRUNC, name, "%zu bytes are needed, %zu are left", want, (size_t)(end - p));
+}
+
+/* False, where the compiler sees it. */
+#define broke(...) (keep_failure(__VA_ARGS__), false)
+#define truncated(...) (keep_truncated(__VA_ARGS__), false)
+
+INLINE bool has(struct reader *r, const char *name, size_t n)
 {
 	if (__builtin_expect(left(r) >= n, 1))
 		return true;
-	broke(r, KT_ETRUNC);
-	return false;
+	return truncated(r->context, r->p, r->end, name, n);
 }
 
-INLINE uint8_t get8(struct reader *r)
+INLINE bool get8(struct reader *r, const char *name, int8_t *v)
 {
-	return has(r, 1) ? *r->p++ : 0;
+	if (!has(r, name, 1))
+		return false;
+	*v = (int8_t)*r->p++;
+	return true;
 }
 
-INLINE uint16_t get16(struct reader *r)
+INLINE bool get_bool(struct reader *r, const char *name, bool *v)
 {
-	if (!has(r, 2))
-		return 0;
+	if (!has(r, name, 1))
+		return false;
+	*v = *r->p++ != 0;
+	return true;
+}
+
+INLINE bool get16(struct reader *r, const char *name, int16_t *v)
+{
+	if (!has(r, name, 2))
+		return false;
+	*v = (int16_t)kw_rd16(r->p);
 	r->p += 2;
-	return kw_rd16(r->p - 2);
+	return true;
 }
 
-INLINE uint32_t get32(struct reader *r)
+INLINE bool get32(struct reader *r, const char *name, int32_t *v)
 {
-	if (!has(r, 4))
-		return 0;
+	if (!has(r, name, 4))
+		return false;
+	*v = (int32_t)kw_rd32(r->p);
 	r->p += 4;
-	return kw_rd32(r->p - 4);
+	return true;
 }
 
-INLINE uint64_t get64(struct reader *r)
+INLINE bool get64(struct reader *r, const char *name, int64_t *v)
 {
-	if (!has(r, 8))
-		return 0;
+	if (!has(r, name, 8))
+		return false;
+	*v = (int64_t)kw_rd64(r->p);
 	r->p += 8;
-	return kw_rd64(r->p - 8);
+	return true;
 }
 
-INLINE struct kw_uuid get_uuid(struct reader *r)
+INLINE bool get_uuid(struct reader *r, const char *name, struct kw_uuid *v)
 {
-	struct kw_uuid id = {{0}};
-
-	if (has(r, 16)) {
-		memcpy(id.b, r->p, 16);
-		r->p += 16;
-	}
-	return id;
+	if (!has(r, name, sizeof v->b))
+		return false;
+	memcpy(v->b, r->p, sizeof v->b);
+	r->p += sizeof v->b;
+	return true;
 }
 
-INLINE uint32_t get_uvarint(struct reader *r)
+INLINE bool get_uvarint(struct reader *r, const char *name, uint32_t *v)
 {
-	uint32_t v = 0;
-	int used = kw_get_uvarint(r->p, r->end, &v);
+	int used = kw_get_uvarint(r->p, r->end, v);
 
-	if (__builtin_expect(used <= 0, 0)) {
-		broke(r, used ? KT_ECORRUPT : KT_ETRUNC);
-		return 0;
-	}
+	if (__builtin_expect(used < 0, 0))
+		return broke(r->context, r->p, KT_ECORRUPT, name, "varint is too long");
+	if (__builtin_expect(used == 0, 0))
+		return truncated(r->context, r->p, r->end, name, left(r) + 1);
 	r->p += used;
-	return v;
+	return true;
 }
 
-/* A compact length, at most `most`: -1 is null. */
-INLINE int32_t get_length(struct reader *r, bool nullable, int32_t most)
+/* A compact length, of which there are as many bytes: -1 is null. */
+INLINE bool get_length(struct reader *r, const char *name, bool nullable, int32_t *n)
 {
-	int32_t n = (int32_t)(get_uvarint(r) - 1);
+	uint32_t v;
 
-	if (n < 0) {
-		if (!nullable)
-			broke(r, KT_ECORRUPT);
-		return -1;
-	}
-	if (n > most)
-		broke(r, KT_ECORRUPT);
-	return has(r, (size_t)n) ? n : 0;
+	if (!get_uvarint(r, name, &v))
+		return false;
+	*n = (int32_t)(v - 1);
+	if (*n >= 0)
+		return has(r, name, (size_t)*n);
+	*n = -1;
+	return nullable || broke(r->context, r->p, KT_ECORRUPT, name, "a value that cannot be null is null");
 }
 
-INLINE struct kw_str get_string(struct reader *r, bool nullable)
+INLINE bool get_string(struct reader *r, const char *name, bool nullable, struct kw_str *v)
 {
-	int32_t n = get_length(r, nullable, 0x7fff);
-	struct kw_str str = {(const char *)r->p, n};
+	int32_t n;
 
+	if (!get_length(r, name, nullable, &n))
+		return false;
+	if (__builtin_expect(n > 0x7fff, 0))
+		return broke(r->context, r->p, KT_ECORRUPT, name, "string is longer than 32767 bytes");
+	*v = (struct kw_str){(const char *)r->p, n};
 	r->p += n > 0 ? n : 0;
-	return str;
+	return true;
 }
 
-INLINE struct kw_records get_records(struct reader *r)
+INLINE bool get_records(struct reader *r, const char *name, struct kw_records *v)
 {
-	int32_t n = get_length(r, true, INT32_MAX);
-	struct kw_records records = {.p = r->p, .n = n};
+	int32_t n;
 
+	if (!get_length(r, name, true, &n))
+		return false;
+	*v = (struct kw_records){.p = r->p, .n = n};
 	r->p += n > 0 ? n : 0;
-	return records;
+	return true;
 }
 
 /* The count of an array and its memory; `least` is the fewest bytes that an element takes. */
-INLINE int32_t get_array(struct reader *r, bool nullable, size_t least, struct kw_arena *arena, size_t size, void **v)
+INLINE bool get_array(struct reader *r, const char *name, bool nullable, size_t least, struct kw_arena *arena,
+		      size_t size, void **v, int32_t *n)
 {
-	int32_t n = (int32_t)(get_uvarint(r) - 1);
+	uint32_t count;
 
 	*v = NULL;
-	if (n < 0) {
-		if (!nullable)
-			broke(r, KT_ECORRUPT);
-		return -1;
+	if (!get_uvarint(r, name, &count))
+		return false;
+	*n = (int32_t)(count - 1);
+	if (*n < 0) {
+		*n = -1;
+		return nullable || broke(r->context, r->p, KT_ECORRUPT, name, "an array that cannot be null is null");
 	}
-	if ((size_t)n * least > left(r)) {
-		broke(r, KT_ECORRUPT);
-		return 0;
-	}
-	if (n == 0)
-		return 0;
-	*v = kw_alloc(arena, (size_t)n * size);
-	if (!*v) {
-		broke(r, KT_ENOMEM);
-		return 0;
-	}
-	return n;
+	if (__builtin_expect((size_t)*n * least > left(r), 0))
+		return broke(r->context, r->p, KT_ECORRUPT, name, "%d elements cannot lie in the %zu bytes left", (int)*n,
+			     left(r));
+	if (*n == 0)
+		return true;
+	*v = kw_alloc(arena, (size_t)*n * size);
+	return *v || broke(r->context, r->p, KT_ENOMEM, name, "out of memory");
 }
 
-INLINE int32_t get_ints(struct reader *r, struct kw_arena *arena, int32_t **v)
+INLINE bool get_ints(struct reader *r, const char *name, struct kw_arena *arena, int32_t **v, int32_t *n)
 {
 	void *at;
-	int32_t n = get_array(r, false, 4, arena, 4, &at);
 
+	if (!get_array(r, name, false, 4, arena, 4, &at, n))
+		return false;
 	*v = at;
-	for (int32_t i = 0; i < n; i++) {
+	for (int32_t i = 0; i < *n; i++) {
 		(*v)[i] = (int32_t)kw_rd32(r->p);
 		r->p += 4;
 	}
-	return n;
+	return true;
 }
 
 /* The count of tagged fields. */
-INLINE uint32_t get_tag_count(struct reader *r)
+INLINE bool get_tag_count(struct reader *r, const char *name, uint32_t *n)
 {
-	uint32_t n = get_uvarint(r);
-
-	if (n > left(r) / 2)
-		broke(r, KT_ECORRUPT);
-	return r->code ? 0 : n;
+	if (!get_uvarint(r, name, n))
+		return false;
+	return *n <= left(r) / 2 ||
+	       broke(r->context, r->p, KT_ECORRUPT, name, "more tagged fields than the bytes left can hold");
 }
 
 /* A tagged field that the version does not know; below `others` lie the tags of other versions. `more` can still come,
  * with this one. */
-RARE struct reader keep_tag(struct reader r, uint32_t tag, uint32_t others, uint32_t size, uint32_t more,
-			    struct kw_arena *arena, struct kw_tags *unknown)
+static bool keep_tag(struct reader *r, const char *name, uint32_t tag, uint32_t others, uint32_t size, uint32_t more,
+		     struct kw_arena *arena, struct kw_tags *unknown)
 {
 	if (tag < others)
-		broke(&r, KT_ECORRUPT);
-	if (!has(&r, size))
-		return r;
+		return broke(r->context, r->p, KT_ECORRUPT, name, "a tagged field of another version");
+	if (!has(r, name, size))
+		return false;
 	if (!unknown->v)
 		unknown->v = kw_alloc(arena, more * sizeof *unknown->v);
-	if (!unknown->v) {
-		broke(&r, KT_ENOMEM);
-		return r;
-	}
-	unknown->v[unknown->n++] = (struct kw_tag){tag, {r.p, (int32_t)size}};
-	r.p += size;
-	return r;
+	if (!unknown->v)
+		return broke(r->context, r->p, KT_ENOMEM, name, "out of memory");
+	unknown->v[unknown->n++] = (struct kw_tag){tag, {r->p, (int32_t)size}};
+	r->p += size;
+	return true;
 }
 
-RARE struct reader keep_tags(struct reader r, uint32_t n, uint32_t others, struct kw_arena *arena,
-			     struct kw_tags *unknown)
+/* Returns the place behind, or NULL. */
+RARE const uint8_t *keep_tags(struct reader r, const char *name, uint32_t n, uint32_t others, struct kw_arena *arena,
+			      struct kw_tags *unknown)
 {
-	for (uint32_t i = 0; i < n && !r.code; i++) {
-		uint32_t tag = get_uvarint(&r), size = get_uvarint(&r);
+	uint32_t tag, size;
 
-		r = keep_tag(r, tag, others, size, n - i, arena, unknown);
-	}
-	return r;
+	for (uint32_t i = 0; i < n; i++)
+		if (!get_uvarint(&r, name, &tag) || !get_uvarint(&r, name, &size) ||
+		    !keep_tag(&r, name, tag, others, size, n - i, arena, unknown))
+			return NULL;
+	return r.p;
 }
 
 /* The tagged fields of a struct that has none of its own. */
-INLINE void get_tags(struct reader *r, uint32_t others, struct kw_arena *arena, struct kw_tags *unknown)
+INLINE bool get_tags(struct reader *r, const char *name, uint32_t others, struct kw_arena *arena,
+		     struct kw_tags *unknown)
 {
-	uint32_t n = get_tag_count(r);
+	uint32_t n;
 
+	if (!get_tag_count(r, name, &n))
+		return false;
 	if (__builtin_expect(n > 0, 0))
-		*r = keep_tags(*r, n, others, arena, unknown);
-}
-
-INLINE int end_reading(const struct reader *r, const uint8_t *from, size_t *used)
-{
-	*used = (size_t)(r->p - from);
-	return r->code;
+		r->p = keep_tags(*r, name, n, others, arena, unknown);
+	return r->p;
 }
 
 /* ---- writing ---- */

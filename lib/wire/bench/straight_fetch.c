@@ -1,10 +1,13 @@
 #include "lib/wire/bench/straight_cursor.h"
 
-int straight_decode_FetchRequest_13(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used)
+int straight_decode_FetchRequest_13(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used,
+					struct kt_err *err)
 {
 	struct kw_FetchRequest *request = kw_alloc(arena, sizeof *request);
-	struct reader r = {p, p + n, 0};
-	uint32_t ntags;
+	struct context context = {.from = p, .err = err};
+	struct reader r = {p, p + n, &context};
+	struct place at_i, at_j;
+	uint32_t ntags, tag, size;
 	void *v;
 
 	*out = request;
@@ -13,142 +16,170 @@ int straight_decode_FetchRequest_13(const uint8_t *p, size_t n, struct kw_arena 
 	request->clusterId = KW_NULL_STR;
 	request->replicaState.replicaId = -1;
 	request->replicaState.replicaEpoch = -1;
-	request->replicaId = (int32_t)get32(&r);
-	request->maxWaitMs = (int32_t)get32(&r);
-	request->minBytes = (int32_t)get32(&r);
-	request->maxBytes = (int32_t)get32(&r);
-	request->isolationLevel = (int8_t)get8(&r);
-	request->sessionId = (int32_t)get32(&r);
-	request->sessionEpoch = (int32_t)get32(&r);
-	request->topics.n = get_array(&r, false, 18, arena, sizeof *request->topics.v, &v);
+	READ(get32(&r, "replicaId", &request->replicaId));
+	READ(get32(&r, "maxWaitMs", &request->maxWaitMs));
+	READ(get32(&r, "minBytes", &request->minBytes));
+	READ(get32(&r, "maxBytes", &request->maxBytes));
+	READ(get8(&r, "isolationLevel", &request->isolationLevel));
+	READ(get32(&r, "sessionId", &request->sessionId));
+	READ(get32(&r, "sessionEpoch", &request->sessionEpoch));
+	READ(get_array(&r, "topics", false, 18, arena, sizeof *request->topics.v, &v, &request->topics.n));
 	request->topics.v = v;
-	for (int32_t i = 0; i < request->topics.n && !r.code; i++) {
+	enter(&r, &at_i, "topics");
+	for (int32_t i = 0; i < request->topics.n; at_i.index = ++i) {
 		struct kw_FetchRequest_FetchTopic *topic = &request->topics.v[i];
 
-		topic->topicId = get_uuid(&r);
-		topic->partitions.n = get_array(&r, false, 33, arena, sizeof *topic->partitions.v, &v);
+		READ(get_uuid(&r, "topicId", &topic->topicId));
+		READ(get_array(&r, "partitions", false, 33,
+			      arena, sizeof *topic->partitions.v, &v, &topic->partitions.n));
 		topic->partitions.v = v;
-		for (int32_t j = 0; j < topic->partitions.n && !r.code; j++) {
+		enter(&r, &at_j, "partitions");
+		for (int32_t j = 0; j < topic->partitions.n; at_j.index = ++j) {
 			struct kw_FetchRequest_FetchPartition *partition = &topic->partitions.v[j];
 
-			partition->partition = (int32_t)get32(&r);
-			partition->currentLeaderEpoch = (int32_t)get32(&r);
-			partition->fetchOffset = (int64_t)get64(&r);
-			partition->lastFetchedEpoch = (int32_t)get32(&r);
-			partition->logStartOffset = (int64_t)get64(&r);
-			partition->partitionMaxBytes = (int32_t)get32(&r);
+			READ(get32(&r, "partition", &partition->partition));
+			READ(get32(&r, "currentLeaderEpoch", &partition->currentLeaderEpoch));
+			READ(get64(&r, "fetchOffset", &partition->fetchOffset));
+			READ(get32(&r, "lastFetchedEpoch", &partition->lastFetchedEpoch));
+			READ(get64(&r, "logStartOffset", &partition->logStartOffset));
+			READ(get32(&r, "partitionMaxBytes", &partition->partitionMaxBytes));
 			partition->highWatermark = INT64_MAX;
-			get_tags(&r, 2, arena, &partition->unknownTags);
+			READ(get_tags(&r, NULL, 2, arena, &partition->unknownTags));
 		}
-		get_tags(&r, 0, arena, &topic->unknownTags);
+		leave(&r);
+		READ(get_tags(&r, NULL, 0, arena, &topic->unknownTags));
 	}
-	request->forgottenTopicsData.n =
-		get_array(&r, false, 18, arena, sizeof *request->forgottenTopicsData.v, &v);
+	leave(&r);
+	READ(get_array(&r, "forgottenTopicsData", false, 18,
+		      arena, sizeof *request->forgottenTopicsData.v, &v, &request->forgottenTopicsData.n));
 	request->forgottenTopicsData.v = v;
-	for (int32_t i = 0; i < request->forgottenTopicsData.n && !r.code; i++) {
+	enter(&r, &at_i, "forgottenTopicsData");
+	for (int32_t i = 0; i < request->forgottenTopicsData.n; at_i.index = ++i) {
 		struct kw_FetchRequest_ForgottenTopic *topic = &request->forgottenTopicsData.v[i];
 
-		topic->topicId = get_uuid(&r);
-		topic->partitions.n = get_ints(&r, arena, &topic->partitions.v);
-		get_tags(&r, 0, arena, &topic->unknownTags);
+		READ(get_uuid(&r, "topicId", &topic->topicId));
+		READ(get_ints(&r, "partitions", arena, &topic->partitions.v, &topic->partitions.n));
+		READ(get_tags(&r, NULL, 0, arena, &topic->unknownTags));
 	}
-	request->rackId = get_string(&r, false);
-	ntags = get_tag_count(&r);
-	for (uint32_t i = 0; i < ntags && !r.code; i++) {
-		uint32_t tag = get_uvarint(&r), size = get_uvarint(&r);
-
-		if (tag == 0)
-			request->clusterId = get_string(&r, true);
-		else
-			r = keep_tag(r, tag, 2, size, ntags - i, arena, &request->unknownTags);
+	leave(&r);
+	READ(get_string(&r, "rackId", false, &request->rackId));
+	READ(get_tag_count(&r, NULL, &ntags));
+	for (uint32_t i = 0; i < ntags; i++) {
+		READ(get_uvarint(&r, NULL, &tag));
+		READ(get_uvarint(&r, NULL, &size));
+		if (tag == 0) {
+			READ(get_string(&r, "clusterId", true, &request->clusterId));
+			continue;
+		}
+		READ(keep_tag(&r, NULL, tag, 2, size, ntags - i, arena, &request->unknownTags));
 	}
-	return end_reading(&r, p, used);
+	*used = (size_t)(r.p - p);
+	return 0;
 }
 
-RARE struct reader get_fetched_tags(struct reader r, uint32_t n, struct kw_arena *arena,
+static bool get_fetched_tag(struct reader *r, uint32_t tag, struct kw_arena *arena,
+			    struct kw_FetchResponse_PartitionData *partition)
+{
+	switch (tag) {
+	case 0:
+		return get32(r, "divergingEpoch.epoch", &partition->divergingEpoch.epoch) &&
+		       get64(r, "divergingEpoch.endOffset", &partition->divergingEpoch.endOffset) &&
+		       get_tags(r, "divergingEpoch", 0, arena, &partition->divergingEpoch.unknownTags);
+	case 1:
+		return get32(r, "currentLeader.leaderId", &partition->currentLeader.leaderId) &&
+		       get32(r, "currentLeader.leaderEpoch", &partition->currentLeader.leaderEpoch) &&
+		       get_tags(r, "currentLeader", 0, arena, &partition->currentLeader.unknownTags);
+	default:
+		return get64(r, "snapshotId.endOffset", &partition->snapshotId.endOffset) &&
+		       get32(r, "snapshotId.epoch", &partition->snapshotId.epoch) &&
+		       get_tags(r, "snapshotId", 0, arena, &partition->snapshotId.unknownTags);
+	}
+}
+
+/* Returns the place behind, or NULL. */
+RARE const uint8_t *get_fetched_tags(struct reader r, uint32_t n, struct kw_arena *arena,
 				    struct kw_FetchResponse_PartitionData *partition)
 {
-	for (uint32_t i = 0; i < n && !r.code; i++) {
-		uint32_t tag = get_uvarint(&r), size = get_uvarint(&r);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t tag, size;
 
-		switch (tag) {
-		case 0:
-			partition->divergingEpoch.epoch = (int32_t)get32(&r);
-			partition->divergingEpoch.endOffset = (int64_t)get64(&r);
-			get_tags(&r, 0, arena, &partition->divergingEpoch.unknownTags);
-			break;
-		case 1:
-			partition->currentLeader.leaderId = (int32_t)get32(&r);
-			partition->currentLeader.leaderEpoch = (int32_t)get32(&r);
-			get_tags(&r, 0, arena, &partition->currentLeader.unknownTags);
-			break;
-		case 2:
-			partition->snapshotId.endOffset = (int64_t)get64(&r);
-			partition->snapshotId.epoch = (int32_t)get32(&r);
-			get_tags(&r, 0, arena, &partition->snapshotId.unknownTags);
-			break;
-		default:
-			r = keep_tag(r, tag, 0, size, n - i, arena, &partition->unknownTags);
-		}
+		if (!get_uvarint(&r, NULL, &tag) || !get_uvarint(&r, NULL, &size))
+			return NULL;
+		if (tag > 2 ? !keep_tag(&r, NULL, tag, 0, size, n - i, arena, &partition->unknownTags) :
+			      !get_fetched_tag(&r, tag, arena, partition))
+			return NULL;
 	}
-	return r;
+	return r.p;
 }
 
-int straight_decode_FetchResponse_13(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used)
+int straight_decode_FetchResponse_13(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used,
+					struct kt_err *err)
 {
 	struct kw_FetchResponse *response = kw_alloc(arena, sizeof *response);
-	struct reader r = {p, p + n, 0};
+	struct context context = {.from = p, .err = err};
+	struct reader r = {p, p + n, &context};
+	struct place at_i, at_j, at_k;
 	uint32_t ntags;
 	void *v;
 
 	*out = response;
 	if (!response)
 		return KT_ENOMEM;
-	response->throttleTimeMs = (int32_t)get32(&r);
-	response->errorCode = (int16_t)get16(&r);
-	response->sessionId = (int32_t)get32(&r);
-	response->responses.n = get_array(&r, false, 18, arena, sizeof *response->responses.v, &v);
+	READ(get32(&r, "throttleTimeMs", &response->throttleTimeMs));
+	READ(get16(&r, "errorCode", &response->errorCode));
+	READ(get32(&r, "sessionId", &response->sessionId));
+	READ(get_array(&r, "responses", false, 18, arena, sizeof *response->responses.v, &v, &response->responses.n));
 	response->responses.v = v;
-	for (int32_t i = 0; i < response->responses.n && !r.code; i++) {
+	enter(&r, &at_i, "responses");
+	for (int32_t i = 0; i < response->responses.n; at_i.index = ++i) {
 		struct kw_FetchResponse_FetchableTopicResponse *topic = &response->responses.v[i];
 
-		topic->topicId = get_uuid(&r);
-		topic->partitions.n = get_array(&r, false, 37, arena, sizeof *topic->partitions.v, &v);
+		READ(get_uuid(&r, "topicId", &topic->topicId));
+		READ(get_array(&r, "partitions", false, 37,
+			      arena, sizeof *topic->partitions.v, &v, &topic->partitions.n));
 		topic->partitions.v = v;
-		for (int32_t j = 0; j < topic->partitions.n && !r.code; j++) {
+		enter(&r, &at_j, "partitions");
+		for (int32_t j = 0; j < topic->partitions.n; at_j.index = ++j) {
 			struct kw_FetchResponse_PartitionData *partition = &topic->partitions.v[j];
 
-			partition->partitionIndex = (int32_t)get32(&r);
-			partition->errorCode = (int16_t)get16(&r);
-			partition->highWatermark = (int64_t)get64(&r);
-			partition->lastStableOffset = (int64_t)get64(&r);
-			partition->logStartOffset = (int64_t)get64(&r);
+			READ(get32(&r, "partitionIndex", &partition->partitionIndex));
+			READ(get16(&r, "errorCode", &partition->errorCode));
+			READ(get64(&r, "highWatermark", &partition->highWatermark));
+			READ(get64(&r, "lastStableOffset", &partition->lastStableOffset));
+			READ(get64(&r, "logStartOffset", &partition->logStartOffset));
 			partition->divergingEpoch.epoch = -1;
 			partition->divergingEpoch.endOffset = -1;
 			partition->currentLeader.leaderId = -1;
 			partition->currentLeader.leaderEpoch = -1;
 			partition->snapshotId.endOffset = -1;
 			partition->snapshotId.epoch = -1;
-			partition->abortedTransactions.n =
-				get_array(&r, true, 17, arena, sizeof *partition->abortedTransactions.v, &v);
+			READ(get_array(&r, "abortedTransactions", true, 17,
+				      arena, sizeof *partition->abortedTransactions.v, &v, &partition->abortedTransactions.n));
 			partition->abortedTransactions.v = v;
-			for (int32_t k = 0; k < partition->abortedTransactions.n && !r.code; k++) {
+			enter(&r, &at_k, "abortedTransactions");
+			for (int32_t k = 0; k < partition->abortedTransactions.n; at_k.index = ++k) {
 				struct kw_FetchResponse_AbortedTransaction *aborted = &partition->abortedTransactions.v[k];
 
-				aborted->producerId = (int64_t)get64(&r);
-				aborted->firstOffset = (int64_t)get64(&r);
-				get_tags(&r, 0, arena, &aborted->unknownTags);
+				READ(get64(&r, "producerId", &aborted->producerId));
+				READ(get64(&r, "firstOffset", &aborted->firstOffset));
+				READ(get_tags(&r, NULL, 0, arena, &aborted->unknownTags));
 			}
-			partition->preferredReadReplica = (int32_t)get32(&r);
-			partition->records = get_records(&r);
-			ntags = get_tag_count(&r);
+			leave(&r);
+			READ(get32(&r, "preferredReadReplica", &partition->preferredReadReplica));
+			READ(get_records(&r, "records", &partition->records));
+			READ(get_tag_count(&r, NULL, &ntags));
 			if (ntags > 0)
-				r = get_fetched_tags(r, ntags, arena, partition);
+				r.p = get_fetched_tags(r, ntags, arena, partition);
+			if (!r.p)
+				return context.code;
 		}
-		get_tags(&r, 0, arena, &topic->unknownTags);
+		leave(&r);
+		READ(get_tags(&r, NULL, 0, arena, &topic->unknownTags));
 	}
-	get_tags(&r, 1, arena, &response->unknownTags);
-	return end_reading(&r, p, used);
+	leave(&r);
+	READ(get_tags(&r, NULL, 1, arena, &response->unknownTags));
+	*used = (size_t)(r.p - p);
+	return 0;
 }
 
 static bool put_fetch_partition(struct writer *w, const struct kw_FetchRequest_FetchPartition *partition)

@@ -1,81 +1,98 @@
 #include "lib/wire/bench/straight_cursor.h"
 
-int straight_decode_MetadataRequest_12(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used)
+int straight_decode_MetadataRequest_12(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used,
+					struct kt_err *err)
 {
 	struct kw_MetadataRequest *request = kw_alloc(arena, sizeof *request);
-	struct reader r = {p, p + n, 0};
+	struct context context = {.from = p, .err = err};
+	struct reader r = {p, p + n, &context};
+	struct place at_i;
 	void *v;
 
 	*out = request;
 	if (!request)
 		return KT_ENOMEM;
-	request->topics.n = get_array(&r, true, 18, arena, sizeof *request->topics.v, &v);
+	READ(get_array(&r, "topics", true, 18, arena, sizeof *request->topics.v, &v, &request->topics.n));
 	request->topics.v = v;
-	for (int32_t i = 0; i < request->topics.n && !r.code; i++) {
+	enter(&r, &at_i, "topics");
+	for (int32_t i = 0; i < request->topics.n; at_i.index = ++i) {
 		struct kw_MetadataRequest_MetadataRequestTopic *topic = &request->topics.v[i];
 
-		topic->topicId = get_uuid(&r);
-		topic->name = get_string(&r, true);
-		get_tags(&r, 0, arena, &topic->unknownTags);
+		READ(get_uuid(&r, "topicId", &topic->topicId));
+		READ(get_string(&r, "name", true, &topic->name));
+		READ(get_tags(&r, NULL, 0, arena, &topic->unknownTags));
 	}
-	request->allowAutoTopicCreation = get8(&r) != 0;
-	request->includeTopicAuthorizedOperations = get8(&r) != 0;
-	get_tags(&r, 0, arena, &request->unknownTags);
-	return end_reading(&r, p, used);
+	leave(&r);
+	READ(get_bool(&r, "allowAutoTopicCreation", &request->allowAutoTopicCreation));
+	READ(get_bool(&r, "includeTopicAuthorizedOperations", &request->includeTopicAuthorizedOperations));
+	READ(get_tags(&r, NULL, 0, arena, &request->unknownTags));
+	*used = (size_t)(r.p - p);
+	return 0;
 }
 
-int straight_decode_MetadataResponse_12(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used)
+int straight_decode_MetadataResponse_12(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used,
+					struct kt_err *err)
 {
 	struct kw_MetadataResponse *response = kw_alloc(arena, sizeof *response);
-	struct reader r = {p, p + n, 0};
+	struct context context = {.from = p, .err = err};
+	struct reader r = {p, p + n, &context};
+	struct place at_i, at_j;
 	void *v;
 
 	*out = response;
 	if (!response)
 		return KT_ENOMEM;
-	response->throttleTimeMs = (int32_t)get32(&r);
-	response->brokers.n = get_array(&r, false, 11, arena, sizeof *response->brokers.v, &v);
+	READ(get32(&r, "throttleTimeMs", &response->throttleTimeMs));
+	READ(get_array(&r, "brokers", false, 11, arena, sizeof *response->brokers.v, &v, &response->brokers.n));
 	response->brokers.v = v;
-	for (int32_t i = 0; i < response->brokers.n && !r.code; i++) {
+	enter(&r, &at_i, "brokers");
+	for (int32_t i = 0; i < response->brokers.n; at_i.index = ++i) {
 		struct kw_MetadataResponse_MetadataResponseBroker *broker = &response->brokers.v[i];
 
-		broker->nodeId = (int32_t)get32(&r);
-		broker->host = get_string(&r, false);
-		broker->port = (int32_t)get32(&r);
-		broker->rack = get_string(&r, true);
-		get_tags(&r, 0, arena, &broker->unknownTags);
+		READ(get32(&r, "nodeId", &broker->nodeId));
+		READ(get_string(&r, "host", false, &broker->host));
+		READ(get32(&r, "port", &broker->port));
+		READ(get_string(&r, "rack", true, &broker->rack));
+		READ(get_tags(&r, NULL, 0, arena, &broker->unknownTags));
 	}
-	response->clusterId = get_string(&r, true);
-	response->controllerId = (int32_t)get32(&r);
-	response->topics.n = get_array(&r, false, 26, arena, sizeof *response->topics.v, &v);
+	leave(&r);
+	READ(get_string(&r, "clusterId", true, &response->clusterId));
+	READ(get32(&r, "controllerId", &response->controllerId));
+	READ(get_array(&r, "topics", false, 26, arena, sizeof *response->topics.v, &v, &response->topics.n));
 	response->topics.v = v;
-	for (int32_t i = 0; i < response->topics.n && !r.code; i++) {
+	enter(&r, &at_i, "topics");
+	for (int32_t i = 0; i < response->topics.n; at_i.index = ++i) {
 		struct kw_MetadataResponse_MetadataResponseTopic *topic = &response->topics.v[i];
 
-		topic->errorCode = (int16_t)get16(&r);
-		topic->name = get_string(&r, true);
-		topic->topicId = get_uuid(&r);
-		topic->isInternal = get8(&r) != 0;
-		topic->partitions.n = get_array(&r, false, 18, arena, sizeof *topic->partitions.v, &v);
+		READ(get16(&r, "errorCode", &topic->errorCode));
+		READ(get_string(&r, "name", true, &topic->name));
+		READ(get_uuid(&r, "topicId", &topic->topicId));
+		READ(get_bool(&r, "isInternal", &topic->isInternal));
+		READ(get_array(&r, "partitions", false, 18,
+			      arena, sizeof *topic->partitions.v, &v, &topic->partitions.n));
 		topic->partitions.v = v;
-		for (int32_t j = 0; j < topic->partitions.n && !r.code; j++) {
+		enter(&r, &at_j, "partitions");
+		for (int32_t j = 0; j < topic->partitions.n; at_j.index = ++j) {
 			struct kw_MetadataResponse_MetadataResponsePartition *partition = &topic->partitions.v[j];
 
-			partition->errorCode = (int16_t)get16(&r);
-			partition->partitionIndex = (int32_t)get32(&r);
-			partition->leaderId = (int32_t)get32(&r);
-			partition->leaderEpoch = (int32_t)get32(&r);
-			partition->replicaNodes.n = get_ints(&r, arena, &partition->replicaNodes.v);
-			partition->isrNodes.n = get_ints(&r, arena, &partition->isrNodes.v);
-			partition->offlineReplicas.n = get_ints(&r, arena, &partition->offlineReplicas.v);
-			get_tags(&r, 0, arena, &partition->unknownTags);
+			READ(get16(&r, "errorCode", &partition->errorCode));
+			READ(get32(&r, "partitionIndex", &partition->partitionIndex));
+			READ(get32(&r, "leaderId", &partition->leaderId));
+			READ(get32(&r, "leaderEpoch", &partition->leaderEpoch));
+			READ(get_ints(&r, "replicaNodes", arena, &partition->replicaNodes.v, &partition->replicaNodes.n));
+			READ(get_ints(&r, "isrNodes", arena, &partition->isrNodes.v, &partition->isrNodes.n));
+			READ(get_ints(&r, "offlineReplicas", arena, &partition->offlineReplicas.v, &partition->offlineReplicas.n));
+			READ(get_tags(&r, NULL, 0, arena, &partition->unknownTags));
 		}
-		topic->topicAuthorizedOperations = (int32_t)get32(&r);
-		get_tags(&r, 0, arena, &topic->unknownTags);
+		leave(&r);
+		READ(get32(&r, "topicAuthorizedOperations", &topic->topicAuthorizedOperations));
+		READ(get_tags(&r, NULL, 0, arena, &topic->unknownTags));
 	}
+	leave(&r);
 	response->clusterAuthorizedOperations = INT32_MIN;
-	get_tags(&r, 0, arena, &response->unknownTags);
-	return end_reading(&r, p, used);
+	READ(get_tags(&r, NULL, 0, arena, &response->unknownTags));
+	*used = (size_t)(r.p - p);
+	return 0;
 }
 
 int straight_encode_MetadataRequest_12(const void *in, struct kw_buf *buf)

@@ -1,81 +1,102 @@
 #include "lib/wire/bench/straight_cursor.h"
 
-int straight_decode_ProduceRequest_9(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used)
+int straight_decode_ProduceRequest_9(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used,
+					struct kt_err *err)
 {
 	struct kw_ProduceRequest *request = kw_alloc(arena, sizeof *request);
-	struct reader r = {p, p + n, 0};
+	struct context context = {.from = p, .err = err};
+	struct reader r = {p, p + n, &context};
+	struct place at_i, at_j;
 	void *v;
 
 	*out = request;
 	if (!request)
 		return KT_ENOMEM;
-	request->transactionalId = get_string(&r, true);
-	request->acks = (int16_t)get16(&r);
-	request->timeoutMs = (int32_t)get32(&r);
-	request->topicData.n = get_array(&r, false, 3, arena, sizeof *request->topicData.v, &v);
+	READ(get_string(&r, "transactionalId", true, &request->transactionalId));
+	READ(get16(&r, "acks", &request->acks));
+	READ(get32(&r, "timeoutMs", &request->timeoutMs));
+	READ(get_array(&r, "topicData", false, 3, arena, sizeof *request->topicData.v, &v, &request->topicData.n));
 	request->topicData.v = v;
-	for (int32_t i = 0; i < request->topicData.n && !r.code; i++) {
+	enter(&r, &at_i, "topicData");
+	for (int32_t i = 0; i < request->topicData.n; at_i.index = ++i) {
 		struct kw_ProduceRequest_TopicProduceData *topic = &request->topicData.v[i];
 
-		topic->name = get_string(&r, false);
-		topic->partitionData.n = get_array(&r, false, 6, arena, sizeof *topic->partitionData.v, &v);
+		READ(get_string(&r, "name", false, &topic->name));
+		READ(get_array(&r, "partitionData", false, 6,
+			      arena, sizeof *topic->partitionData.v, &v, &topic->partitionData.n));
 		topic->partitionData.v = v;
-		for (int32_t j = 0; j < topic->partitionData.n && !r.code; j++) {
+		enter(&r, &at_j, "partitionData");
+		for (int32_t j = 0; j < topic->partitionData.n; at_j.index = ++j) {
 			struct kw_ProduceRequest_PartitionProduceData *partition = &topic->partitionData.v[j];
 
-			partition->index = (int32_t)get32(&r);
-			partition->records = get_records(&r);
-			get_tags(&r, 0, arena, &partition->unknownTags);
+			READ(get32(&r, "index", &partition->index));
+			READ(get_records(&r, "records", &partition->records));
+			READ(get_tags(&r, NULL, 0, arena, &partition->unknownTags));
 		}
-		get_tags(&r, 0, arena, &topic->unknownTags);
+		leave(&r);
+		READ(get_tags(&r, NULL, 0, arena, &topic->unknownTags));
 	}
-	get_tags(&r, 0, arena, &request->unknownTags);
-	return end_reading(&r, p, used);
+	leave(&r);
+	READ(get_tags(&r, NULL, 0, arena, &request->unknownTags));
+	*used = (size_t)(r.p - p);
+	return 0;
 }
 
-int straight_decode_ProduceResponse_9(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used)
+int straight_decode_ProduceResponse_9(const uint8_t *p, size_t n, struct kw_arena *arena, void **out, size_t *used,
+					struct kt_err *err)
 {
 	struct kw_ProduceResponse *response = kw_alloc(arena, sizeof *response);
-	struct reader r = {p, p + n, 0};
+	struct context context = {.from = p, .err = err};
+	struct reader r = {p, p + n, &context};
+	struct place at_i, at_j, at_k;
 	void *v;
 
 	*out = response;
 	if (!response)
 		return KT_ENOMEM;
-	response->responses.n = get_array(&r, false, 3, arena, sizeof *response->responses.v, &v);
+	READ(get_array(&r, "responses", false, 3, arena, sizeof *response->responses.v, &v, &response->responses.n));
 	response->responses.v = v;
-	for (int32_t i = 0; i < response->responses.n && !r.code; i++) {
+	enter(&r, &at_i, "responses");
+	for (int32_t i = 0; i < response->responses.n; at_i.index = ++i) {
 		struct kw_ProduceResponse_TopicProduceResponse *topic = &response->responses.v[i];
 
-		topic->name = get_string(&r, false);
-		topic->partitionResponses.n = get_array(&r, false, 33, arena, sizeof *topic->partitionResponses.v, &v);
+		READ(get_string(&r, "name", false, &topic->name));
+		READ(get_array(&r, "partitionResponses", false, 33,
+			      arena, sizeof *topic->partitionResponses.v, &v, &topic->partitionResponses.n));
 		topic->partitionResponses.v = v;
-		for (int32_t j = 0; j < topic->partitionResponses.n && !r.code; j++) {
+		enter(&r, &at_j, "partitionResponses");
+		for (int32_t j = 0; j < topic->partitionResponses.n; at_j.index = ++j) {
 			struct kw_ProduceResponse_PartitionProduceResponse *partition = &topic->partitionResponses.v[j];
 
-			partition->index = (int32_t)get32(&r);
-			partition->errorCode = (int16_t)get16(&r);
-			partition->baseOffset = (int64_t)get64(&r);
-			partition->logAppendTimeMs = (int64_t)get64(&r);
-			partition->logStartOffset = (int64_t)get64(&r);
-			partition->recordErrors.n = get_array(&r, false, 6, arena, sizeof *partition->recordErrors.v, &v);
+			READ(get32(&r, "index", &partition->index));
+			READ(get16(&r, "errorCode", &partition->errorCode));
+			READ(get64(&r, "baseOffset", &partition->baseOffset));
+			READ(get64(&r, "logAppendTimeMs", &partition->logAppendTimeMs));
+			READ(get64(&r, "logStartOffset", &partition->logStartOffset));
+			READ(get_array(&r, "recordErrors", false, 6,
+				      arena, sizeof *partition->recordErrors.v, &v, &partition->recordErrors.n));
 			partition->recordErrors.v = v;
-			for (int32_t k = 0; k < partition->recordErrors.n && !r.code; k++) {
+			enter(&r, &at_k, "recordErrors");
+			for (int32_t k = 0; k < partition->recordErrors.n; at_k.index = ++k) {
 				struct kw_ProduceResponse_BatchIndexAndErrorMessage *error = &partition->recordErrors.v[k];
 
-				error->batchIndex = (int32_t)get32(&r);
-				error->batchIndexErrorMessage = get_string(&r, true);
-				get_tags(&r, 0, arena, &error->unknownTags);
+				READ(get32(&r, "batchIndex", &error->batchIndex));
+				READ(get_string(&r, "batchIndexErrorMessage", true, &error->batchIndexErrorMessage));
+				READ(get_tags(&r, NULL, 0, arena, &error->unknownTags));
 			}
-			partition->errorMessage = get_string(&r, true);
+			leave(&r);
+			READ(get_string(&r, "errorMessage", true, &partition->errorMessage));
 			partition->currentLeader.leaderId = partition->currentLeader.leaderEpoch = -1;
-			get_tags(&r, 1, arena, &partition->unknownTags);
+			READ(get_tags(&r, NULL, 1, arena, &partition->unknownTags));
 		}
-		get_tags(&r, 0, arena, &topic->unknownTags);
+		leave(&r);
+		READ(get_tags(&r, NULL, 0, arena, &topic->unknownTags));
 	}
-	response->throttleTimeMs = (int32_t)get32(&r);
-	get_tags(&r, 1, arena, &response->unknownTags);
-	return end_reading(&r, p, used);
+	leave(&r);
+	READ(get32(&r, "throttleTimeMs", &response->throttleTimeMs));
+	READ(get_tags(&r, NULL, 1, arena, &response->unknownTags));
+	*used = (size_t)(r.p - p);
+	return 0;
 }
 
 int straight_encode_ProduceRequest_9(const void *in, struct kw_buf *buf)

@@ -133,6 +133,34 @@ static void odd_values_are_read_as_kafka_reads_them(void **state)
 	kw_arena_fini(&arena);
 }
 
+/* FetchResponse v13 with the tags 1, 0, 1 in its partition: the second currentLeader replaces the first, with what that
+ * had of unknown tags. */
+static void a_known_tag_again_after_a_lower_one(void **state)
+{
+	static const uint8_t tags[] = {3, 1, 11, 0, 0, 0, 1, 0, 0, 0, 2, 1, 5, 0,
+				       0, 13, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0,
+				       1, 11, 0, 0, 0, 7, 0, 0, 0, 8, 1, 6, 0, 0, 0};
+	enum { BEFORE = 10 + 1 + 16 + 1 + 30 + 1 + 4 + 1 };
+	uint8_t frame[BEFORE + sizeof tags] = {[10] = 2, [27] = 2};
+	const struct kw_FetchResponse_PartitionData *partition;
+	struct kw_FetchResponse *resp;
+	struct kw_arena arena;
+	void *out;
+
+	(void)state;
+	memcpy(frame + BEFORE, tags, sizeof tags);
+	kw_arena_init(&arena, 0);
+	assert_int_equal(kw_decode(&kw_msg_FetchResponse, 13, frame, sizeof frame, &arena, &out, NULL, NULL), 0);
+	resp = out;
+	partition = resp->responses.v->partitions.v;
+	assert_int_equal(partition->currentLeader.leaderId, 7);
+	assert_int_equal(partition->currentLeader.leaderEpoch, 8);
+	assert_int_equal(partition->currentLeader.unknownTags.n, 1);
+	assert_int_equal(partition->currentLeader.unknownTags.v->tag, 6);
+	assert_int_equal(partition->divergingEpoch.endOffset, 4);
+	kw_arena_fini(&arena);
+}
+
 static void tags_that_kafka_refuses(void **state)
 {
 	static const uint8_t minus_one[] = {0x01, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f};   /* tag count -1 */
@@ -334,6 +362,7 @@ int main(void)
 		cmocka_unit_test(all_messages_round_trip),
 		cmocka_unit_test(decode_error_names_the_field),
 		cmocka_unit_test(odd_values_are_read_as_kafka_reads_them),
+		cmocka_unit_test(a_known_tag_again_after_a_lower_one),
 		cmocka_unit_test(tags_that_kafka_refuses),
 		cmocka_unit_test(a_struct_of_unknown_tags_is_not_left_out),
 		cmocka_unit_test(a_nullable_struct_has_a_span),

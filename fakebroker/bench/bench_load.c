@@ -1,0 +1,190 @@
+/* bench_load FAKEBROKER SINK [KFAKE]: what a record costs a fakebroker, against a sink that only checks it, against
+ * franz-go's kfake, and against librdkafka's own mock; the client is librdkafka each time. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fakebroker/bench/client.h"
+#include "fakebroker/bench/program.h"
+#include "lib/text/bench/pairs.h"
+
+enum {
+	PAIRS = 11, MANY = 1000,
+	LOG_BYTES = 32 << 20,      /* of all logs of a broker: full after WARM blocks, so that memory is used again */
+	WARM = 4,
+};
+
+static const double SINK_LIMIT = 1.5, KFAKE_LIMIT = 0.5, MANY_LIMIT = 1.2, MOCK_LIMIT = 1 / 0.9;
+
+static const struct load
+	small = {"none", 100, 100000, 1000, 1}, small_lz4 = {"lz4", 100, 100000, 1000, 1},
+	large = {"none", 1024, 20000, 500, 1}, large_lz4 = {"lz4", 1024, 20000, 500, 1},
+	one = {"none", 100, 100000, 50, 1}, many = {"none", 100, 100000, 50, MANY}, rush = {"none", 100, 500000, 10000, 1};
+
+/* A broker and a producer to it. */
+struct side {
+	struct program program;
+	char bootstrap[64];
+	const struct load *load;
+	rd_kafka_t *producer;
+};
+
+static struct {
+	char *fakebroker, *sink, *kfake;
+	struct pairs_tally tally;
+} bench;
+
+static void connect_side(struct side *side, const struct load *load)
+{
+	program_bootstrap(&side->program, side->bootstrap, sizeof side->bootstrap);
+	side->load = load;
+	side->producer = client_producer(side->bootstrap, load);
+	for (int i = 0; i < WARM; i++)
+		client_produce(side->producer, load);
+}
+
+static void start_fakebroker(struct side *side, const struct load *load)
+{
+	char scenario[] = "/tmp/bench_load_XXXXXX", limit[64];
+	int fd = mkstemp(scenario);
+
+	if (fd < 0 || dprintf(fd, "{\"topics\": [{\"name\": \"bench\", \"partitions\": %d}]}\n", load->partitions) < 0)
+		bench_give_up(scenario);
+	close(fd);
+	snprintf(limit, sizeof limit, "kit.log.max.bytes=%d", LOG_BYTES / load->partitions);
+	program_start(&side->program, (char *[]){bench.fakebroker, scenario, "--port", "0", "--set", limit, NULL});
+	unlink(scenario);
+	connect_side(side, load);
+}
+
+/* A sink or a kfake. */
+static void start_other(struct side *side, char *path, const struct load *load)
+{
+	char partitions[16];
+
+	snprintf(partitions, sizeof partitions, "%d", load->partitions);
+	program_start(&side->program, (char *[]){path, partitions, NULL});
+	connect_side(side, load);
+}
+
+static void end_side(struct side *side)
+{
+	rd_kafka_destroy(side->producer);
+	program_stop(&side->program);
+}
+
+/* ---- what is measured: the cost of a block ---- */
+
+static double produce(struct side *side)
+{
+	double from = program_cpu(&side->program);
+
+	client_produce(side->producer, side->load);
+	return (program_cpu(&side->program) - from) / side->load->records;
+}
+
+/* In microseconds for each 1,000,000 bytes of values. */
+static double consume(struct side *side)
+{
+	double from = program_cpu(&side->program), mb = side->load->records * (double)side->load->size / 1e6;
+
+	client_consume(side->bootstrap, side->load->records);
+	return (program_cpu(&side->program) - from) / 1e3 / mb;
+}
+
+/* Wall time: the only measure that a mock in the client's own process has. */
+static double take_time(struct side *side)
+{
+	double from = bench_now_ms();
+
+	client_produce(side->producer, side->load);
+	return (bench_now_ms() - from) * 1e6 / side->load->records;
+}
+
+static void measure(const char *name, struct side *a, struct side *b, double (*cost)(struct side *side), double limit)
+{
+	struct pairs pairs = {.n = PAIRS};
+	struct pairs_result result;
+
+	for (int i = 0; i < PAIRS; i++) {
+		bool a_first = pairs_a_first();
+
+		if (a_first)
+			pairs.a[i] = cost(a);
+		pairs.b[i] = cost(b);
+		if (!a_first)
+			pairs.a[i] = cost(a);
+	}
+	result = pairs_judge(&pairs);
+	pairs_line(&bench.tally, name, &result, limit);
+}
+
+/* ---- the tables ---- */
+
+static const struct subject {
+	const char *name;
+	const struct load *load;
+} subjects[] = {
+	{"100 B, none", &small}, {"100 B, lz4", &small_lz4}, {"1 KiB, none", &large}, {"1 KiB, lz4", &large_lz4},
+};
+
+static void against(char *path, const char *what, const char *other, const char *unit, double (*cost)(struct side *side),
+		    double limit)
+{
+	pairs_head(what, "fakebroker", other, unit);
+	for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+		struct side a, b;
+
+		start_fakebroker(&a, subjects[i].load);
+		start_other(&b, path, subjects[i].load);
+		measure(subjects[i].name, &a, &b, cost, limit);
+		end_side(&a);
+		end_side(&b);
+	}
+}
+
+static void partitions(void)
+{
+	struct side a, b;
+
+	pairs_head("produce, CPU of the broker per record", "1,000 parts", "1 part", "ns");
+	start_fakebroker(&a, &many);
+	start_fakebroker(&b, &one);
+	measure("100 B, batches of 50", &a, &b, produce, MANY_LIMIT);
+	end_side(&a);
+	end_side(&b);
+}
+
+static void rate(void)
+{
+	struct side a, b = {.load = &rush, .producer = client_producer(NULL, &rush)};
+
+	pairs_head("produce, wall time per record", "fakebroker", "its mock", "ns");
+	start_fakebroker(&a, &rush);
+	for (int i = 0; i < WARM; i++)
+		client_produce(b.producer, &rush);
+	measure("100 B, none", &a, &b, take_time, MOCK_LIMIT);
+	end_side(&a);
+	rd_kafka_destroy(b.producer);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3 || argc > 4) {
+		fprintf(stderr, "usage: bench_load FAKEBROKER SINK [KFAKE]\n");
+		return 2;
+	}
+	bench.fakebroker = argv[1];
+	bench.sink = argv[2];
+	bench.kfake = argc == 4 ? argv[3] : NULL;
+	against(bench.sink, "produce, CPU of the broker per record", "sink", "ns", produce, SINK_LIMIT);
+	if (bench.kfake) {
+		against(bench.kfake, "produce, CPU of the broker per record", "kfake", "ns", produce, KFAKE_LIMIT);
+		against(bench.kfake, "fetch, CPU of the broker per MB", "kfake", "us", consume, KFAKE_LIMIT);
+	} else {
+		printf("\nagainst kfake: skipped, it could not be built (needs go and github.com/twmb/franz-go/pkg/kfake)\n");
+	}
+	partitions();
+	rate();
+	return pairs_end(&bench.tally);
+}
