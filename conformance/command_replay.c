@@ -37,7 +37,8 @@ static const struct kt_cli cli = {
 	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
 		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
 		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again. "
-		 "CAPTURE is a pcap or pcapng file, as of `fakebroker --record`: its requests are sent as they are, in their order, on a "
+		 "CAPTURE is a pcap or pcapng file, as of `fakebroker --record`: "
+		 "its requests are sent as they are, in their order, on a "
 		 "connection for each recorded one, and their answers compared with the recorded ones.",
 	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
 		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092\n"

@@ -268,9 +268,15 @@ static bool has_holes(const struct cf_dialog *dialog, int side)
 	return dialog->conn->missing[side] > 0 || dialog->frames[side].skipped > 0;
 }
 
+static const char *why_alone(const struct cf_dialog *dialog)
+{
+	if (dialog->gave_up)
+		return "its request was not captured, or was the oldest of too many without an answer";
+	return "its request was not captured";
+}
+
 static void on_response(struct cf_dialog *dialog, const struct cf_frame *response)
 {
-	static const char too_late[] = "its request was not captured, or was the oldest of too many without an answer";
 	struct cf_request **place = find_request(dialog, response), *request;
 	bool complete = dialog->conn->opened && !has_holes(dialog, dialog->client) && !dialog->gave_up;
 	const char *fault = frame_fault(dialog, response);
@@ -278,7 +284,7 @@ static void on_response(struct cf_dialog *dialog, const struct cf_frame *respons
 	if (!place) {
 		if (!fault && complete && !response->cut)
 			fault = "answers no request: none with its correlation id waits";
-		tell(dialog, NULL, response, -1, fault, complete ? frame_remark(dialog, response) : dialog->gave_up ? too_late : "its request was not captured");
+		tell(dialog, NULL, response, -1, fault, complete ? frame_remark(dialog, response) : why_alone(dialog));
 		return;
 	}
 	/* Answers come in the order of the requests; those in front may have had theirs in what is missing. */

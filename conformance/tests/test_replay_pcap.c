@@ -131,8 +131,13 @@ static void a_target_that_closes_or_sends_garbage(void **state)
 static void a_target_that_falls_silent(void **state)
 {
 	static const struct peer_step stalls[] = {{PEER_READ, NULL, 0}, {PEER_READ_END, NULL, 0}, {PEER_END, NULL, 0}};
-	static const struct peer_step answers[] = {{PEER_READ, NULL, 0}, {PEER_ANSWER, PEER_BYTES("\0\0\0\0\xff\xff\xff\xff\0\0\0\0")},
-						   {PEER_READ, NULL, 0}, {PEER_READ_END, NULL, 0}, {PEER_END, NULL, 0}};
+	static const struct peer_step answers[] = {
+		{PEER_READ, NULL, 0},
+		{PEER_ANSWER, PEER_BYTES("\0\0\0\0\xff\xff\xff\xff\0\0\0\0")},
+		{PEER_READ, NULL, 0},
+		{PEER_READ_END, NULL, 0},
+		{PEER_END, NULL, 0},
+	};
 	static const struct peer_step *const scripts[] = {answers, stalls, stalls, NULL};
 
 	(void)state;
