@@ -195,6 +195,7 @@ $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 .PHONY: check
 check: all tests
 	@BUILD=$(BUILD) LINK='$(CC) $(KLDFLAGS)' TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
+		ASAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/asan.supp \
 		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
 
 .PHONY: tests
@@ -217,7 +218,8 @@ FUZZ_BUILD   := CC=$(CLANG) BUILD=build-fuzz FUZZ=1 SAN=fuzzer-no-link,address,u
 fuzz-smoke:
 	@command -v $(CLANG) >/dev/null || { echo 'make fuzz-smoke needs clang (package clang)'; exit 2; }
 	$(MAKE) $(FUZZ_BUILD) fuzzers
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) fixtures/launchers/fuzz.sh $(FUZZERS:$(BUILD)/%=build-fuzz/%)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) ASAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/asan.supp \
+		fixtures/launchers/fuzz.sh $(FUZZERS:$(BUILD)/%=build-fuzz/%)
 fuzzers: $(FUZZERS)
 
 # Writes the seeds of all targets, which are checked in.

@@ -68,11 +68,13 @@ static void show_entry(struct index *index)
 }
 
 /* The offset is the last one of the batch at the position. That of a batch behind it does no harm and is let pass, for those
- * who append several at once: whoever looks for an offset reads on from the position. */
-static void check_last_offset(struct index *index)
+ * who append several at once: whoever looks for an offset reads on from the position. Batches are searched only for those,
+ * since the search takes the offsets to rise, which in a broken segment they may not. */
+static void check_last_offset(struct index *index, const struct cf_batch_place *there)
 {
 	const struct kw_index_entry *entry = &index->entry;
-	const struct cf_batch_place *batch = cf_segment_holding(index->segment, entry->offset);
+	const struct cf_batch_place *batch = there->last == entry->offset ? there :
+							 cf_segment_holding(index->segment, entry->offset);
 
 	if (!batch || batch->last != entry->offset)
 		wrong(index, 0, 4, "offset is %" PRId64 ", no batch ends with it", entry->offset);
@@ -106,7 +108,7 @@ static void check_offset(struct index *index)
 	else if (!batch)
 		wrong(index, 4, 4, "no batch begins at position %d", entry->position);
 	else
-		check_last_offset(index);
+		check_last_offset(index, batch);
 }
 
 static void check_time(struct index *index)
