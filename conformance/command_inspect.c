@@ -45,7 +45,7 @@ static const struct kt_opt options[] = {
 	KT_GROUP("Output"),
 	KT_FLAG(0, "brief", &given.brief, "a line for each batch or exchange; all of it where something is wrong"),
 	KT_FLAG(0, "full", &given.full, "long keys and values whole"),
-	KT_FLAG(0, "json", &given.json, "the tree as JSON, one document for each file"),
+	KT_FLAG(0, "json", &given.json, "the tree as JSON, one document for each FILE, also for one that cannot be read"),
 	KT_END
 };
 
@@ -74,7 +74,9 @@ static const struct kt_cli cli = {
 
 static void show_progress(void *arg, size_t done, size_t all)
 {
-	fprintf(stderr, "\r%s  %zu %%", (const char *)arg, done / (all / 100 + 1));
+	fputc('\r', stderr);
+	kt_put_clean(stderr, arg);
+	fprintf(stderr, "  %zu %%", done / (all / 100 + 1));
 }
 
 static void end_progress(const struct cf_inspector *inspector)
@@ -111,11 +113,20 @@ static bool asks_for_exchanges(void)
 	return given.pcap.port || given.pcap.connection || given.pcap.exchange || given.api;
 }
 
+/* Options that a capture gives no meaning. */
+static bool says_what_it_is(void)
+{
+	return given.stored || given.produced || given.request || given.response;
+}
+
 static int show_content(struct cf_inspector *inspector, struct cf_input *input, const char *file, struct kt_err *err)
 {
 	if (asks_for_exchanges() && input->kind != CF_IN_PCAP)
 		return kt_fail(err, KT_EUSAGE,
 			       "is no capture of a network: --port, --connection, --exchange and --api are for those");
+	if (says_what_it_is() && input->kind == CF_IN_PCAP)
+		return kt_fail(err, KT_EUSAGE,
+			       "is a capture of a network: --request, --response, --stored and --produced are for others");
 	switch (input->kind) {
 	case CF_IN_DOCUMENT:
 		if (cf_inspect_document(inspector, input->document.root, err) == 0)
@@ -166,18 +177,25 @@ static void show_summary(const struct cf_inspector *inspector, const char *file)
 {
 	if (given.json)
 		return;
-	printf("%s: ", file);
+	kt_put_clean(stdout, file);
+	printf(": ");
 	if (inspector->batches)
 		printf("%zu %s, %zu %s, ", inspector->batches, inspector->batches == 1 ? "batch" : "batches", inspector->nrecords,
 		       inspector->nrecords == 1 ? "record" : "records");
-	if (inspector->faults == 0)
-		printf(inspector->incomplete ? "nothing wrong in what is there; bytes are missing\n" : "nothing wrong\n");
-	else
-		printf("%zu wrong; first %s\n", inspector->faults, inspector->first);
+	if (inspector->faults == 0) {
+		printf(inspector->incomplete ? "nothing wrong in what is there; bytes are missing" : "nothing wrong");
+	} else {
+		printf("%zu wrong; first ", inspector->faults);
+		kt_put_clean(stdout, inspector->first);
+	}
+	if (inspector->note[0])
+		printf("; %s", inspector->note);
+	putchar('\n');
 }
 
 static int inspect(const char *file)
 {
+	struct cf_place nowhere = {.none = true};
 	struct cf_inspector inspector = {
 		.tree = {.out = stdout, .json = given.json, .full = given.full}, .records = !given.brief,
 		.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) ? show_progress : NULL,
@@ -196,12 +214,15 @@ static int inspect(const char *file)
 		cf_tree_open(&inspector.tree, &(struct cf_place){0, input.bytes.n, false, input.bytes.n == 0}, file, text);
 		/* Nobody shall take half a document for a whole one. */
 		if (show_content(&inspector, &input, file, &err))
-			cf_tree_leaf(&inspector.tree, &(struct cf_place){.none = true}, "error", json_string(err.text), err.text,
-				     true);
+			cf_tree_leaf(&inspector.tree, &nowhere, "error", json_string(err.text), err.text, true);
 		cf_tree_close(&inspector.tree);
-		if (given.json)
-			putchar('\n');
+	} else if (given.json) {
+		cf_tree_open(&inspector.tree, &nowhere, file, NULL);
+		cf_tree_leaf(&inspector.tree, &nowhere, "error", json_string(err.text), err.text, true);
+		cf_tree_close(&inspector.tree);
 	}
+	if (given.json)
+		putchar('\n');
 	end_progress(&inspector);
 	if (err.code) {
 		if (!err.file[0])

@@ -19,14 +19,15 @@
 static struct {
 	const char *bootstrap, *profile, *data;
 	int64_t seed;
-	int port;
-} given = {.seed = 1};
+	int port, timeout_ms;
+} given = {.seed = 1, .timeout_ms = 30000};
 
 static const struct kt_opt options[] = {
 	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
 	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up (1)"),
 	KT_INT(0, "port", "N", &given.port, 1, 65535, "of a capture: the recorded broker's; unless given, it is found by content"),
+	KT_INT(0, "timeout-ms", "N", &given.timeout_ms, 1, 3600000, "of a capture: how long an answer is waited for (30000)"),
 	CF_DATA_OPTION(&given.data),
 	KT_END
 };
@@ -36,7 +37,8 @@ static const struct kt_cli cli = {
 	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
 		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
 		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again. "
-		 "CAPTURE is a pcap file, as of `fakebroker --record`: its requests are sent as they are, in their order, on a "
+		 "CAPTURE is a pcap or pcapng file, as of `fakebroker --record`: "
+		 "its requests are sent as they are, in their order, on a "
 		 "connection for each recorded one, and their answers compared with the recorded ones.",
 	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
 		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092\n"
@@ -45,7 +47,7 @@ static const struct kt_cli cli = {
 		[KT_EXIT_OK] = "as expected",
 		[KT_EXIT_VERDICT] = "not as expected",
 		[KT_EXIT_USAGE] = "wrong usage or file",
-		[KT_EXIT_ENGINE] = "the target cannot be reached",
+		[KT_EXIT_ENGINE] = "the target cannot be reached, or answers nothing of a capture",
 		[KT_EXIT_INCOMPLETE] = "inconclusive, or not all of a capture could be sent",
 	},
 };
@@ -257,6 +259,13 @@ static int replay_failure(struct cf_setup *setup, const char *dir)
 	json_t *row = NULL;
 	int status = KT_EXIT_USAGE;
 
+	struct stat st;
+
+	if (cf_path(file, sizeof file, "%s/result.json", dir) && stat(file, &st) != 0) {
+		snprintf(err.file, sizeof err.file, "%s", dir);
+		kt_fail(&err, KT_ETYPE, "is a folder without result.json: that of a failure is expected");
+		goto out;
+	}
 	if (!cf_path(file, sizeof file, "%s/result.json", dir) || kt_json_load(&doc, file, &err) ||
 	    !cf_path(file, sizeof file, "%s/case.json", dir) || cf_case_load(file, NULL, &cas, &err)) {
 		kt_fail(&err, KT_EFILE, "%s: the path is too long", dir);
@@ -286,7 +295,7 @@ static int replay_capture(const struct cf_setup *setup, const struct cf_input *i
 {
 	const char *bootstrap = given.bootstrap ? given.bootstrap : setup->profile.bootstrap;
 	struct kt_err err = {0};
-	int status = cf_replay_pcap(&input->bytes, bootstrap, given.port, &err);
+	int status = cf_replay_pcap(&input->bytes, bootstrap, given.port, given.timeout_ms, &err);
 
 	if (err.code && !err.file[0] && status == KT_EXIT_USAGE)
 		snprintf(err.file, sizeof err.file, "%s", file);
@@ -320,7 +329,9 @@ static int unknown_incident(const char *name, const char *dir)
 	struct cf_files files;
 
 	cf_files_find(&files, dir, &err);
-	fprintf(stderr, "%s: \"%s\" is no file, no folder, and no incident of the kit; those are", PROGRAM, name);
+	fprintf(stderr, "%s: \"", PROGRAM);
+	kt_put_clean(stderr, name);
+	fprintf(stderr, "\" is no file, no folder, and no incident of the kit; those are");
 	for (size_t i = 0; i < files.n; i++) {
 		const char *base = strrchr(files.v[i], '/') + 1;
 

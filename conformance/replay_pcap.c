@@ -9,7 +9,12 @@
 #include "lib/client/client.h"
 #include "lib/text/opt.h"
 
-enum { METADATA = 3, TIMEOUT_MS = 30000, SIZE_FIELD = 4, PATHS_SHOWN = 3 };
+enum {
+	METADATA = 3,
+	LATER = 6,               /* a target that has let a time-out go by is given that part of one */
+	TIMEOUTS_MAX = 3,        /* of a target that has answered nothing */
+	PATHS_SHOWN = 3,
+};
 
 /* X(symbol, text) */
 #define FATES(X)                                                        \
@@ -42,10 +47,13 @@ struct live {
 
 struct replay {
 	char host[256];
-	int port;
+	int port, timeout_ms;
 	struct live *lives;
 	struct cf_node_pairs nodes;
 	uint64_t counts[NFATES];
+	uint64_t answered, unanswered;   /* requests that the target answered; those whose answer did not come */
+	uint64_t timeouts;       /* of those, nothing came for too long */
+	char first_why[220];     /* what came instead of the first answer that did not come */
 	int status;              /* KT_EXIT_ENGINE: no further request is sent */
 	struct kt_err *err;
 };
@@ -56,6 +64,11 @@ static void end_live(struct live *live)
 {
 	kc_free(live->conn);
 	live->conn = NULL;
+}
+
+static int64_t deadline(const struct replay *replay)
+{
+	return kc_now_ms() + (replay->timeouts ? replay->timeout_ms / LATER : replay->timeout_ms);
 }
 
 static struct live *live_of(struct replay *replay, const struct cf_exchange *x)
@@ -73,7 +86,7 @@ static struct live *live_of(struct replay *replay, const struct cf_exchange *x)
 		return NULL;
 	}
 	live->number = x->conn->number;
-	if (kc_connect(node ? node->host : replay->host, node ? node->port : replay->port, NULL, kc_now_ms() + TIMEOUT_MS,
+	if (kc_connect(node ? node->host : replay->host, node ? node->port : replay->port, NULL, deadline(replay),
 		       &live->conn, replay->err)) {
 		free(live);
 		return NULL;
@@ -193,6 +206,19 @@ static enum fate compare(const struct cf_exchange *x, const struct kw_slice *was
 
 /* ---- one request ---- */
 
+/* A target that answers nothing at all is not waited for over and over. */
+static void note_failure(struct replay *replay, const struct kt_err *why)
+{
+	if (replay->unanswered++ == 0)
+		snprintf(replay->first_why, sizeof replay->first_why, "%.200s", why->text);
+	replay->timeouts += why->code == KT_ETIMEOUT;
+	if (replay->answered || replay->timeouts < TIMEOUTS_MAX)
+		return;
+	kt_fail(replay->err, KT_ETIMEOUT, "%d requests were sent on as many connections, none was answered: %s", TIMEOUTS_MAX,
+		why->text);
+	replay->status = KT_EXIT_ENGINE;
+}
+
 static enum fate receive(struct replay *replay, struct live *live, const struct cf_exchange *x, char *text, size_t size)
 {
 	struct kt_err why = {0};
@@ -202,11 +228,13 @@ static enum fate receive(struct replay *replay, struct live *live, const struct 
 	enum fate fate;
 	size_t n;
 
-	if (kc_read_frame(live->conn, kc_now_ms() + TIMEOUT_MS, &p, &n, &why)) {
+	if (kc_read_frame(live->conn, deadline(replay), &p, &n, &why)) {
 		snprintf(text, size, "was answered, now: %.200s", why.text);
 		end_live(live);
+		note_failure(replay, &why);
 		return DIFFERENT;
 	}
+	replay->answered++;
 	if (x->response->missing || x->response->cut || x->response->bad_size || x->fault)
 		return NOT_COMPARED;
 	kw_put_u32(&frame, (uint32_t)n);
@@ -225,15 +253,18 @@ static bool broker_ended(const struct cf_exchange *x)
 }
 
 /* Nothing was answered: the broker closed the connection, or nobody waited for an answer. */
-static enum fate expect_end(struct live *live, const struct cf_exchange *x, char *text, size_t size)
+static enum fate expect_end(const struct replay *replay, struct live *live, const struct cf_exchange *x, char *text,
+			    size_t size)
 {
 	if (!broker_ended(x))
 		return NOT_COMPARED;
-	if (kc_wait_close(live->conn, kc_now_ms() + TIMEOUT_MS / 10) != KC_OPEN && !kc_has_frame(live->conn)) {
+	if (kc_wait_close(live->conn, kc_now_ms() + replay->timeout_ms / LATER) != KC_OPEN && !kc_has_frame(live->conn)) {
 		end_live(live);
 		return SAME_FATE;
 	}
 	snprintf(text, size, "the connection was closed, now %s", kc_has_frame(live->conn) ? "there is an answer" : "it is open");
+	/* What came behind it waited for the same end. */
+	end_live(live);
 	return DIFFERENT;
 }
 
@@ -255,14 +286,14 @@ static enum fate send_request(struct replay *replay, const struct cf_exchange *x
 		snprintf(text, size, "the connection has ended already");
 		return x->response ? DIFFERENT : NOT_SENT;
 	}
-	if (kc_write(live->conn, request->bytes.p, request->bytes.n, kc_now_ms() + TIMEOUT_MS, &why)) {
+	if (kc_write(live->conn, request->bytes.p, request->bytes.n, deadline(replay), &why)) {
 		end_live(live);
 		if (!x->response && broker_ended(x))
 			return SAME_FATE;
 		snprintf(text, size, "was %s, now: %.200s", x->response ? "answered" : "taken", why.text);
 		return DIFFERENT;
 	}
-	return x->response ? receive(replay, live, x, text, size) : expect_end(live, x, text, size);
+	return x->response ? receive(replay, live, x, text, size) : expect_end(replay, live, x, text, size);
 }
 
 static void on_exchange(void *arg, const struct cf_exchange *x)
@@ -275,15 +306,18 @@ static void on_exchange(void *arg, const struct cf_exchange *x)
 	if (!x->request || replay->status)
 		return;
 	fate = send_request(replay, x, text, sizeof text);
-	if (replay->status)
+	if (replay->status && fate == NOT_SENT)
 		return;
 	replay->counts[fate]++;
 	printf("exchange %-5" PRIu64 " connection %-3" PRIu64 " %-22s %2d  %s%s%s\n", x->number, x->conn->number,
 	       name ? name : "unknown", x->version, fate_texts[fate], *text ? ": " : "", text);
+	/* Those who look on see how far it is. */
+	fflush(stdout);
 }
 
 /* ---- the whole ---- */
 
+/* The exit code. */
 static int print_summary(const struct replay *replay)
 {
 	bool first = true;
@@ -294,14 +328,18 @@ static int print_summary(const struct replay *replay)
 		first = first && !replay->counts[i];
 	}
 	printf("%s\n", first ? "no requests" : "");
+	if (replay->unanswered && !replay->answered) {
+		kt_fail(replay->err, KT_ENET, "the target answered nothing: %s", replay->first_why);
+		return KT_EXIT_ENGINE;
+	}
 	if (replay->counts[DIFFERENT])
 		return KT_EXIT_VERDICT;
 	return replay->counts[NOT_SENT] || first ? KT_EXIT_INCOMPLETE : KT_EXIT_OK;
 }
 
-int cf_replay_pcap(const struct kw_slice *file, const char *bootstrap, int port, struct kt_err *err)
+int cf_replay_pcap(const struct kw_slice *file, const char *bootstrap, int port, int timeout_ms, struct kt_err *err)
 {
-	struct replay replay = {.err = err};
+	struct replay replay = {.timeout_ms = timeout_ms, .err = err};
 	struct cf_pcap_ops ops = {on_exchange, on_ended, NULL, &replay, port};
 	struct cf_pcap_totals totals;
 	int status = KT_EXIT_USAGE;
@@ -309,7 +347,9 @@ int cf_replay_pcap(const struct kw_slice *file, const char *bootstrap, int port,
 	if (!bootstrap)
 		kt_fail(err, KT_EUSAGE, "--bootstrap-server says where to send it");
 	else if (kc_parse_address(bootstrap, replay.host, sizeof replay.host, &replay.port, err) == 0 &&
-		 cf_pcap_read(file, &ops, &totals, err) == 0 && totals.kafka == 0)
+		 cf_pcap_read(file, &ops, &totals, err) == 0 && totals.packets == 0)
+		kt_fail(err, KT_EUNKNOWN, "holds no packets");
+	else if (err->code == 0 && totals.kafka == 0)
 		kt_fail(err, KT_EUNKNOWN, "none of its %" PRIu64 " connections speaks Kafka", totals.connections);
 	if (replay.status)
 		status = replay.status;

@@ -363,10 +363,24 @@ static void show_totals(struct show *show, const struct cf_pcap_totals *totals)
 static int judge_choice(const struct show *show, const struct cf_pcap_totals *totals, struct kt_err *err)
 {
 	const struct cf_pcap_filter *filter = show->filter;
+	struct cf_inspector *inspector = show->inspector;
 
+	/* What is not there is no fault of it. */
+	if (totals->packets == 0 && counts_as_whole(filter)) {
+		snprintf(inspector->note, sizeof inspector->note, "no packets");
+		return 0;
+	}
+	if (totals->segments == 0 && totals->unread && counts_as_whole(filter)) {
+		snprintf(inspector->note, sizeof inspector->note, "no packet could be read: %s", totals->unread_text);
+		return 0;
+	}
 	if (totals->kafka == 0)
 		return kt_fail(err, KT_EUNKNOWN, "none of its %" PRIu64 " connections speaks Kafka%s", totals->connections,
 			       filter->port ? "" : "; --port says which port is the broker's");
+	if (filter->connection && show->ntalked == 0)
+		return kt_fail(err, KT_EUNKNOWN, "there is no connection %d", filter->connection);
+	if (show->shown == 0 && filter->exchange && !filter->connection && filter->api < 0)
+		return kt_fail(err, KT_EUNKNOWN, "there is no exchange %d", filter->exchange);
 	if (show->shown == 0 && (filter->connection || filter->exchange || filter->api >= 0))
 		return kt_fail(err, KT_EUNKNOWN, "there is no such exchange");
 	return 0;

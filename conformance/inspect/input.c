@@ -12,7 +12,7 @@
 #include "lib/text/file.h"
 
 /* A segment has at most FILE_MAX bytes. */
-enum { FILE_MAX = INT32_MAX, TEXT_MAX = 64 << 20, OFFSET_DIGITS = 20 };
+enum { FILE_MAX = INT32_MAX, OFFSET_DIGITS = 20 };
 
 static const char *const words[] = {
 #define CF_X(sym, word) [sym] = (word),
@@ -81,8 +81,8 @@ static bool take_line(const char *line, size_t n, bool dump, uint8_t *out, size_
 	return take_pairs(line + columns.from, (columns.to < n ? columns.to : n) - columns.from, out, size);
 }
 
-/* The bytes that a text stands for, or false when it is no such text. */
-static bool read_hex(struct cf_input *input)
+/* Puts the bytes that a text stands for in its place, unless it is no such text. 0 or KT_ENOMEM. */
+static int read_hex(struct cf_input *input, struct kt_err *err)
 {
 	const char *s = (const char *)input->bytes.p, *end = s + input->bytes.n;
 	const char *line = memchr(s, '\n', input->bytes.n);
@@ -91,21 +91,21 @@ static bool read_hex(struct cf_input *input)
 	size_t size = 0;
 
 	if (!out)
-		return false;
+		return kt_fail(err, KT_ENOMEM, "out of memory for the bytes of %zu of hex", input->bytes.n);
 	for (; s < end; s = line + 1) {
 		line = memchr(s, '\n', (size_t)(end - s));
 		if (!line)
 			line = end;
 		if (!take_line(s, (size_t)(line - s), dump, out, &size)) {
 			free(out);
-			return false;
+			return 0;
 		}
 	}
 	free(input->own);
 	input->own = out;
 	input->bytes = (struct kw_slice){out, size};
 	input->hex = true;
-	return true;
+	return 0;
 }
 
 /* Only texts get that far: a batch begins with an offset of eight bytes. */
@@ -113,7 +113,7 @@ static bool looks_like_hex(const struct kw_slice *bytes)
 {
 	size_t n = bytes->n < 64 ? bytes->n : 64;
 
-	if (bytes->n < 2 || bytes->n > TEXT_MAX)
+	if (bytes->n < 2)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!isprint(bytes->p[i]) && !isspace(bytes->p[i]))
@@ -204,7 +204,8 @@ int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
 
 	*input = (struct cf_input){.first_offset = is_snapshot(file) ? -1 : offset_of_name(file)};
 	if (stat(file, &st) == 0 && S_ISDIR(st.st_mode)) {
-		cf_path(path, sizeof path, "%s/result.json", file);
+		if (!cf_path(path, sizeof path, "%s/result.json", file) || stat(path, &st) != 0)
+			return kt_fail(err, KT_ETYPE, "is a folder without result.json: that of a failure is expected");
 		file = path;
 	}
 	if (cf_has_suffix(file, ".json")) {
@@ -217,8 +218,8 @@ int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err)
 		input->kind = CF_IN_BESIDE;
 		return 0;
 	}
-	if (!is_kept(file) && looks_like_hex(&input->bytes))
-		read_hex(input);
+	if (!is_kept(file) && looks_like_hex(&input->bytes) && read_hex(input, err))
+		return err->code;
 	input->kind = kind_of(file, &input->bytes);
 	return 0;
 }

@@ -35,6 +35,7 @@ struct cf_inspector {
 	bool incomplete;         /* bytes were not there, so that not all could be judged */
 	size_t batches, nrecords, faults;   /* seen so far */
 	char first[400];         /* the first fault in one sentence, "" = none */
+	char note[300];          /* what else the last line says, without control characters; "" = nothing */
 	/* Called now and then with the bytes that are done, NULL = not. */
 	void (*progress)(void *arg, size_t done, size_t all);
 	void *progress_arg;

@@ -371,6 +371,7 @@ static void show_area(struct entry *entry, const struct area *area)
 		kw_arena_reset(&arena);
 		if (size == 0)
 			break;
+		entry->inspector->nrecords++;
 		at += size;
 	}
 	kw_arena_fini(&arena);
@@ -418,14 +419,15 @@ static void show_batch(struct entry *entry)
 	snprintf(text, sizeof text, "offsets %" PRId64 " to %" PRId64 ", %d %s, %s, %s", batch->baseOffset,
 		 (int64_t)((uint64_t)batch->baseOffset + (uint64_t)(int64_t)batch->lastOffsetDelta), batch->count,
 		 batch->attributes & KW_A_CONTROL ? "control" : batch->count == 1 ? "record" : "records", codec_text(codec), date);
-	if (batch->count > 0)
-		entry->inspector->nrecords += (size_t)batch->count;
 	if (codec != KW_NONE && kw_codec_name(codec) && (entry->inspector->records || entry->nfaults))
 		kw_decompress(codec, batch->p + KW_B_RECORDS, batch->size - KW_B_RECORDS, KW_INFLATE_MAX, &entry->inflated, NULL);
 	cf_tree_open(&entry->inspector->tree, &place, name, text);
 	if (entry->inspector->records || entry->nfaults) {
 		show_header(entry);
 		show_records(entry);
+	} else {
+		/* Nothing is wrong, so that it is right. */
+		entry->inspector->nrecords += (size_t)batch->count;
 	}
 	show_faults(entry);
 	show_verdict(entry);

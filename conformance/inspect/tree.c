@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lib/text/err.h"
 #include "lib/wire/base64.h"
+#include "lib/wire/java_utf8.h"
 #include "lib/wire/message.h"
 
-enum { ROW = 16, ROWS_MAX = 4, TEXT_MAX = 72 };
+enum { ROW = 16, ROWS_MAX = 4, TEXT_MAX = 72, NAME = 20 };
 
 void cf_time_text(int64_t time, int per_second, char *out, size_t size)
 {
@@ -22,6 +24,20 @@ void cf_time_text(int64_t time, int per_second, char *out, size_t size)
 }
 
 /* ---- JSON ---- */
+
+/* Text that may be no UTF-8, as the name of a file: what is none of it is replaced. */
+static json_t *text_json(const char *s)
+{
+	struct kw_buf buf = {0};
+	json_t *json = json_string(s);
+
+	if (json)
+		return json;
+	kw_java_utf8_put(&buf, (const uint8_t *)s, strlen(s));
+	json = json_stringn((const char *)buf.p, buf.failed ? 0 : buf.n);
+	kw_buf_fini(&buf);
+	return json;
+}
 
 /* Begins an element of the open node's list. */
 static void comma(struct cf_tree *tree)
@@ -38,7 +54,7 @@ static json_t *place_json(const struct cf_place *place, const char *name)
 	json_t *node = json_object();
 
 	if (name)
-		json_object_set_new(node, "name", json_string(name));
+		json_object_set_new(node, "name", text_json(name));
 	if (!place->none) {
 		json_object_set_new(node, "at", json_integer((json_int_t)place->at));
 		json_object_set_new(node, "size", json_integer((json_int_t)place->size));
@@ -50,8 +66,12 @@ static json_t *place_json(const struct cf_place *place, const char *name)
 
 static void put_node(struct cf_tree *tree, json_t *node)
 {
+	char *text = json_dumps(node, JSON_COMPACT);
+
 	comma(tree);
-	json_dumpf(node, tree->out, JSON_COMPACT);
+	if (text)
+		kt_put_escaped(tree->out, text);
+	free(text);
 	json_decref(node);
 }
 
@@ -65,8 +85,13 @@ static void print_line(struct cf_tree *tree, const struct cf_place *place, const
 		snprintf(at, sizeof at, "%s%zu", place->inflated ? "~" : "", place->at);
 		snprintf(size, sizeof size, "%zu", place->size);
 	}
-	fprintf(tree->out, "%9s %7s  %*s%-*s%s%s%s\n", at, size, 2 * tree->depth, "", text ? 20 : 0, name, text ? "  " : "",
-		text ? text : "", wrong ? "   <-- wrong" : "");
+	fprintf(tree->out, "%9s %7s  %*s", at, size, 2 * tree->depth, "");
+	kt_put_clean(tree->out, name);
+	if (text) {
+		fprintf(tree->out, "%*s  ", (int)(strlen(name) < NAME ? NAME - strlen(name) : 0), "");
+		kt_put_escaped(tree->out, text);
+	}
+	fprintf(tree->out, "%s\n", wrong ? "   <-- wrong" : "");
 }
 
 void cf_tree_open(struct cf_tree *tree, const struct cf_place *place, const char *name, const char *text)
@@ -80,12 +105,15 @@ void cf_tree_open(struct cf_tree *tree, const struct cf_place *place, const char
 		char *head;
 
 		if (text)
-			json_object_set_new(node, "text", json_string(text));
+			json_object_set_new(node, "text", text_json(text));
 		head = json_dumps(node, JSON_COMPACT);
 		comma(tree);
 		/* The closing brace comes when the node is closed. */
-		if (head)
-			fprintf(tree->out, "%.*s,\"fields\":[", (int)strlen(head) - 1, head);
+		if (head) {
+			head[strlen(head) - 1] = '\0';
+			kt_put_escaped(tree->out, head);
+			fputs(",\"fields\":[", tree->out);
+		}
 		free(head);
 		json_decref(node);
 	} else {
@@ -116,7 +144,7 @@ void cf_tree_leaf(struct cf_tree *tree, const struct cf_place *place, const char
 
 		json_object_set_new(node, "value", value ? value : json_null());
 		if (text)
-			json_object_set_new(node, "text", json_string(text));
+			json_object_set_new(node, "text", text_json(text));
 		put_node(tree, node);
 		return;
 	}
@@ -172,19 +200,18 @@ static size_t cut_length(const uint8_t *p, size_t n)
 
 void cf_tree_bytes(struct cf_tree *tree, const struct cf_place *place, const char *name, struct kw_bytes bytes, bool wrong)
 {
-	size_t n = bytes.n < 0 ? 0 : (size_t)bytes.n, cut = tree->full || tree->json ? n : cut_length(bytes.p, n);
+	size_t n = bytes.n < 0 ? 0 : (size_t)bytes.n, cut = tree->full ? n : cut_length(bytes.p, n);
 	json_t *value = bytes.n < 0 ? json_null() : bytes_json(bytes.p, cut);
 	char *text = NULL, more[48] = "", *line = NULL;
 
-	if (!tree->json) {
+	if (cut < n)
+		snprintf(more, sizeof more, "... (%zu bytes)", n);
+	if (cut < n || !tree->json)
 		text = json_is_object(value) ? strdup(json_string_value(json_object_get(value, "hex")))
 					     : json_dumps(value, JSON_ENCODE_ANY);
-		if (cut < n)
-			snprintf(more, sizeof more, "... (%zu bytes)", n);
-		if (!text || asprintf(&line, "%s%s", text, more) < 0)
-			line = NULL;
-		free(text);
-	}
+	if (text && asprintf(&line, "%s%s", text, more) < 0)
+		line = NULL;
+	free(text);
 	cf_tree_leaf(tree, place, name, value, line, wrong);
 	free(line);
 }
@@ -229,13 +256,15 @@ void cf_tree_fault(struct cf_tree *tree, const struct cf_place *place, const str
 	if (tree->json) {
 		json_t *node = place_json(place, NULL);
 
-		json_object_set_new(node, "fault", json_string(sentence));
+		json_object_set_new(node, "fault", text_json(sentence));
 		if (code)
 			json_object_update_new(node, json_pack("{s:i, s:s}", "errorCode", code, "error", kw_error_name(code)));
 		put_node(tree, node);
 		return;
 	}
-	fprintf(tree->out, "%*swrong: %s\n", 2 * tree->depth, "", sentence);
+	fprintf(tree->out, "%*swrong: ", 2 * tree->depth, "");
+	kt_put_clean(tree->out, sentence);
+	fputc('\n', tree->out);
 	if (bytes && !place->none)
 		print_bytes(tree, place, bytes);
 }

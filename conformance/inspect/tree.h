@@ -35,7 +35,7 @@ void cf_tree_close(struct cf_tree *tree);
 /* A node without; value is taken, text is for people and may be NULL: then it is the value. `wrong` marks it. */
 void cf_tree_leaf(struct cf_tree *tree, const struct cf_place *place, const char *name, json_t *value, const char *text,
 		  bool wrong);
-/* Bytes: null, text in quotes or hex, cut unless full. */
+/* Bytes: null, text in quotes or hex, cut unless full; JSON has the text of those that are cut, which says how many they are. */
 void cf_tree_bytes(struct cf_tree *tree, const struct cf_place *place, const char *name, struct kw_bytes bytes, bool wrong);
 /* What is wrong, with the bytes around it and a line below those that are meant. bytes are those that place counts in, or
  * NULL. code is a Kafka error code, 0 = none. */

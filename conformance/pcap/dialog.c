@@ -220,8 +220,10 @@ static void on_request(struct cf_dialog *dialog, const struct cf_frame *frame)
 		request_free(request);
 	} else {
 		/* Of a capture without answers not all requests are kept to its end. */
-		if (dialog->nwaiting == WAITING_MAX)
+		if (dialog->nwaiting == WAITING_MAX) {
+			dialog->gave_up = true;
 			answer_left_out(dialog);
+		}
 		*dialog->last = request;
 		dialog->last = &request->next;
 		dialog->nwaiting++;
@@ -266,16 +268,23 @@ static bool has_holes(const struct cf_dialog *dialog, int side)
 	return dialog->conn->missing[side] > 0 || dialog->frames[side].skipped > 0;
 }
 
+static const char *why_alone(const struct cf_dialog *dialog)
+{
+	if (dialog->gave_up)
+		return "its request was not captured, or was the oldest of too many without an answer";
+	return "its request was not captured";
+}
+
 static void on_response(struct cf_dialog *dialog, const struct cf_frame *response)
 {
 	struct cf_request **place = find_request(dialog, response), *request;
-	bool complete = dialog->conn->opened && !has_holes(dialog, dialog->client);
+	bool complete = dialog->conn->opened && !has_holes(dialog, dialog->client) && !dialog->gave_up;
 	const char *fault = frame_fault(dialog, response);
 
 	if (!place) {
 		if (!fault && complete && !response->cut)
 			fault = "answers no request: none with its correlation id waits";
-		tell(dialog, NULL, response, -1, fault, complete ? frame_remark(dialog, response) : "its request was not captured");
+		tell(dialog, NULL, response, -1, fault, complete ? frame_remark(dialog, response) : why_alone(dialog));
 		return;
 	}
 	/* Answers come in the order of the requests; those in front may have had theirs in what is missing. */

@@ -31,6 +31,7 @@ struct cf_dialog {
 	struct cf_dialog_side sides[2];
 	struct cf_request *first, **last;   /* requests without an answer so far */
 	size_t nwaiting;                 /* of them */
+	bool gave_up;                    /* on one of them, since there were too many */
 	bool tokens;                     /* SaslHandshake v0 was answered: what has no header is a token */
 	uint64_t exchanges;
 };

@@ -5,7 +5,7 @@
 
 #include "conformance/pcap/dialog.h"
 
-enum { PROGRESS_STEP = 16 << 20 };
+enum { PROGRESS_STEP = 16 << 20, SECOND_US = 1000000 };
 
 struct reader {
 	struct cf_dialogs dialogs;
@@ -20,6 +20,7 @@ bool cf_is_pcap(const struct kw_slice *file)
 	static const uint32_t magics[] = {
 		0xa1b2c3d4, 0xd4c3b2a1,   /* microseconds, of either order of bytes */
 		0xa1b23c4d, 0x4d3cb2a1,   /* nanoseconds */
+		0xa1b2cd34, 0x34cdb2a1,   /* each packet with the index of its interface, of old Linux */
 		0x0a0d0d0a,               /* pcapng */
 	};
 
@@ -93,10 +94,21 @@ static void forget(struct reader *reader)
 
 /* ---- packets ---- */
 
+/* Since 1970. A file may say any time; differences of two must not overflow. */
+static int64_t time_us(const struct pcap_pkthdr *head)
+{
+	const int64_t most = INT64_MAX / 4;
+	int64_t seconds = head->ts.tv_sec;
+
+	if (seconds > most / SECOND_US || seconds < -most / SECOND_US)
+		return seconds < 0 ? -most : most;
+	return seconds * SECOND_US + head->ts.tv_usec;
+}
+
 static int add_packet(struct reader *reader, int link, const struct pcap_pkthdr *head, const uint8_t *p, size_t offset)
 {
 	struct cf_pcap_totals *totals = reader->totals;
-	struct kw_tcp_at at = {++totals->packets, (int64_t)head->ts.tv_sec * 1000000 + head->ts.tv_usec};
+	struct kw_tcp_at at = {++totals->packets, time_us(head)};
 	struct kw_segment segment;
 	struct kt_err why = {0};
 	int got = kw_packet_read(link, p, head->caplen, head->len, &segment, &why);
@@ -110,13 +122,19 @@ static int add_packet(struct reader *reader, int link, const struct pcap_pkthdr 
 	return kw_tcp_add(reader->tcp, &segment, &at);
 }
 
+/* libpcap found the end of the file. The numbers that it says then count what it did not have yet. */
+static bool is_cut(const char *why)
+{
+	return strncmp(why, "truncated dump file", 19) == 0;
+}
+
 /* What libpcap says where it cannot read on; that the file ends inside of a packet is none of it. */
 static int judge_failure(struct reader *reader, const char *why, size_t offset, struct kt_err *err)
 {
 	struct cf_pcap_totals *totals = reader->totals;
 	unsigned long long next = totals->packets + 1;
 
-	if (strncmp(why, "truncated dump file", 19) != 0)
+	if (!is_cut(why))
 		return kt_fail(err, KT_ESYNTAX, "packet %llu, at byte %zu: %s", next, offset, why);
 	totals->truncated = true;
 	snprintf(totals->truncated_text, sizeof totals->truncated_text,
@@ -168,7 +186,10 @@ int cf_pcap_read(const struct kw_slice *file, const struct cf_pcap_ops *ops, str
 	}
 	pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_MICRO, why);
 	if (!pcap) {
-		kt_fail(&local, KT_ESYNTAX, "the head of the capture cannot be read: %s", why);
+		if (is_cut(why))
+			kt_fail(&local, KT_ESYNTAX, "the file has %zu bytes, and ends inside of the capture's head", file->n);
+		else
+			kt_fail(&local, KT_ESYNTAX, "the head of the capture cannot be read: %s", why);
 		goto out;
 	}
 	read_packets(&reader, pcap, &local);

@@ -19,7 +19,7 @@ expect() {
 	got=$?
 	if [ "$got" = "$code" ]; then ok "$what"; else bad "$what: exit code $got, not $code"; fi
 }
-says() { if grep -qE -- "$1" "$dir/log"; then ok "it says $1"; else bad "it does not say $1"; fi; }
+says() { if grep -aqE -- "$1" "$dir/log"; then ok "it says $1"; else bad "it does not say $1"; fi; }
 # The bytes that hex stands for.
 unhex() { tr -d ' \n' | tr a-f A-F | basenc --base16 -d; }
 # tree NAME: what was said is what is expected.
@@ -277,6 +277,58 @@ says 'is no capture of a network'
 
 # What cannot be read.
 expect 2 'no file' "$dir/nothing"
+expect 2 'a folder that is of no failure' "$dir"
+says 'is a folder without result.json: that of a failure is expected$'
+"$build/conformance" replay "$dir" -b 127.0.0.1:1 >"$dir/log" 2>&1
+says 'is a folder without result.json: that of a failure is expected$'
+for option in --stored --produced --request '--response Fetch:12'; do
+	# shellcheck disable=SC2086
+	expect 2 "a capture as $option" $option "$dir/capture.pcap"
+	says 'is a capture of a network: --request, --response, --stored and --produced are for others$'
+done
+
+# Names that a terminal would obey, or that are no UTF-8.
+name=$dir/$'a\033[31m\nb\302\233\377'
+cp "$dir/request.hex" "$name"
+expect 0 'a name with control characters' "$name"
+says 'a\?\[31m\?b\?'
+if LC_ALL=C grep -q $'[\033\233]' "$dir/log"; then bad 'control characters'; else ok 'no control characters'; fi
+expect 2 'and no file' "$name.no"
+says '/a\?\[31m\?b\?'
+says ': cannot be opened: No such file'
+"$build/conformance" inspect --json "$name" "$name.no" >"$dir/json" 2>/dev/null
+if [ "$(jq -s -a -c 'map([(.name | split("/")[-1][-6:]), .fields[-1].name])' "$dir/json")" = \
+	'[["1m\nb\u009b\ufffd","frame"],["b\u009b\ufffd.no","error"]]' ]; then
+	ok 'a document for each'
+else
+	cp "$dir/json" "$dir/log"
+	bad 'no document for each'
+fi
+
+# Contents that it would obey, and long ones.
+jq -n '{batches: [{records: [{key: "a\u007f\u009b\u202eb", value: ("x" * 5000)}]}]}' >"$dir/contents.json"
+expect 0 'a key with control characters' "$dir/contents.json"
+says '"a\\u007f\\u009b\\u202eb"$'
+says '"x{72}"\.\.\. \(5000 bytes\)$'
+"$build/conformance" inspect --json "$dir/contents.json" >"$dir/log"
+says '"a\\u007f\\u009b\\u202eb"'
+says '"value":"x{72}","text":"."x{72}."\.\.\. \(5000 bytes\)"'
+"$build/conformance" inspect --json --full "$dir/contents.json" >"$dir/log"
+if [ "$(jq -r '.. | objects | select(.name == "value").value | length' "$dir/log")" = 5000 ]; then
+	ok 'whole'
+else
+	bad 'not whole'
+fi
+
+# A count that is not so.
+printf '\x7f\xff\xff\xff' | dd of="$dir/batch" bs=1 seek=57 conv=notrunc status=none
+expect 1 'a count of many' --brief "$dir/batch"
+says '1 batch, 5 records, '
+# Hex of more than a buffer may have had before: zeros, which are no request.
+yes '00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00' | head -n 1450000 >"$dir/large.hex"
+expect 1 'large hex' --stored --brief "$dir/large.hex"
+says 'record batches, as hex$'
+rm "$dir/large.hex"
 expect 2 'no file that it knows' Makefile
 says 'neither batches nor a request'
 expect 2 'a document without bytes' conformance/requirements/frames.json

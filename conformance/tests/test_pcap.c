@@ -444,6 +444,12 @@ static void some_of_it(void **state)
 	says("wrong: byte 16 of topics");
 	assert_null(strstr(text, "ApiVersions"));
 	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .exchange = 99}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "there is no exchange 99");
+	err = (struct kt_err){0};
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .connection = 99}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_string_equal(err.text, "there is no connection 99");
+	err = (struct kt_err){0};
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = 3, .exchange = 1}, false, &inspector, &err), KT_EUNKNOWN);
 	assert_string_equal(err.text, "there is no such exchange");
 	err = (struct kt_err){0};
 	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .port = 77}, false, &inspector, &err), KT_EUNKNOWN);
@@ -515,6 +521,77 @@ static void files_that_are_wrong(void **state)
 	assert_string_equal(totals.unread_text, "packet 1, which ends at byte 80: no IPv4 head, where one should be");
 }
 
+static void no_packets(void **state)
+{
+	struct cf_pcap_filter filter = {.api = -1};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+
+	(void)state;
+	capture_begin(&capture);
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	assert_string_equal(inspector.note, "no packets");
+	assert_false(inspector.incomplete);
+	/* One that is of no IP, and no other. */
+	capture_connect(&capture, 40000, false);
+	client("00");
+	capture.file.p[KW_PCAP_HEAD + 16] = 0x55;
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	assert_string_equal(inspector.note,
+			    "no packet could be read: packet 1, which ends at byte 81: no IPv4 head, where one should be");
+	assert_true(inspector.incomplete);
+	capture.file.n = 10;
+	assert_int_equal(show(&filter, false, &inspector, &err), KT_ESYNTAX);
+	assert_string_equal(err.text, "the file has 10 bytes, and ends inside of the capture's head");
+}
+
+/* Eight bytes more in front of each packet: interface, protocol, type. */
+static void patched_for_linux(void **state)
+{
+	struct kw_buf out = {0};
+	char wanted[sizeof told];
+
+	(void)state;
+	make_all();
+	assert_int_equal(read_as(0, NULL), 0);
+	memcpy(wanted, told, sizeof told);
+	kw_put(&out, capture.file.p, KW_PCAP_HEAD);
+	kw_wr32(out.p, 0xa1b2cd34);
+	for (size_t at = KW_PCAP_HEAD, size; at < capture.file.n; at += 16 + size) {
+		size = kw_rd32(capture.file.p + at + 8);
+		kw_put(&out, capture.file.p + at, 16);
+		kw_put(&out, "\0\0\0\1\0\10\0\0", 8);
+		kw_put(&out, capture.file.p + at + 16, size);
+	}
+	kw_buf_fini(&capture.file);
+	capture.file = out;
+	is_read(wanted);
+}
+
+/* A client that does not wait for answers: what it is told late is not wrong. */
+static void very_many_at_once(void **state)
+{
+	struct cf_pcap_filter filter = {.api = -1, .brief = true};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+	char hex[100];
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 1002; i++) {
+		snprintf(hex, sizeof hex, "00000010 0003 0001 %08x " ME "00000000", i);
+		client(hex);
+	}
+	for (int i = 0; i < 1002; i++) {
+		snprintf(hex, sizeof hex, "00000010 %08x 00000000 ffffffff 00000000", i);
+		broker(hex);
+	}
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	assert_int_equal(inspector.faults, 0);
+	says("Metadata 1, 20 bytes, answered after 1.002000 s with 20 bytes");
+	says("its request was not captured, or was the oldest of too many without an answer");
+}
+
 /* The same packets in the blocks of pcapng: section, interface, packets. */
 static void put_block(struct kw_buf *out, uint32_t type, const void *p, size_t n)
 {
@@ -527,37 +604,63 @@ static void put_block(struct kw_buf *out, uint32_t type, const void *p, size_t n
 	kw_put_u32(out, (uint32_t)(padded + 12));
 }
 
-static void pcapng(void **state)
+/* The capture at hand, of an interface that is described so. */
+static void make_pcapng(const uint8_t *interface, size_t n)
 {
 	static const uint8_t section[16] = {0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255};
-	static const uint8_t interface[8] = {0, KW_LINK_RAW, 0, 0, 0, 4, 0, 0};
 	struct kw_buf out = {0};
+
+	put_block(&out, 0x0a0d0d0a, section, sizeof section);
+	put_block(&out, 1, interface, n);
+	for (size_t at = KW_PCAP_HEAD; at < capture.file.n;) {
+		const uint8_t *record = capture.file.p + at;
+		size_t size = kw_rd32(record + 8);
+		uint64_t time = (uint64_t)kw_rd32(record) * 1000000 + kw_rd32(record + 4);
+		struct kw_buf packet = {0};
+
+		kw_put_u32(&packet, 0);
+		kw_put_u64(&packet, time);
+		kw_put_u32(&packet, (uint32_t)size);
+		kw_put_u32(&packet, (uint32_t)size);
+		kw_put(&packet, record + 16, size);
+		put_block(&out, 6, packet.p, packet.n);
+		kw_buf_fini(&packet);
+		at += 16 + size;
+	}
+	kw_buf_fini(&capture.file);
+	capture.file = out;
+}
+
+static void pcapng(void **state)
+{
+	static const uint8_t interface[8] = {0, KW_LINK_RAW, 0, 0, 0, 4, 0, 0};
 	char wanted[sizeof told];
 
 	(void)state;
 	make_all();
 	assert_int_equal(read_as(0, NULL), 0);
 	memcpy(wanted, told, sizeof told);
-	put_block(&out, 0x0a0d0d0a, section, sizeof section);
-	put_block(&out, 1, interface, sizeof interface);
-	for (size_t at = KW_PCAP_HEAD; at < capture.file.n;) {
-		const uint8_t *record = capture.file.p + at;
-		size_t n = kw_rd32(record + 8);
-		uint64_t time = (uint64_t)kw_rd32(record) * 1000000 + kw_rd32(record + 4);
-		struct kw_buf packet = {0};
-
-		kw_put_u32(&packet, 0);
-		kw_put_u64(&packet, time);
-		kw_put_u32(&packet, (uint32_t)n);
-		kw_put_u32(&packet, (uint32_t)n);
-		kw_put(&packet, record + 16, n);
-		put_block(&out, 6, packet.p, packet.n);
-		kw_buf_fini(&packet);
-		at += 16 + n;
-	}
-	kw_buf_fini(&capture.file);
-	capture.file = out;
+	make_pcapng(interface, sizeof interface);
 	is_read(wanted);
+}
+
+/* 2^63 seconds before 1970. */
+static void times_out_of_range(void **state)
+{
+	static const uint8_t interface[24] = {0, KW_LINK_RAW, 0, 0, 0, 4, 0, 0, 0, 14, 0, 8, 0x80};
+	struct cf_pcap_filter filter = {.api = -1};
+	struct cf_inspector inspector;
+	struct kt_err err = {0};
+
+	(void)state;
+	make_all();
+	make_pcapng(interface, sizeof interface);
+	assert_int_equal(show(&filter, true, &inspector, &err), 0);
+	says("\"timeUs\",\"value\":-2305843009213693951}");
+	says("\"answeredAfterUs\",\"value\":0}");
+	assert_int_equal(show(&filter, false, &inspector, &err), 0);
+	says("connection 1, 0.000000 s, ");
+	says("no date");
 }
 
 static int give_back(void **state)
@@ -588,7 +691,11 @@ int main(void)
 		cmocka_unit_test(shown_as_json),
 		cmocka_unit_test(files_cut_at_every_byte),
 		cmocka_unit_test(files_that_are_wrong),
+		cmocka_unit_test(very_many_at_once),
+		cmocka_unit_test(no_packets),
+		cmocka_unit_test(patched_for_linux),
 		cmocka_unit_test(pcapng),
+		cmocka_unit_test(times_out_of_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, give_back);

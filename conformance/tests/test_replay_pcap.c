@@ -30,12 +30,11 @@ static void capture_request(bool acks)
 	free(frame);
 }
 
-static int replay(void)
+static struct kt_err err;
+
+static int replay_to(const struct peer_step *const *scripts, int timeout_ms)
 {
-	static const struct peer_step breaks_off[] = {{PEER_READ_SOME, NULL, 100}, {PEER_RESET, NULL, 0}};
-	static const struct peer_step *const scripts[] = {breaks_off, NULL};
 	struct kw_slice file = {capture.file.p, capture.file.n};
-	struct kt_err err = {0};
 	struct peer peer;
 	char target[40];
 	int status;
@@ -44,10 +43,19 @@ static int replay(void)
 	peer_listen(&peer);
 	peer_start(&peer, scripts);
 	snprintf(target, sizeof target, "127.0.0.1:%d", peer.port);
-	status = cf_replay_pcap(&file, target, 0, &err);
+	err = (struct kt_err){0};
+	status = cf_replay_pcap(&file, target, 0, timeout_ms, &err);
 	peer_join(&peer);
 	peer_fini(&peer);
 	return status;
+}
+
+static int replay(void)
+{
+	static const struct peer_step breaks_off[] = {{PEER_READ_SOME, NULL, 100}, {PEER_RESET, NULL, 0}};
+	static const struct peer_step *const scripts[] = {breaks_off, NULL};
+
+	return replay_to(scripts, 30000);
 }
 
 /* acks=0: nothing was answered, and the connection went on. */
@@ -79,6 +87,77 @@ static void a_connection_that_the_client_closed(void **state)
 	assert_int_equal(replay(), KT_EXIT_VERDICT);
 }
 
+/* Two requests and their answers on each of some connections. */
+static void capture_connections(int n)
+{
+	capture_begin(&capture);
+	for (int i = 0; i < n; i++) {
+		capture_connect(&capture, 40000 + i, true);
+		for (int k = 0; k < 2; k++) {
+			capture_say(&capture, true, "00000010 0003 0001 00000002 00026d65 00000000");
+			capture_say(&capture, false, "00000010 00000002 00000000 ffffffff 00000000");
+		}
+		capture_close(&capture, true);
+	}
+}
+
+/* One request on each of three connections, whatever else was recorded. */
+static void a_target_that_answers_nothing(void **state)
+{
+	static const struct peer_step stalls[] = {{PEER_READ, NULL, 0}, {PEER_READ_END, NULL, 0}, {PEER_END, NULL, 0}};
+	static const struct peer_step *const scripts[] = {stalls, stalls, stalls, NULL};
+
+	(void)state;
+	capture_connections(20);
+	assert_int_equal(replay_to(scripts, 300), KT_EXIT_ENGINE);
+	assert_int_equal(err.code, KT_ETIMEOUT);
+	assert_int_equal(strncmp(err.text, "3 requests were sent on as many connections, none was answered: ", 63), 0);
+}
+
+static void a_target_that_closes_or_sends_garbage(void **state)
+{
+	static const struct peer_step closes[] = {{PEER_READ, NULL, 0}, {PEER_CLOSE, NULL, 0}, {PEER_END, NULL, 0}};
+	static const struct peer_step babbles[] = {{PEER_READ, NULL, 0}, {PEER_SEND, PEER_BYTES("HTTP/1.1 400 Bad Request")},
+						   {PEER_END, NULL, 0}};
+	static const struct peer_step *const scripts[] = {closes, babbles, NULL};
+
+	(void)state;
+	capture_connections(2);
+	assert_int_equal(replay_to(scripts, 30000), KT_EXIT_ENGINE);
+	assert_int_equal(strncmp(err.text, "the target answered nothing: ", 29), 0);
+}
+
+/* One that has answered is worth waiting for, a little. */
+static void a_target_that_falls_silent(void **state)
+{
+	static const struct peer_step stalls[] = {{PEER_READ, NULL, 0}, {PEER_READ_END, NULL, 0}, {PEER_END, NULL, 0}};
+	static const struct peer_step answers[] = {
+		{PEER_READ, NULL, 0},
+		{PEER_ANSWER, PEER_BYTES("\0\0\0\0\xff\xff\xff\xff\0\0\0\0")},
+		{PEER_READ, NULL, 0},
+		{PEER_READ_END, NULL, 0},
+		{PEER_END, NULL, 0},
+	};
+	static const struct peer_step *const scripts[] = {answers, stalls, stalls, NULL};
+
+	(void)state;
+	capture_connections(3);
+	assert_int_equal(replay_to(scripts, 600), KT_EXIT_VERDICT);
+	assert_int_equal(err.code, 0);
+}
+
+static void no_packets(void **state)
+{
+	struct kw_slice file;
+
+	(void)state;
+	capture_begin(&capture);
+	file = (struct kw_slice){capture.file.p, capture.file.n};
+	err = (struct kt_err){0};
+	assert_int_equal(cf_replay_pcap(&file, "127.0.0.1:1", 0, 60, &err), KT_EXIT_USAGE);
+	assert_string_equal(err.text, "holds no packets");
+}
+
 static int give_back(void **state)
 {
 	(void)state;
@@ -92,6 +171,10 @@ int main(void)
 		cmocka_unit_test(a_connection_that_stayed_open),
 		cmocka_unit_test(a_connection_that_the_broker_reset),
 		cmocka_unit_test(a_connection_that_the_client_closed),
+		cmocka_unit_test(a_target_that_answers_nothing),
+		cmocka_unit_test(a_target_that_closes_or_sends_garbage),
+		cmocka_unit_test(a_target_that_falls_silent),
+		cmocka_unit_test(no_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, give_back);

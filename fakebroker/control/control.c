@@ -10,7 +10,8 @@
 
 #include "fakebroker/control/tasks.h"
 
-enum { MAX_BODY = 16 * 1024 * 1024, TIMEOUT_S = 60 };
+/* libevent reads no further than MAX_READ, and answers in HTML then. */
+enum { MAX_BODY = 16 * 1024 * 1024, MAX_READ = 2 * MAX_BODY, TIMEOUT_S = 60 };
 
 /* A POST /v1/wait that is not answered yet. */
 struct waiter {
@@ -201,12 +202,17 @@ static bool read_ask(struct evhttp_request *http, struct fb_ask *ask, struct fb_
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(http);
 	const char *path = evhttp_uri_get_path(uri), *query = evhttp_uri_get_query(uri);
 	struct kt_err err = {0};
+	size_t n = 0;
 	char line[1024];
 
 	ask->method = method_of(http);
-	ask->path = path ? evhttp_uridecode(path, 0, NULL) : NULL;
-	if (!ask->path)
+	ask->path = path ? evhttp_uridecode(path, 0, &n) : NULL;
+	if (evbuffer_get_length(evhttp_request_get_input_buffer(http)) > MAX_BODY)
+		fb_answer_error(answer, 413, "a body has at most %d bytes", MAX_BODY);
+	else if (!ask->path)
 		fb_answer_error(answer, 400, "the path cannot be read");
+	else if (strlen(ask->path) != n)
+		fb_answer_error(answer, 400, "the path has a NUL");
 	else if (query && evhttp_parse_query_str(query, ask->params) < 0)
 		fb_answer_error(answer, 400, "the query cannot be read: NAME=VALUE&... is expected");
 	else if (read_body(http, &ask->body, &err) < 0)
@@ -293,7 +299,7 @@ int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struc
 	if (!control->http || !control->stop || !control->recorded || fb_tasks_init(&control->tasks, control->base, finish))
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	allow_methods(control->http);
-	evhttp_set_max_body_size(control->http, MAX_BODY);
+	evhttp_set_max_body_size(control->http, MAX_READ);
 	evhttp_set_max_headers_size(control->http, 64 * 1024);
 	evhttp_set_timeout(control->http, TIMEOUT_S);
 	evhttp_set_gencb(control->http, on_request, control);

@@ -75,6 +75,8 @@ static int read_config(const struct fb_ask *ask, struct fb_static_change **chang
 			struct fb_static_change *change = &(*changes)[(*n)++];
 			const char *value = NULL;
 
+			if (!*name)
+				kt_obj_fail(&config, name, KT_ERANGE, "a configuration has a name");
 			change->name = kw_str(name);
 			if (!json_is_null(json_object_get(config.json, name)))
 				kt_obj_str(&config, name, &value);
@@ -104,18 +106,23 @@ void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *
 	const char *slash = strchr(rest, '/');
 	struct fb_node *node = NULL;
 	char digits[12] = "";
+	struct kt_err err = {0};
 	int64_t id;
 
 	if (slash && slash - rest < (ptrdiff_t)sizeof digits)
 		snprintf(digits, sizeof digits, "%.*s", (int)(slash - rest), rest);
 	if (kt_parse_int(digits, 0, INT32_MAX, &id, NULL) == 0)
 		node = fb_cluster_node(ask->cluster, (int32_t)id);
-	if (!node || (strcmp(slash, "/stop") != 0 && strcmp(slash, "/start") != 0))
-		fb_answer_error(answer, 404, "there is no node %s; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected", rest);
-	else if (node->controller)
-		fb_answer_error(answer, 400, "node %d is the controller, which runs always", node->id);
-	else if (strcmp(slash, "/stop") == 0)
+	if (!slash || (strcmp(slash, "/stop") != 0 && strcmp(slash, "/start") != 0)) {
+		fb_answer_error(answer, 404, "there is no path %s; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected", ask->path);
+	} else if (!node) {
+		fb_answer_error(answer, 404, "there is no node \"%.*s\"", (int)(slash - rest), rest);
+	} else if (node->controller) {
+		kt_fail(&err, KT_EUSAGE, "node %d is the controller, which runs always", node->id);
+		refuse(answer, &err);
+	} else if (strcmp(slash, "/stop") == 0) {
 		stop(ask, node, answer);
-	else
+	} else {
 		start(ask, node, answer);
+	}
 }

@@ -213,16 +213,20 @@ static void wrong_questions_are_answered(void **state)
 {
 	(void)state;
 	http_error(&run, 404, "POST", "/v1/nodes/9/stop", NULL,
-		   "there is no node 9/stop; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
+		   "there is no node \"9\"");
+	http_error(&run, 404, "POST", "/v1/nodes/0/stop", NULL, "there is no node \"0\"");
+	http_error(&run, 404, "POST", "/v1/nodes/4294967297/stop", NULL, "there is no node \"4294967297\"");
 	http_error(&run, 404, "POST", "/v1/nodes/2/halt", NULL,
-		   "there is no node 2/halt; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
+		   "there is no path /v1/nodes/2/halt; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
 	http_error(&run, 404, "POST", "/v1/nodes/2", NULL,
-		   "there is no node 2; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
-	http_error(&run, 400, "POST", "/v1/nodes/1000/stop", NULL, "node 1000 is the controller, which runs always");
+		   "there is no path /v1/nodes/2; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
+	refused(409, "state", "/v1/nodes/1000/stop", NULL, "node 1000 is the controller, which runs always");
 	refused(409, "state", "/v1/nodes/2/start", NULL, "broker 2 runs");
 	http_error(&run, 400, "POST", "/v1/nodes/2/stop", "{}", "/v1/nodes/2/stop takes no body");
 	post(200, "/v1/nodes/2/stop", NULL);
 	refused(409, "state", "/v1/nodes/2/stop", NULL, "broker 2 is stopped already");
+	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"\": \"x\"}}",
+		   "body:1: $.config[\"\"]: a configuration has a name");
 	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"confg\": {}}",
 		   "body:1: $.confg: unknown member \"confg\"; did you mean \"config\"?");
 	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": 5}}",

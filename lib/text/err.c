@@ -21,30 +21,53 @@ static size_t sequence(unsigned char c)
 	return c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 0;
 }
 
-/* Bytes of the control character that s begins with (U+0000 to 1F, 7F to 9F), 0 if it is none. */
-static size_t control(const char *s)
+size_t kt_control(const char *s, unsigned *character)
 {
-	unsigned char c = (unsigned char)s[0], follow = c ? (unsigned char)s[1] : 0;
+	unsigned char c = (unsigned char)s[0], second = c ? (unsigned char)s[1] : 0;
+	unsigned last = second ? (unsigned char)s[2] : 0;
 
+	*character = c;
 	if (c < 0x20 || c == 0x7f)
 		return 1;
-	return c == 0xc2 && follow >= 0x80 && follow < 0xa0 ? 2 : 0;
+	*character = second;
+	if (c == 0xc2)
+		return second >= 0x80 && second < 0xa0 ? 2 : 0;
+	if (c != 0xe2)
+		return 0;
+	*character = 0x2000 | (second & 0x3fU) << 6 | (last & 0x3f);
+	return (second == 0x80 && last >= 0xaa && last <= 0xae) || (second == 0x81 && last >= 0xa6 && last <= 0xa9) ? 3 : 0;
 }
 
 void kt_put_clean(FILE *f, const char *s)
 {
+	unsigned character;
+
 	for (size_t n; *s; s += n ? n : 1) {
-		n = control(s);
+		n = kt_control(s, &character);
 		fputc(n ? '?' : *s, f);
+	}
+}
+
+void kt_put_escaped(FILE *f, const char *s)
+{
+	unsigned character;
+
+	for (size_t n; *s; s += n ? n : 1) {
+		n = kt_control(s, &character);
+		if (n)
+			fprintf(f, "\\u%04x", character);
+		else
+			fputc(*s, f);
 	}
 }
 
 void kt_clean(char *s)
 {
 	size_t n = strlen(s), lead = n;
+	unsigned character;
 
 	for (size_t i = 0; i < n; i++)
-		memset(s + i, '?', control(s + i));
+		memset(s + i, '?', kt_control(s + i, &character));
 	while (lead > 0 && n - lead < 3 && sequence((unsigned char)s[lead - 1]) == 0)
 		lead--;
 	if (lead > 0 && lead - 1 + sequence((unsigned char)s[lead - 1]) > n)
@@ -81,5 +104,6 @@ const char *kt_err_line(const struct kt_err *err, char *buf, size_t size)
 		snprintf(where, sizeof where, " (at byte %zu)", err->offset);
 	snprintf(buf, size, "%s%s%s%s%s%s%s", err->file, line, err->file[0] || line[0] ? ": " : "",
 		 err->path, err->path[0] ? ": " : "", err->text[0] ? err->text : kt_strerror(err->code), where);
+	kt_clean(buf);
 	return buf;
 }

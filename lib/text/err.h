@@ -55,13 +55,19 @@ const char *kt_strerror(int code);
 int kt_fail(struct kt_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
-/* Replaces control characters (U+0000 to 1F, 7F to 9F) by question marks and drops a UTF-8 sequence that was cut off at
+/* Bytes of the control character that s begins with, which is stored, or 0 if it is none. They are U+0000 to 1F and 7F to 9F,
+ * and those by which text changes its direction, so that it reads as what it is not: U+202A to 202E, 2066 to 2069. */
+size_t kt_control(const char *s, unsigned *character);
+/* Replaces control characters by question marks and drops a UTF-8 sequence that was cut off at
  * the end: for text that quotes input and went through a buffer of fixed size. */
 void kt_clean(char *s);
 /* Writes s with its control characters replaced as kt_clean() does: for foreign text on a terminal. */
 void kt_put_clean(FILE *f, const char *s);
+/* The same with \u and four digits for each, so that JSON stays what it was. */
+void kt_put_escaped(FILE *f, const char *s);
 
-/* Puts err into one line: "path: text (at byte 17)", "line 3: path: text" or "file:3: path: text". Returns buf. */
+/* Puts err into one line: "path: text (at byte 17)", "line 3: path: text" or "file:3: path: text", without control
+ * characters: file names may have them, too. Returns buf. */
 const char *kt_err_line(const struct kt_err *err, char *buf, size_t size);
 
 #endif

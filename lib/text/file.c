@@ -1,21 +1,37 @@
 #include "lib/text/file.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FIRST = 16384 };
 
-/* Reads f to its end into a buffer that grows with what arrives. */
+static int too_large(size_t max, struct kt_err *err)
+{
+	return kt_fail(err, KT_ELIMIT, "larger than the limit of %zu bytes", max);
+}
+
+/* Reads f to its end into a buffer that grows with what arrives: to what a file has, else to what shows that it is too much. */
 static int read_all(FILE *f, size_t max, char **text, size_t *n, struct kt_err *err)
 {
-	size_t cap = 0, got;
+	size_t cap = 0, got, first = FIRST;
+	struct stat st;
 	char *grown;
 
+	if (fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+		if ((uintmax_t)st.st_size > max)
+			return too_large(max, err);
+		/* The NUL, and a byte by which the end shows. */
+		first = (size_t)st.st_size + 2;
+	}
 	do {
 		if (*n + 1 >= cap) {
-			cap = cap ? cap * 2 : FIRST;
+			cap = cap ? cap * 2 : first;
+			if (cap - 2 > max)
+				cap = max + 2;
 			grown = realloc(*text, cap);
 			if (!grown)
 				return kt_fail(err, KT_ENOMEM, "out of memory at %zu bytes", *n);
@@ -24,7 +40,7 @@ static int read_all(FILE *f, size_t max, char **text, size_t *n, struct kt_err *
 		got = fread(*text + *n, 1, cap - 1 - *n, f);
 		*n += got;
 		if (*n > max)
-			return kt_fail(err, KT_ELIMIT, "larger than the limit of %zu bytes", max);
+			return too_large(max, err);
 	} while (got > 0);
 	if (ferror(f))
 		return kt_fail(err, KT_EFILE, "cannot be read: %s", strerror(errno));

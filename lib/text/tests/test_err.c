@@ -53,6 +53,32 @@ static void quoted_input_cannot_drive_a_terminal(void **state)
 	assert_string_equal(err.text, "unknown \"?[2Jgr\xc3\xbc\xc3\x9f????\"");
 }
 
+static void names_of_files_cannot_drive_a_terminal(void **state)
+{
+	struct kt_err err = {.code = KT_EFILE, .file = "a\x1b[31m\nb", .path = "$.\xc2\x9b", .text = "cannot be opened"};
+
+	(void)state;
+	assert_string_equal(kt_err_line(&err, line, sizeof line), "a?[31m?b: $.??: cannot be opened");
+}
+
+static void direction_cannot_be_changed(void **state)
+{
+	char text[] = "a\xe2\x80\xae" "b\xe2\x81\xa6" "c\xe2\x80\xaf\xe2\x81\xaa\xe2\x80";
+	char *got = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&got, &n);
+
+	(void)state;
+	assert_non_null(f);
+	kt_put_escaped(f, text);
+	kt_put_escaped(f, "\n\x7f\xc2\x85\xc2\xa0\xe2");
+	fclose(f);
+	assert_string_equal(got, "a\\u202eb\\u2066c\xe2\x80\xaf\xe2\x81\xaa\xe2\x80" "\\u000a\\u007f\\u0085\xc2\xa0\xe2");
+	free(got);
+	kt_clean(text);
+	assert_string_equal(text, "a???b???c\xe2\x80\xaf\xe2\x81\xaa");
+}
+
 static void foreign_text_cannot_drive_a_terminal(void **state)
 {
 	char *got = NULL;
@@ -102,6 +128,8 @@ int main(void)
 		cmocka_unit_test(the_first_failure_wins),
 		cmocka_unit_test(one_line_says_what_is_known),
 		cmocka_unit_test(quoted_input_cannot_drive_a_terminal),
+		cmocka_unit_test(names_of_files_cannot_drive_a_terminal),
+		cmocka_unit_test(direction_cannot_be_changed),
 		cmocka_unit_test(foreign_text_cannot_drive_a_terminal),
 		cmocka_unit_test(a_cut_off_character_is_dropped),
 		cmocka_unit_test(every_code_has_its_text),

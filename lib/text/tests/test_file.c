@@ -1,0 +1,114 @@
+/* Files of any kind, up to a limit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/text/file.h"
+
+enum { LIMIT = 1 << 20 };
+
+static char name[] = "/tmp/test_file.XXXXXX";
+
+static void make(const char *content, off_t size)
+{
+	FILE *f = fopen(name, "wb");
+
+	assert_non_null(f);
+	fputs(content, f);
+	fclose(f);
+	assert_int_equal(truncate(name, size), 0);
+}
+
+static void is_read(const char *file, size_t size)
+{
+	struct kt_err err = {0};
+	char *text;
+	size_t n;
+
+	assert_int_equal(kt_file_read(file, LIMIT, &text, &n, &err), 0);
+	assert_int_equal(n, size);
+	assert_int_equal(text[n], '\0');
+	free(text);
+}
+
+static void is_refused(const char *file)
+{
+	struct kt_err err = {0};
+	char *text;
+	size_t n;
+
+	assert_int_equal(kt_file_read(file, LIMIT, &text, &n, &err), KT_ELIMIT);
+	assert_null(text);
+	assert_string_equal(err.text, "larger than the limit of 1048576 bytes");
+	assert_string_equal(err.file, file);
+}
+
+static void as_large_as_may_be(void **state)
+{
+	(void)state;
+	make("", 0);
+	is_read(name, 0);
+	make("abc", 3);
+	is_read(name, 3);
+	make("", 16383);
+	is_read(name, 16383);
+	make("", LIMIT);
+	is_read(name, LIMIT);
+	make("", LIMIT + 1);
+	is_refused(name);
+	is_read("/dev/null", 0);
+}
+
+/* A file that says that it is too large is not read, so that it does not matter how large it is. */
+static void too_large(void **state)
+{
+	(void)state;
+	make("", (off_t)1 << 40);
+	is_refused(name);
+	is_refused("/dev/zero");
+}
+
+/* What the kernel makes up says that it has no bytes. */
+static void of_no_size(void **state)
+{
+	struct kt_err err = {0};
+	char *text;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(kt_file_read("/proc/self/status", LIMIT, &text, &n, &err), 0);
+	assert_int_equal(strncmp(text, "Name:", 5), 0);
+	free(text);
+}
+
+static int make_name(void **state)
+{
+	int fd = mkstemp(name);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_name(void **state)
+{
+	(void)state;
+	return unlink(name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_large_as_may_be),
+		cmocka_unit_test(too_large),
+		cmocka_unit_test(of_no_size),
+	};
+
+	return cmocka_run_group_tests(tests, make_name, remove_name);
+}
