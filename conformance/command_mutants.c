@@ -114,7 +114,8 @@ static json_t *differing(const struct matrix *matrix, const struct trial *trial,
 	json_t *out = json_array();
 
 	for (size_t i = 0; i < suite->ninstances; i++)
-		if (trial->red[i] == extra && cf_mutant_lists(list, &suite->instances[i]) != extra)
+		if (trial->red[i] == extra && cf_mutant_lists(list, &suite->instances[i]) != extra &&
+		    !cf_mutant_by_chance(list, &suite->instances[i]))
 			json_array_append_new(out, json_string(suite->instances[i].id));
 	return out;
 }
@@ -327,6 +328,21 @@ static const struct trial *trial_of(const struct matrix *matrix, const char *mut
 	return NULL;
 }
 
+static json_t *found_cases(const struct matrix *matrix, const struct trial *trial, const struct cf_mutant_list *list)
+{
+	const struct cf_suite *suite = &matrix->setup.suite;
+	bool *red = calloc(suite->ninstances + 1, sizeof *red);
+	json_t *cases;
+
+	for (size_t i = 0; red && i < suite->ninstances; i++)
+		red[i] = trial->red[i] && !cf_mutant_by_chance(list, &suite->instances[i]);
+	cases = red ? cf_mutant_cases(suite, red) : NULL;
+	if (cases)
+		cf_mutant_keep_chances(cases, list);
+	free(red);
+	return cases;
+}
+
 /* What is to be listed for all mutants of a family: what was found, or what is listed for those that were not run. */
 static json_t *family_lists(const struct matrix *matrix, const char *family)
 {
@@ -341,7 +357,7 @@ static json_t *family_lists(const struct matrix *matrix, const char *family)
 		if (strncmp(mutant, family, n) != 0 || mutant[n] != '.')
 			continue;
 		if (trial)
-			json_object_set_new(out, mutant, cf_mutant_cases(&matrix->setup.suite, trial->red));
+			json_object_set_new(out, mutant, found_cases(matrix, trial, list));
 		else if (list)
 			json_object_set(out, mutant, list->cases);
 	}

@@ -78,13 +78,29 @@ const struct cf_mutant_list *cf_mutant_find(const struct cf_mutant_book *book, c
 	return NULL;
 }
 
+static bool means(const char *id, const struct cf_instance *instance)
+{
+	return strcmp(id, instance->id) == 0 || strcmp(id, instance->cas->id) == 0;
+}
+
 bool cf_mutant_lists(const struct cf_mutant_list *list, const struct cf_instance *instance)
 {
 	json_t *id;
 	size_t i;
 
 	json_array_foreach(list ? list->cases : NULL, i, id)
-		if (strcmp(json_string_value(id), instance->id) == 0 || strcmp(json_string_value(id), instance->cas->id) == 0)
+		if (means(json_string_value(id), instance))
+			return true;
+	return false;
+}
+
+bool cf_mutant_by_chance(const struct cf_mutant_list *list, const struct cf_instance *instance)
+{
+	json_t *id;
+	size_t i;
+
+	json_array_foreach(list ? list->cases : NULL, i, id)
+		if (*json_string_value(id) == CF_MUTANT_CHANCE && means(json_string_value(id) + 1, instance))
 			return true;
 	return false;
 }
@@ -116,12 +132,13 @@ static size_t check_list(const struct cf_mutant_book *book, const struct cf_muta
 		found++;
 	}
 	json_array_foreach(list->cases, i, id) {
+		const char *name = json_string_value(id) + (*json_string_value(id) == CF_MUTANT_CHANCE);
 		struct kt_near near;
 
-		kt_near_init(&near, json_string_value(id));
-		if (is_known(suite, json_string_value(id), &near))
+		kt_near_init(&near, name);
+		if (is_known(suite, name, &near))
 			continue;
-		snprintf(text, sizeof text, "%s: unknown case \"%s\"%s%s%s", list->mutant, json_string_value(id),
+		snprintf(text, sizeof text, "%s: unknown case \"%s\"%s%s%s", list->mutant, name,
 			 near.best ? "; did you mean \"" : "", near.best ? near.best : "", near.best ? "\"?" : "");
 		fn(arg, book->files[list->file].name, text);
 		found++;
@@ -184,4 +201,14 @@ json_t *cf_mutant_cases(const struct cf_suite *suite, const bool *red)
 			json_array_append_new(list, json_string(cas->id));
 	}
 	return list;
+}
+
+void cf_mutant_keep_chances(json_t *cases, const struct cf_mutant_list *list)
+{
+	json_t *id;
+	size_t i;
+
+	json_array_foreach(list ? list->cases : NULL, i, id)
+		if (*json_string_value(id) == CF_MUTANT_CHANCE)
+			json_array_append(cases, id);
 }

@@ -2,7 +2,8 @@
  *
  *	{"records.crc-unchecked": ["records.crc.mismatch", "records.apart.crc", "records.x@v9"]}
  *
- * A case without @v stands for all of its instances. A mutant's name begins with its family. The file none.json has one list,
+ * A case without @v stands for all of its instances. One that begins with ~ turns red by chance, since requests race: it is neither
+ * expected to notice the mutant nor not to, and its row elsewhere says what it is for. A mutant's name begins with its family. The file none.json has one list,
  * "none": the cases that no mutant turns red yet.
  */
 #ifndef KASSAY_CONFORMANCE_MUTANTS_H
@@ -12,6 +13,8 @@
 #include "conformance/lint.h"
 
 #define CF_MUTANT_NONE "none"
+
+enum { CF_MUTANT_CHANCE = '~' };
 
 struct cf_mutant_list {
 	const char *mutant;
@@ -34,6 +37,8 @@ void cf_mutant_book_fini(struct cf_mutant_book *book);
 const struct cf_mutant_list *cf_mutant_find(const struct cf_mutant_book *book, const char *mutant);
 /* Is the instance among the cases of the list (NULL: no list)? */
 bool cf_mutant_lists(const struct cf_mutant_list *list, const struct cf_instance *instance);
+/* Does the list say that it may be red or not? */
+bool cf_mutant_by_chance(const struct cf_mutant_list *list, const struct cf_instance *instance);
 
 /* Does a list of a mutant have the instance? */
 bool cf_mutant_kills(const struct cf_mutant_book *book, const struct cf_instance *instance);
@@ -47,5 +52,7 @@ size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_su
 /* The instances for which red is true, as a list of a file: cases where all instances are red, else single instances. A new
  * array; red has an element for each instance of the suite. */
 json_t *cf_mutant_cases(const struct cf_suite *suite, const bool *red);
+/* Appends the cases that turn red by chance, of the list there was. */
+void cf_mutant_keep_chances(json_t *cases, const struct cf_mutant_list *list);
 
 #endif

@@ -88,7 +88,7 @@ static void assert_ids(json_t *json, const char *path, const char *expected)
 static void a_stopped_broker_is_gone_for_clients(void **state)
 {
 	struct kc_conn *one = dial(&run, 1), *two = dial(&run, 2);
-	int port = fb_cluster_node(run.process.cluster, 2)->port;
+	int port = fb_cluster_node(run.process.cluster, 2)->port, code;
 	const uint8_t *p;
 	size_t n;
 	json_t *json;
@@ -98,7 +98,8 @@ static void a_stopped_broker_is_gone_for_clients(void **state)
 	     "'partitions': [{'partition': 1, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]}");
 	post(200, "/v1/nodes/2/stop", NULL);
 	assert_int_equal(try_port(port), ECONNREFUSED);
-	assert_int_equal(kc_read_frame(two, soon(), &p, &n, NULL), KT_ECLOSED);
+	code = kc_read_frame(two, soon(), &p, &n, NULL);
+	assert_true(code == KT_ECLOSED || code == KT_ENET);   /* reset, when the request was not read yet */
 	kc_free(two);
 	json = talk(&run, one, "DescribeCluster", 2, "{'endpointType': 1, 'includeFencedBrokers': true}");
 	assert_int_equal(json_array_size(at(json, "brokers")), 3);
