@@ -2,9 +2,9 @@
  *
  *	{"records.crc-unchecked": ["records.crc.mismatch", "records.apart.crc", "records.x@v9"]}
  *
- * A case without @v stands for all of its instances. One that begins with ~ turns red by chance, since requests race: it is neither
- * expected to notice the mutant nor not to, and its row elsewhere says what it is for. A mutant's name begins with its family. The file none.json has one list,
- * "none": the cases that no mutant turns red yet.
+ * A case without @v stands for all of its instances. One that begins with ~ turns red by chance, since its
+ * requests race: either outcome is good, and it does not count as noticing the mutant. A mutant's name begins with its
+ * family. The file none.json has one list, "none": the cases that no mutant turns red yet.
  */
 #ifndef KASSAY_CONFORMANCE_MUTANTS_H
 #define KASSAY_CONFORMANCE_MUTANTS_H
