@@ -103,7 +103,7 @@ static bool read_heading(struct reader *r, struct kw_str line, int *code)
 	for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
 		if (!cut_front(&text, headings[i].begin))
 			continue;
-		*code = begin_resource(r, line, headings[i].scope, text, all);
+		*code = text.n ? begin_resource(r, line, headings[i].scope, text, all) : fail(r, "a name is expected", line);
 		return true;
 	}
 	r->skips = cut_front(&text, "broker-logger ");

@@ -17,11 +17,13 @@ static int by_topic(const void *a, const void *b)
 static bool list_topics(struct fb_request *req, const struct fb_txn *txn,
 			struct kw_DescribeTransactionsResponse_TransactionState *out)
 {
-	struct fb_txn_partition *sorted = kw_alloc(&req->arena, (txn->n ? txn->n : 1) * sizeof *sorted);
-	int32_t *indexes = kw_alloc(&req->arena, (txn->n ? txn->n : 1) * sizeof *indexes), n = 0;
+	struct fb_txn_partition *sorted;
+	int32_t *indexes, n = 0;
 
-	if (fb_mutant(FB_M_TXN_TOPICS_UNTOLD))
+	if (fb_mutant(FB_M_TXN_TOPICS_UNTOLD) || txn->n == 0)
 		return true;
+	sorted = kw_alloc(&req->arena, txn->n * sizeof *sorted);
+	indexes = kw_alloc(&req->arena, txn->n * sizeof *indexes);
 	if (!sorted || !indexes ||
 	    !FB_RESPONSE_ARRAY(req, out->topics, kw_DescribeTransactionsResponse_TopicData_struct, (int32_t)txn->n))
 		return false;
