@@ -1,9 +1,6 @@
 /* An octet of options and then a set of batches, a request or a response: what inspect shows of it is a whole tree, and of
  * JSON one that can be read; what is wrong lies inside of the entry. */
-#include <stdlib.h>
-
-#include "conformance/inspect/inspect.h"
-#include "lib/text/fuzz/fuzz.h"
+#include "conformance/fuzz/whole_tree.h"
 #include "lib/wire/message.h"
 
 FUZZ_TARGET
@@ -48,26 +45,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct kw_slice bytes = {p + 1, n - 1};
 	struct cf_inspector inspector = {.records = true};
-	char *text = NULL;
-	size_t size = 0;
-	json_t *json;
+	struct whole_tree whole = {0};
 
 	if (n == 0)
 		return 0;
 	inspector.role = p[0] & STORED ? KW_STORED : KW_PRODUCED;
 	inspector.tree.json = p[0] & JSON;
-	inspector.tree.out = open_memstream(&text, &size);
+	whole_tree_begin(&whole, &inspector);
 	cf_tree_open(&inspector.tree, &(struct cf_place){.none = true}, "all", NULL);
 	show(&inspector, &bytes, p[0] & KIND);
 	cf_tree_close(&inspector.tree);
-	fclose(inspector.tree.out);
-	FUZZ_CHECK(inspector.tree.depth == 0);
-	FUZZ_CHECK((inspector.faults > 0) == (inspector.first[0] != '\0'));
-	if (inspector.tree.json) {
-		json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-		FUZZ_CHECK(json);
-		json_decref(json);
-	}
-	free(text);
+	whole_tree_end(&whole, &inspector);
 	return 0;
 }

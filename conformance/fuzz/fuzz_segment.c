@@ -3,8 +3,8 @@
  * What inspect shows of them is a whole tree; an index that is made of the segment's own batches agrees with it. */
 #include <stdlib.h>
 
+#include "conformance/fuzz/whole_tree.h"
 #include "conformance/inspect/indexes.h"
-#include "lib/text/fuzz/fuzz.h"
 
 FUZZ_TARGET
 
@@ -80,9 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct cf_inspector inspector = {0};
 	struct kw_slice bytes, file;
-	char *text = NULL;
-	size_t size = 0;
-	json_t *json;
+	struct whole_tree whole = {0};
 
 	if (n < HEAD)
 		return 0;
@@ -91,18 +89,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		bytes.n = n - HEAD;
 	file = (struct kw_slice){p + HEAD + bytes.n, n - HEAD - bytes.n};
 	inspector.tree.json = p[0] & JSON;
-	inspector.tree.out = open_memstream(&text, &size);
+	whole_tree_begin(&whole, &inspector);
 	cf_tree_open(&inspector.tree, &(struct cf_place){.none = true}, "all", NULL);
 	show(&bytes, &file, names[(p[0] & NAME) % NAMES], first_offset(&bytes, p[0]), &inspector);
 	cf_tree_close(&inspector.tree);
-	fclose(inspector.tree.out);
-	FUZZ_CHECK(inspector.tree.depth == 0);
-	FUZZ_CHECK((inspector.faults > 0) == (inspector.first[0] != '\0'));
-	if (inspector.tree.json) {
-		json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-		FUZZ_CHECK(json);
-		json_decref(json);
-	}
-	free(text);
+	whole_tree_end(&whole, &inspector);
 	return 0;
 }
