@@ -117,8 +117,11 @@ says 'unknown case "validators.ordr"; did you mean "validators.order"'
 expect 2 'no mutant is an error' "$build/conformance" mutants --only 'records.nosuch'
 cat >"$dir/dies" <<-X
 	#!/bin/sh
-	case "\$*" in *--mutant*) printf 'first\nthe\001last\n' >&2; echo 'ready bootstrap=127.0.0.1:1'; kill -s SEGV \$\$ ;; esac
-	exec "$build/fakebroker" "\$@"
+	case "\$*" in *--mutant*) ;; *) exec "$build/fakebroker" "\$@" ;; esac
+	trap '' TERM
+	printf 'first\nthe\001last\n' >&2
+	echo 'ready bootstrap=127.0.0.1:1'
+	kill -s SEGV \$\$
 X
 chmod +x "$dir/dies"
 expect 3 'a mutant that dies' "$build/conformance" mutants --fakebroker "$dir/dies" --only records.crc-before-size
