@@ -93,13 +93,9 @@ enum { NBUILTIN = sizeof builtin / sizeof *builtin, NRULES = sizeof rules / size
 
 static int compare(const struct fb_configdef *def, enum fb_scope scope, struct kw_str name)
 {
-	size_t n = strlen(def->name);
-	int order;
-
 	if (def->scope != scope)
 		return def->scope < scope ? -1 : 1;
-	order = memcmp(def->name, name.s, n < (size_t)name.n ? n : (size_t)name.n);
-	return order ? order : (n > (size_t)name.n) - (n < (size_t)name.n);
+	return kw_str_cmp(kw_str(def->name), name);
 }
 
 /* Index of the first definition that is not before (scope, name). */
