@@ -1,5 +1,5 @@
 /* Fetch (1): batches by offset; waits for minBytes as long as maxWaitMs. */
-#include "fakebroker/cluster/fetch_sessions.h"
+#include "fakebroker/api/fetch_old.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
@@ -223,6 +223,8 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 		out->abortedTransactions.n = -1;
 	if (!out->errorCode)
 		out->errorCode = judge_epoch(partition, want->data.currentLeaderEpoch);
+	if (partition && !f->req->forced && fb_fetch_old_refuses(f->req, partition->topic))
+		out->errorCode = fb_fetch_old_refuses(f->req, partition->topic);
 	if (out->errorCode == KW_ERR_NOT_LEADER_OR_FOLLOWER && partition && partition->leader != f->req->node->id &&
 	    f->req->version >= FIRST_WITH_LEADER) {
 		out->currentLeader.leaderId = partition->leader;
@@ -388,5 +390,7 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	if (ok && !response->errorCode)
 		response->sessionId = fb_mutant(FB_M_SESSION_UNTOLD) ? 0 : end(&f);
 	pthread_rwlock_unlock(&req->cluster->lock);
+	if (ok && req->version <= FB_FETCH_LAST_OLD)
+		return fb_fetch_old_convert(req, f.context);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

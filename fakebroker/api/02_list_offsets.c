@@ -1,4 +1,4 @@
-/* ListOffsets (2): by the special timestamps, and by time. */
+/* ListOffsets (2): by the special timestamps, and by time; in version 0 by when segments were written. */
 #include "fakebroker/config/twins.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
@@ -56,13 +56,32 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 {
 	if (req->forced)
 		return req->forced;
-	if (!is_known(want->timestamp, req->version))
+	if (req->version > 0 && !is_known(want->timestamp, req->version))
 		return KW_ERR_UNSUPPORTED_VERSION;
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
 	if (partition->leader != req->node->id)
 		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
 	return fb_partition_judge_epoch(partition, want->currentLeaderEpoch);
+}
+
+/* Kafka cannot make an array of less than nothing. Under the partition's lock. */
+static int16_t look_up_old(struct fb_request *req, const struct fb_partition *partition,
+			   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want,
+			   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
+{
+	int64_t *offsets;
+	int32_t n;
+
+	if (want->maxNumOffsets < 0)
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	n = fb_log_offsets_before(&partition->log, want->timestamp, fb_cluster_now(req->cluster), want->maxNumOffsets,
+				  &req->arena, &offsets);
+	if (n < 0)
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	out->oldStyleOffsets.v = offsets;
+	out->oldStyleOffsets.n = n;
+	return 0;
 }
 
 static void answer(struct fb_request *req, struct fb_topic *topic,
@@ -74,14 +93,17 @@ static void answer(struct fb_request *req, struct fb_topic *topic,
 	int64_t end;
 
 	out->partitionIndex = want->partitionIndex;
-	out->errorCode = repeated && !req->forced ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
+	out->errorCode = repeated && !req->forced && req->version > 0 ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);
 	end = body->isolationLevel == READ_COMMITTED && !fb_mutant(FB_M_OFFSETS_UNCOMMITTED)
 			? fb_last_stable_offset(&partition->log, &partition->producers)
 						     : partition->log.logEndOffset;
-	look_up(partition, want->timestamp, end, out);
+	if (req->version == 0)
+		out->errorCode = look_up_old(req, partition, want, out);
+	else
+		look_up(partition, want->timestamp, end, out);
 	if (req->version >= 4 && out->offset >= 0)
 		out->leaderEpoch = partition->leaderEpoch;
 	pthread_mutex_unlock(&partition->lock);

@@ -99,6 +99,7 @@ static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
 static void add_entry(struct fb_log *log, const struct fb_entry *entry)
 {
 	log->entries[log->n] = *entry;
+	log->entries[log->n].appendedMs = log->now;
 	add_to_segment(log, &log->entries[log->n++]);
 	log->logEndOffset = entry->lastOffset + 1;
 	log->bytes += entry->size;

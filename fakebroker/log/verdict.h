@@ -22,6 +22,7 @@ struct fb_append {
 	int64_t now;                     /* ms since the epoch, by the broker's clock */
 	/* A transactional batch was found to be of an ongoing transaction when its producer had so many markers here. */
 	bool verified;
+	bool old;                        /* it came in Produce 0 to 2 */
 	uint32_t markers;
 	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
 };
