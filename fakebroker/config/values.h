@@ -130,6 +130,7 @@ struct fb_config_facts {
 	bool controller;             /* the request came to a controller listener: no checks of a broker's own */
 	int16_t level;               /* finalized metadata.version */
 	bool elr;                    /* eligible.leader.replicas.version >= 1 */
+	bool groups;                 /* groups can be configured */
 	bool (*topicExists)(void *arg, struct kw_str name);
 	bool (*nodeExists)(void *arg, int32_t id);   /* a registered broker or a controller */
 	void *arg;
