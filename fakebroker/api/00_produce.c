@@ -268,7 +268,7 @@ static void append(struct fb_request *req, struct item *item)
 
 	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && ((const struct kw_ProduceRequest *)req->body)->acks == 0)
 		return;
-	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
+	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict) && plan) {
 		pthread_mutex_lock(&item->partition->lock);
 		if (item->partition->leaderEpoch == item->leaderEpoch)
 			fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);

@@ -13,7 +13,7 @@ struct fetch {
 	struct fb_fetch_context *context;
 	int64_t min_bytes;         /* minBytes, at most what may be sent */
 	int64_t left;              /* of maxBytes and fetch.max.bytes */
-	bool first;                /* nothing was put yet: the first batch comes whatever its size */
+	bool first;                /* nothing was put yet: the first batch comes whatever its size (KIP-74) */
 };
 
 /* ---- what is wanted ---- */
@@ -223,8 +223,6 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 		out->abortedTransactions.n = -1;
 	if (!out->errorCode)
 		out->errorCode = judge_epoch(partition, want->data.currentLeaderEpoch);
-	if (partition && !f->req->forced && fb_fetch_old_refuses(f->req, partition->topic))
-		out->errorCode = fb_fetch_old_refuses(f->req, partition->topic);
 	if (out->errorCode == KW_ERR_NOT_LEADER_OR_FOLLOWER && partition && partition->leader != f->req->node->id &&
 	    f->req->version >= FIRST_WITH_LEADER) {
 		out->currentLeader.leaderId = partition->leader;
@@ -232,6 +230,8 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 	}
 	if (!out->errorCode)
 		ok = read_log(f, partition, want, out, &read);
+	if (partition && !f->req->forced && fb_fetch_old_refuses(f->req, partition->topic))
+		fb_fetch_old_fail(out, fb_fetch_old_refuses(f->req, partition->topic));
 	if (shown)
 		show_consumed(f, want, partition, &read, out->errorCode, shown);
 	return ok;
@@ -367,7 +367,7 @@ static int32_t end(struct fetch *f)
 
 enum fb_outcome fb_fetch(struct fb_request *req)
 {
-	struct fetch f = {.req = req, .body = req->body, .first = true};
+	struct fetch f = {.req = req, .body = req->body, .first = req->version > FB_FETCH_HARD_LIMIT};
 	struct kw_FetchResponse *response = req->response;
 	bool ok;
 

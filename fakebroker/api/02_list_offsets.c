@@ -19,6 +19,8 @@ static const int8_t since[] = {
 
 static bool is_known(int64_t timestamp, int version)
 {
+	if (version == 0)
+		return timestamp >= EARLIEST;
 	return timestamp >= 0 || (timestamp >= EARLIEST_PENDING_UPLOAD && version >= since[-timestamp]);
 }
 
@@ -56,7 +58,7 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 {
 	if (req->forced)
 		return req->forced;
-	if (req->version > 0 && !is_known(want->timestamp, req->version))
+	if (!is_known(want->timestamp, req->version))
 		return KW_ERR_UNSUPPORTED_VERSION;
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
@@ -126,7 +128,7 @@ static struct fb_twins *find_repeated(struct fb_request *req, const struct kw_Li
 	return fb_find_twins(names, n, &req->arena);
 }
 
-/* *i counts the partitions of the request; one that is repeated is answered once. */
+/* *i counts the partitions of the request; one that is repeated is answered once, since version 1. */
 static bool answer_topic(struct fb_request *req, const struct kw_ListOffsetsRequest_ListOffsetsTopic *topic,
 			 const struct fb_twins *twins, size_t *i,
 			 struct kw_ListOffsetsResponse_ListOffsetsTopicResponse *out)
@@ -139,7 +141,7 @@ static bool answer_topic(struct fb_request *req, const struct kw_ListOffsetsRequ
 			       topic->partitions.n))
 		return false;
 	for (int32_t p = 0; p < topic->partitions.n; p++, ++*i)
-		if (twins[*i].first == *i)
+		if (req->version == 0 || twins[*i].first == *i)
 			answer(req, found, &topic->partitions.v[p], twins[*i].last != *i, &out->partitions.v[n++]);
 	out->partitions.n = n;
 	return true;

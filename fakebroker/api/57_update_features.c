@@ -15,10 +15,8 @@ static struct fb_feature_update *updates_of(struct fb_request *req)
 		const struct kw_UpdateFeaturesRequest_FeatureUpdateKey *u = &body->featureUpdates.v[i];
 
 		updates[i] = (struct fb_feature_update){u->feature, u->maxVersionLevel, u->upgradeType};
-		if (req->version == 0 && req->cluster->release->oneByOne)   /* its controller does not look */
+		if (req->version == 0)   /* Kafka's controllers do not look at allowDowngrade */
 			updates[i].upgradeType = FB_UPGRADE;
-		else if (req->version == 0)
-			updates[i].upgradeType = u->allowDowngrade ? FB_SAFE_DOWNGRADE : FB_UPGRADE;
 	}
 	return updates;
 }

@@ -9,6 +9,8 @@ enum { KNOWS_ZSTD = 10 };
 
 int16_t fb_fetch_old_refuses(const struct fb_request *req, const struct fb_topic *topic)
 {
+	if (!fb_configdefs_before(req->cluster->defs, "4.0"))
+		return 0;
 	if (req->version < KNOWS_ZSTD && topic->conf.compression == KW_ZSTD)
 		return KW_ERR_UNSUPPORTED_COMPRESSION_TYPE;
 	if (req->version <= FB_FETCH_LAST_OLD &&
@@ -18,11 +20,12 @@ int16_t fb_fetch_old_refuses(const struct fb_request *req, const struct fb_topic
 	return 0;
 }
 
-static void fail(struct kw_FetchResponse_PartitionData *data, int16_t error)
+void fb_fetch_old_fail(struct kw_FetchResponse_PartitionData *data, int16_t error)
 {
 	data->errorCode = error;
-	data->highWatermark = -1;
-	data->records = (struct kw_records){.n = 0};
+	data->highWatermark = data->lastStableOffset = data->logStartOffset = -1;
+	data->abortedTransactions.n = 0;
+	data->records = (struct kw_records){.n = -1};
 }
 
 /* FetchRequest.getErrorResponse. */
@@ -32,7 +35,7 @@ static void fail_all(struct fb_request *req, int16_t error)
 
 	for (int32_t t = 0; t < response->responses.n; t++)
 		for (int32_t p = 0; p < response->responses.v[t].partitions.n; p++)
-			fail(&response->responses.v[t].partitions.v[p], error);
+			fb_fetch_old_fail(&response->responses.v[t].partitions.v[p], error);
 	for (int32_t i = 0; i < req->npartitions; i++) {
 		req->partitions[i].bytes = 0;
 		req->partitions[i].error = error;
@@ -50,15 +53,20 @@ static void tell(const struct fb_request *req, const struct fb_fetch_want *want,
 static int convert(struct fb_request *req, const struct fb_fetch_want *want, struct kw_FetchResponse_PartitionData *data)
 {
 	struct kt_err err = {0};
-	int code = fb_down_convert(&data->records, req->version < FB_FETCH_MAGIC_1 ? 0 : 1, want->data.fetchOffset, &req->arena,
-				   &data->records, &err);
+	struct fb_frame *frame;
+	int code = fb_down_convert(&data->records, req->version < FB_FETCH_MAGIC_1 ? 0 : 1, want->data.fetchOffset, &frame,
+				   &err);
 
 	if (code)
 		tell(req, want, &err);
-	if (code != KT_EUNKNOWN)
+	if (code == KT_EUNKNOWN) {
+		fb_fetch_old_fail(data, KW_ERR_UNSUPPORTED_COMPRESSION_TYPE);
+		return 0;
+	}
+	if (code)
 		return code;
-	fail(data, KW_ERR_UNSUPPORTED_COMPRESSION_TYPE);
-	return 0;
+	data->records = (struct kw_records){.p = frame->p, .n = (int32_t)frame->n};
+	return fb_request_keep_take(req, &frame, 1);
 }
 
 enum fb_outcome fb_fetch_old_convert(struct fb_request *req, const struct fb_fetch_context *context)

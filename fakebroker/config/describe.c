@@ -267,15 +267,23 @@ static int16_t check_id(const struct fb_config_facts *facts, struct kw_str name,
 	return 0;
 }
 
+bool fb_describe_knows(const struct fb_config_facts *facts, int8_t resourceType)
+{
+	return resourceType == FB_TOPIC || resourceType == FB_BROKER || resourceType == FB_BROKER_LOGGER ||
+	       resourceType == FB_CLIENT_METRICS || (resourceType == FB_GROUP && facts->groups);
+}
+
 int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceType, struct kw_str resourceName,
 			  struct kw_arena *arena, const char **message)
 {
 	const char *wrong;
 
 	*message = "";
+	if (!fb_describe_knows(facts, resourceType))
+		return refuse(message, KW_ERR_INVALID_REQUEST, "This most likely occurs because of a request being malformed by "
+			      "the client library or the message was sent to an incompatible broker. See the broker logs for "
+			      "more details.");
 	switch (resourceType) {
-	default:
-		break;
 	case FB_TOPIC:
 		wrong = fb_topic_name_fault(resourceName, arena);
 		if (wrong)
@@ -292,15 +300,9 @@ int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceTy
 			return refuse(message, KW_ERR_INVALID_REQUEST, "Broker id must not be empty");
 		return check_id(facts, resourceName, "", arena, message);
 	case FB_CLIENT_METRICS:
-		if (resourceName.n == 0)
-			return refuse(message, KW_ERR_INVALID_REQUEST, "Client metrics subscription name must not be "
-				"empty");
-		return 0;
-	case FB_GROUP:
-		if (facts->groups)
-			return resourceName.n ? 0 : refuse(message, KW_ERR_INVALID_REQUEST, "Group name must not be empty");
-		break;
+		return resourceName.n ? 0 : refuse(message, KW_ERR_INVALID_REQUEST,
+						   "Client metrics subscription name must not be empty");
+	default:
+		return resourceName.n ? 0 : refuse(message, KW_ERR_INVALID_REQUEST, "Group name must not be empty");
 	}
-	return refuse(message, KW_ERR_INVALID_REQUEST, "This most likely occurs because of a request being malformed by the client "
-		      "library or the message was sent to an incompatible broker. See the broker logs for more details.");
 }

@@ -186,6 +186,8 @@ int fb_create_check(const struct fb_configs *configs, const struct fb_config_fac
 		    const struct fb_alter_config *named, int32_t n, struct kw_arena *arena,
 		    struct fb_alter_result *result);
 
+/* Is there such a type of resource? */
+bool fb_describe_knows(const struct fb_config_facts *facts, int8_t resourceType);
 /* Whether DescribeConfigs may describe the resource: 0, or Kafka's code with *message ("" if Kafka sends that). */
 int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceType, struct kw_str resourceName,
 			  struct kw_arena *arena, const char **message);

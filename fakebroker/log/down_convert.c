@@ -87,9 +87,9 @@ static int fill(struct down *down, size_t size)
 	while (down->out.n < size && !down->out.failed) {
 		int code = convert_chunk(down, CHUNK);
 
-		if (code == 0 || code == KT_EUNKNOWN)
+		if (code == 0 || (code == KT_EUNKNOWN && size - down->out.n <= CHUNK))
 			put_overflow(&down->out, size - down->out.n);
-		else if (code < 0)
+		else if (code < 0)   /* zstd, too, when Kafka asks its broken iterator for another chunk */
 			return KT_ECLOSED;
 	}
 	down->out.n = down->out.n < size ? down->out.n : size;
@@ -129,27 +129,27 @@ static int gather(const struct kw_records *records, struct kw_buf *flat)
 	return flat->failed ? KT_ENOMEM : 0;
 }
 
-int fb_down_convert(const struct kw_records *records, int magic, int64_t firstOffset, struct kw_arena *arena,
-		    struct kw_records *out, struct kt_err *err)
+int fb_down_convert(const struct kw_records *records, int magic, int64_t firstOffset, struct fb_frame **out,
+		    struct kt_err *err)
 {
 	struct down down = {.magic = magic, .firstOffset = firstOffset, .err = err};
 	struct kw_buf flat;
-	uint8_t *p = NULL;
 	int code = gather(records, &flat);
 
+	*out = NULL;
 	kw_buf_init(&down.out, (size_t)records->n + MOST_INFLATED);
 	if (!code) {
 		down.set = (struct kw_set){.p = flat.p, .n = flat.n};
 		code = convert(&down);
 	}
 	if (!code) {
-		p = kw_alloc(arena, down.out.n);
-		code = p ? 0 : KT_ENOMEM;
+		*out = fb_frame_new(down.out.n);
+		code = *out ? 0 : KT_ENOMEM;
 	}
-	if (p) {
-		memcpy(p, down.out.n ? down.out.p : p, down.out.n);
-		*out = (struct kw_records){.p = p, .n = (int32_t)down.out.n};
-	}
+	if (!code && down.out.n)
+		memcpy((*out)->p, down.out.p, down.out.n);
+	if (!code)
+		(*out)->n = down.out.n;
 	kw_buf_fini(&down.out);
 	kw_buf_fini(&flat);
 	return code;

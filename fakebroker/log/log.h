@@ -75,7 +75,8 @@ size_t fb_log_find(const struct fb_log *log, int64_t offset);
  * behind it. Lives as long as the entry. */
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
-/* The batches from the one that holds `offset` on and below `end`, for a records field: at most max bytes, so that the
+/* The batches from the one that holds `offset` on and below `end`, up to the end of its segment, for a records field: at most
+ * max bytes, so that the
  * last batch may be cut off; but the first one is whole or not there, and with `min_one` it comes whatever its size
  * (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are put into arena; the caller unrefs
  * frames when the bytes are sent. Headers are copied into the arena, since entries move. Without a batch, out->records is

@@ -100,7 +100,7 @@ bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *r
 
 /* In the place of kw_verdict_check for Produce 0 to 2, which Kafka 3.9 was the last to serve: any magic, and several
  * messages of magic 0 and 1, which are converted to one batch of magic 2. Those versions answer with the error code alone, so
- * that v has no record errors. */
+ * that v has no record errors; and they take a set without any batch, for which *plan is NULL: nothing is appended. */
 enum { KW_OLD_PRODUCE = 2 };
 bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		    struct kw_append_plan **plan, struct kw_verdict *v);

@@ -193,8 +193,9 @@ bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *rec
 
 	if (!each(&old, records, judge_entry))
 		return false;
+	*plan = NULL;
 	if (old.n == 0)
-		return kw_refuse_with(&judge, KW_R_NO_BATCH, "Record batch has no batches at all");
+		return true;
 	if (old.lone && old.n > 1)
 		return kw_refuse_with(&judge, KW_R_SECOND_OUTER, "Compressed outer record has more than one batch");
 	if (records->p[KW_E_MAGIC] == 2)
