@@ -67,7 +67,7 @@ static int32_t part(const struct fb_refused *refused, int32_t size)
 
 static int32_t kept_headers(const struct fb_refused *refused, const struct kw_record *record)
 {
-	if (refused->keep == FB_KEEP_METADATA)
+	if (refused->keep == FB_KEEP_METADATA || !record->headers)
 		return 0;
 	return record->nheaders < FB_REFUSED_HEADERS ? record->nheaders : FB_REFUSED_HEADERS;
 }

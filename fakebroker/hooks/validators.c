@@ -334,7 +334,7 @@ static bool copy_bytes(struct kw_bytes *bytes, struct kw_arena *arena)
 
 static bool copy_record(struct kw_record *record, struct kw_arena *arena)
 {
-	size_t n = record->nheaders > 0 ? (size_t)record->nheaders : 0;
+	size_t n = record->headers ? (size_t)record->nheaders : 0;
 	struct kw_header *headers = kw_alloc(arena, (n ? n : 1) * sizeof *headers);
 	bool ok = headers && copy_bytes(&record->key, arena) && copy_bytes(&record->value, arena);
 
@@ -344,7 +344,7 @@ static bool copy_record(struct kw_record *record, struct kw_arena *arena)
 			headers[i].key.s = kw_strndup(arena, headers[i].key.s, (size_t)headers[i].key.n);
 		ok = (headers[i].key.n <= 0 || headers[i].key.s) && copy_bytes(&headers[i].value, arena);
 	}
-	record->headers = headers;
+	record->headers = n ? headers : NULL;
 	return ok;
 }
 

@@ -91,6 +91,25 @@ static void nothing_is_kept_of(enum fb_refused_keep keep, size_t records)
 	fb_refused_free(refused);
 }
 
+/* As a walk with skip_bodies shows it. */
+static void headers_that_were_skimmed_are_only_counted(void **state)
+{
+	struct fb_refused *refused = fb_refused_new(FB_KEEP_FULL);
+	const struct kw_record record = {.key = {NULL, -1}, .value = {(const uint8_t *)"value", 5}, .nheaders = 3};
+	static struct fb_refused_record *all[FB_REFUSED_RECORDS];
+	uint64_t total;
+	size_t n;
+
+	(void)state;
+	fb_refused_add(refused, &place, kw_str("client"), 7, 0, &record, &rejection);
+	n = fb_refused_get(refused, all, &total);
+	assert_int_equal(n, 1);
+	assert_int_equal(all[0]->nheaders, 3);
+	assert_int_equal(all[0]->nkept, 0);
+	unref_all(all, n);
+	fb_refused_free(refused);
+}
+
 static void what_is_kept_can_be_chosen(void **state)
 {
 	(void)state;
@@ -251,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(bytes_are_bounded),
+		cmocka_unit_test(headers_that_were_skimmed_are_only_counted),
 		cmocka_unit_test(what_is_kept_can_be_chosen),
 		cmocka_unit_test(refused_records_can_be_read),
 		cmocka_unit_test(metrics_have_every_validator),

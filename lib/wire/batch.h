@@ -68,7 +68,7 @@ struct kw_record {
 	int32_t offsetDelta;
 	struct kw_bytes key, value;   /* n == -1: null */
 	int32_t nheaders;
-	const struct kw_header *headers;
+	const struct kw_header *headers;   /* NULL: none, or skimmed (skip_bodies) */
 	size_t at, size;              /* bytes it takes in the (inflated) records area, length prefix included; set by
 					 kw_batch_walk, not read by kw_record_put */
 };
