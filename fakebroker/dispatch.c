@@ -32,7 +32,7 @@ const struct fb_api *fb_api_find(int api_key)
 	return NULL;
 }
 
-static struct fb_api_versions released(const struct fb_release *release, const struct fb_api *api)
+struct fb_api_versions fb_api_versions_in(const struct fb_release *release, const struct fb_api *api)
 {
 	static const struct {
 		const char *release, *name;
@@ -51,7 +51,7 @@ static struct fb_api_versions released(const struct fb_release *release, const s
 
 struct fb_api_versions fb_api_versions_of(const struct fb_cluster *cluster, const struct fb_api *api)
 {
-	struct fb_api_versions versions = released(cluster->release, api);
+	struct fb_api_versions versions = fb_api_versions_in(cluster->release, api);
 
 	if (api->key == BROKER_REGISTRATION && cluster->registrationVersion < versions.max)
 		versions.max = (int16_t)cluster->registrationVersion;
