@@ -16,7 +16,7 @@ static const struct kt_opt options[] = {
 	KT_INT(0, "nodes", "N", &given.nodes, 1, 100,
 	       "brokers, with ids 1..N; the controller is 1000 (1, or as the scenario says)"),
 	KT_STR(0, "release", "R", &given.release,
-	       "Apache Kafka release to pretend to be, 4.1 or 4.4: its configurations, features and API versions (4.4)"),
+	       "Apache Kafka release to pretend to be, 3.9, 4.1 or 4.4: its configurations, features and API versions (4.4)"),
 	KT_STR(0, "metadata-version", "V", &given.metadata_version,
 	       "level of metadata.version at the start: 29 or 4.2-IV1 (the newest: 33, 4.4-IV2)"),
 	KT_LIST(0, "properties", "[ID:]FILE", &given.properties,

@@ -235,6 +235,7 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
 		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified, .markers = item->markers,
+		.old = req->version <= KW_OLD_PRODUCE,
 	};
 }
 
@@ -267,7 +268,7 @@ static void append(struct fb_request *req, struct item *item)
 
 	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && ((const struct kw_ProduceRequest *)req->body)->acks == 0)
 		return;
-	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
+	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict) && plan) {
 		pthread_mutex_lock(&item->partition->lock);
 		if (item->partition->leaderEpoch == item->leaderEpoch)
 			fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);

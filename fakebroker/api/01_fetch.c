@@ -1,5 +1,5 @@
 /* Fetch (1): batches by offset; waits for minBytes as long as maxWaitMs. */
-#include "fakebroker/cluster/fetch_sessions.h"
+#include "fakebroker/api/fetch_old.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
@@ -13,7 +13,7 @@ struct fetch {
 	struct fb_fetch_context *context;
 	int64_t min_bytes;         /* minBytes, at most what may be sent */
 	int64_t left;              /* of maxBytes and fetch.max.bytes */
-	bool first;                /* nothing was put yet: the first batch comes whatever its size */
+	bool first;                /* nothing was put yet: the first batch comes whatever its size (KIP-74) */
 };
 
 /* ---- what is wanted ---- */
@@ -230,6 +230,8 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 	}
 	if (!out->errorCode)
 		ok = read_log(f, partition, want, out, &read);
+	if (partition && !f->req->forced && fb_fetch_old_refuses(f->req, partition->topic))
+		fb_fetch_old_fail(out, fb_fetch_old_refuses(f->req, partition->topic));
 	if (shown)
 		show_consumed(f, want, partition, &read, out->errorCode, shown);
 	return ok;
@@ -365,7 +367,7 @@ static int32_t end(struct fetch *f)
 
 enum fb_outcome fb_fetch(struct fb_request *req)
 {
-	struct fetch f = {.req = req, .body = req->body, .first = true};
+	struct fetch f = {.req = req, .body = req->body, .first = req->version > FB_FETCH_HARD_LIMIT};
 	struct kw_FetchResponse *response = req->response;
 	bool ok;
 
@@ -388,5 +390,7 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	if (ok && !response->errorCode)
 		response->sessionId = fb_mutant(FB_M_SESSION_UNTOLD) ? 0 : end(&f);
 	pthread_rwlock_unlock(&req->cluster->lock);
+	if (ok && req->version <= FB_FETCH_LAST_OLD)
+		return fb_fetch_old_convert(req, f.context);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

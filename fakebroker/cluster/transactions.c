@@ -204,10 +204,11 @@ static int16_t next_epoch(int16_t epoch)
 }
 
 /* Aborts with the next epoch, so that the producer's batches are fenced. The one before it stays known, as in Kafka 4.4.0
- * (measured): whoever names it to InitProducerId goes on with the next, even the producer that was fenced. */
+ * (measured): whoever names it to InitProducerId goes on with the next, even the producer that was fenced. In 3.9.0 nobody does
+ * (measured, too). */
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
-	txn->lastProducerEpoch = txn->producerEpoch;
+	txn->lastProducerEpoch = fb_configdefs_before(cluster->defs, "4.0") ? NO_EPOCH : txn->producerEpoch;
 	if (!fb_mutant(FB_M_INIT_ABORT_UNFENCED))
 		txn->producerEpoch = next_epoch(txn->producerEpoch);
 	complete(cluster, txn, false, false);

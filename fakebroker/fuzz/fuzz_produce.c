@@ -1,7 +1,9 @@
 /* The verdict on a record set: options in three bytes, then the record set, which is produced twice to a small log.
- * What is refused leaves the log as it was; what is accepted can be read back as it was told. */
+ * What is refused leaves the log as it was; what is accepted can be read back as it was told, and by old consumers. */
+#include "fakebroker/log/down_convert.h"
 #include "fakebroker/log/verdict.h"
 #include "lib/text/fuzz/fuzz.h"
+#include "lib/wire/set.h"
 
 FUZZ_TARGET
 
@@ -80,6 +82,7 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 	struct fb_append a = {
 		.log = &to->log, .producers = &to->producers, .topic = "topic", .leaderEpoch = 7, .conf = &to->conf,
 		.chain = to->chain, .meters = &to->meters, .now = 1000000, .inflate_max = INFLATE_MAX,
+		.old = to->version <= KW_OLD_PRODUCE,
 	};
 	struct kw_first_producer first = {0};
 	struct kw_append_plan *plan;
@@ -87,7 +90,7 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 
 	kw_verdict_init(v);
 	if (kw_verdict_request(&request, arena, v) && kw_verdict_shape(to->version, &data.records, arena, v, &whole) &&
-	    kw_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v))
+	    kw_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v) && plan)
 		fb_verdict_append(&a, plan, frame, arena, v);
 }
 
@@ -120,6 +123,28 @@ static void check_stored(const struct partition *to, const struct kw_verdict *v,
 	fb_frame_unref(read.frames[0]);
 }
 
+/* What an old consumer is sent of the log from an offset on: messages of its magic, and at the end what may be cut off. */
+static void check_converted(const struct partition *to, int magic, int64_t offset, struct kw_arena *arena)
+{
+	struct fb_frame *frame;
+	struct kw_entry entry;
+	struct kw_set set;
+	struct fb_read read;
+	struct kt_err err = {0};
+	int code;
+
+	FUZZ_CHECK(fb_log_read(&to->log, offset, INT64_MAX, 1 << 20, true, arena, &read) == 0);
+	code = fb_down_convert(&read.records, magic, offset, &frame, &err);
+	FUZZ_CHECK(code == err.code && (code == 0) == (frame != NULL));
+	set = (struct kw_set){.p = frame ? frame->p : NULL, .n = frame ? frame->n : 0};
+	while (frame && kw_set_next(&set, &entry, NULL) > 0)
+		FUZZ_CHECK(entry.magic <= magic && kw_entry_check(&entry, NULL) == 0);
+	FUZZ_CHECK(!frame || frame->n >= (size_t)read.records.n || frame->n == KW_E_BODY);
+	fb_frame_unref(frame);
+	for (size_t i = 0; i < read.nframes; i++)
+		fb_frame_unref(read.frames[i]);
+}
+
 /* end, dropped: of the log, before */
 static void check(const struct partition *to, const struct kw_verdict *v, int64_t end, uint64_t dropped,
 		  struct kw_arena *arena)
@@ -129,12 +154,16 @@ static void check(const struct partition *to, const struct kw_verdict *v, int64_
 		FUZZ_CHECK(v->logAppendTimeMs == -1 && v->reason && v->reason[0]);
 		for (int32_t i = 0; i < v->nrecordErrors; i++)
 			FUZZ_CHECK(v->recordErrors[i].batchIndex >= 0 && v->recordErrors[i].batchIndex < v->records);
+	} else if (v->baseOffset < 0) {   /* nothing to append */
+		FUZZ_CHECK(to->version <= KW_OLD_PRODUCE && to->log.logEndOffset == end);
 	} else if (v->duplicate) {
 		FUZZ_CHECK(to->log.logEndOffset == end && v->baseOffset >= 0 && v->baseOffset < end);
 	} else {
 		FUZZ_CHECK(v->baseOffset == end && v->nrecordErrors == 0);
 		FUZZ_CHECK((v->logAppendTimeMs == -1) == !to->conf.logAppendTime);
 		check_stored(to, v, arena);
+		for (int magic = 0; magic < 2; magic++)
+			check_converted(to, magic, end, arena);
 	}
 }
 

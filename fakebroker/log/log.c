@@ -99,6 +99,7 @@ static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
 static void add_entry(struct fb_log *log, const struct fb_entry *entry)
 {
 	log->entries[log->n] = *entry;
+	log->entries[log->n].appendedMs = log->now;
 	add_to_segment(log, &log->entries[log->n++]);
 	log->logEndOffset = entry->lastOffset + 1;
 	log->bytes += entry->size;
@@ -163,7 +164,7 @@ struct fit {
 	size_t total;              /* bytes */
 };
 
-/* As Kafka, which sends a piece of its file: it may end within a batch, but not within the first. */
+/* As Kafka, which sends a piece of one segment's file: it may end within a batch, but not within the first. */
 static struct fit fitting(const struct fb_log *log, size_t at, int64_t end, size_t max, bool min_one)
 {
 	struct fit fit = {0};
@@ -171,6 +172,8 @@ static struct fit fitting(const struct fb_log *log, size_t at, int64_t end, size
 	for (; at + fit.whole < log->n && log->entries[at + fit.whole].baseOffset < end; fit.whole++) {
 		size_t size = log->entries[at + fit.whole].size;
 
+		if (fit.whole && log->entries[at + fit.whole].rolled)
+			break;
 		if (fit.total >= max && !(min_one && fit.whole == 0))
 			break;
 		if (size > max - fit.total && !(min_one && fit.whole == 0)) {

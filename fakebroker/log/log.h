@@ -15,6 +15,7 @@
 struct fb_entry {
 	int64_t baseOffset, lastOffset;
 	int64_t maxTimestamp;
+	int64_t appendedMs;        /* fb_log.now of then */
 	int64_t offsetOfMaxTimestamp; /* of the first record that has it; -1 if none has */
 	uint32_t size;             /* whole batch, header included */
 	bool rolled;               /* the first of its segment */
@@ -29,6 +30,7 @@ struct fb_log {
 	size_t first, n, cap;
 	_Atomic int64_t logStartOffset; /* changed under the owner's lock; fb_verdict_check reads it without */
 	int64_t logEndOffset;
+	int64_t now;               /* ms by the broker's clock; the owner sets it before an append */
 	size_t bytes;              /* of the batches kept, as a Kafka log would count them */
 	size_t pinned;             /* memory that they hold: headers, and frames whole */
 	size_t max_bytes;          /* kit.log.max.bytes, a limit of `pinned`: above it the oldest batches go and
@@ -73,7 +75,8 @@ size_t fb_log_find(const struct fb_log *log, int64_t offset);
  * behind it. Lives as long as the entry. */
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
-/* The batches from the one that holds `offset` on and below `end`, for a records field: at most max bytes, so that the
+/* The batches from the one that holds `offset` on and below `end`, up to the end of its segment, for a records field: at most
+ * max bytes, so that the
  * last batch may be cut off; but the first one is whole or not there, and with `min_one` it comes whatever its size
  * (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are put into arena; the caller unrefs
  * frames when the bytes are sent. Headers are copied into the arena, since entries move. Without a batch, out->records is
@@ -97,6 +100,11 @@ bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset
 /* The greatest timestamp and the offset of the first record that has it (-1, -1 in an empty log): ListOffsets
  * timestamp -3. */
 void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
+/* ListOffsets 0: where the segments begin that were last written at `timestamp` or before, and where the log ends if `now` is no
+ * later either, the newest first; timestamp may be -1 (all) and -2 (the oldest). At most max, in *offsets, which is in arena.
+ * Returns how many, or KT_ENOMEM. Source: UnifiedLog.legacyFetchOffsetsBefore (3.9.0). */
+int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max, struct kw_arena *arena,
+			      int64_t **offsets);
 /* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
  * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
