@@ -15,6 +15,7 @@
 #include "fakebroker/cluster/metadata_log.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
+#include "fakebroker/log/compact.h"
 #include "fakebroker/log/epochs.h"
 #include "fakebroker/log/txns.h"
 #include "fakebroker/log/verdict.h"
@@ -100,6 +101,7 @@ struct fb_topic {
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct kw_topic_conf conf;
 	struct fb_retention retention;
+	struct fb_compaction compaction;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
 };

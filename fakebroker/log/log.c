@@ -408,7 +408,8 @@ static size_t drop_segment(struct fb_log *log, const struct segment *segment)
 		drop_first(log);
 	if (log->first == log->n)
 		log->activeBytes = 0;
-	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset : log->logEndOffset;
+	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset - log->entries[log->first].hole
+						  : log->logEndOffset;
 	return segment->n;
 }
 
@@ -426,6 +427,26 @@ size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, i
 	       now - segment.maxTimestamp > retention->ms)
 		n += drop_segment(log, &segment);
 	return n;
+}
+
+/* ---- compaction ---- */
+
+void fb_log_roll(struct fb_log *log)
+{
+	log->activeBytes = 0;
+}
+
+void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n)
+{
+	assert(end <= log->n && n <= end - log->first);
+	while (log->first < end)
+		drop_first(log);
+	log->first = end - n;
+	for (size_t i = 0; i < n; i++) {
+		log->entries[log->first + i] = entries[i];
+		log->bytes += entries[i].size;
+		log->pinned += pinned_by(&entries[i]);
+	}
 }
 
 /* ---- end ---- */

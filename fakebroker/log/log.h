@@ -17,6 +17,7 @@ struct fb_entry {
 	int64_t maxTimestamp;
 	int64_t offsetOfMaxTimestamp; /* of the first record that has it; -1 if none has */
 	uint32_t size;             /* whole batch, header included */
+	uint32_t hole;             /* of a segment's first: offsets before baseOffset that it has, too, and compaction emptied */
 	bool rolled;               /* the first of its segment */
 	bool opaque;               /* no whole batch of magic 2: nothing but its bytes is known */
 	struct fb_frame *frame;    /* holds the bytes after the header */
@@ -34,6 +35,7 @@ struct fb_log {
 	size_t max_bytes;          /* kit.log.max.bytes, a limit of `pinned`: above it the oldest batches go and
 				      logStartOffset moves; 0 = none */
 	uint64_t dropped;          /* batches that the limit removed */
+	int64_t cleanedTo;         /* compaction came up to here; 0 = never */
 	/* The active segment; a batch that does not fit, or is too much later than the first, begins another one. */
 	size_t segmentBytes;       /* segment.bytes; 0 = no limit */
 	int64_t segmentMs;         /* segment.ms; 0 = no limit */
@@ -100,6 +102,11 @@ void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timesta
 /* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
  * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
+/* Begins a new segment with the next batch. */
+void fb_log_roll(struct fb_log *log);
+/* Compaction: the batches entries[first..end) become these, not more than they are, with the references of their frames.
+ * logStartOffset stays. */
+void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n);
 /* DeleteRecords: moves logStartOffset up to offset (at most logEndOffset) and drops whole batches below it. */
 void fb_log_trim(struct fb_log *log, int64_t offset);
 
