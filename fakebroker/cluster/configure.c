@@ -93,6 +93,7 @@ static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 	conf->maxDecompressedMessageBytes =
 		(int32_t)number(lookup, "max.decompressed.message.bytes", conf->maxDecompressedMessageBytes);
 	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", conf->segmentBytes);
+	conf->segmentBytes = (int32_t)number(lookup, "internal.segment.bytes", conf->segmentBytes);
 	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", conf->beforeMaxMs);
 	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", conf->afterMaxMs);
 	conf->compact = policy && list_has(policy, "compact");

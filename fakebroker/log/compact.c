@@ -224,7 +224,7 @@ static int clean_entry(struct round *round, const struct fb_entry *entry)
 	due = !control || (batch.attributes & KW_A_DELETE_HORIZON && batch.baseTimestamp <= round->how.now);
 	round->how.discard = code > 0 && due;
 	round->how.marker_of_nothing = code > 0 && control;
-	round->how.stays_empty = is_last_of_producer(round, entry, &batch) || entry->lastOffset + 1 == round->endOffset;
+	round->how.stays_empty = is_last_of_producer(round, entry, &batch);
 	code = fb_thin(&round->how, entry, &thinned, round->err);
 	if (code)
 		return code;
