@@ -113,6 +113,7 @@ struct fb_cluster {
 	pthread_mutex_t tick_lock;   /* alone; guards what follows */
 	int64_t txns_due, retention_due; /* ms by the clock */
 	const struct fb_release *release;
+	bool lax;                    /* what is produced is stored unjudged; set before anything is served */
 	struct fb_node *nodes;       /* brokers by id, then the controller */
 	size_t nnodes;
 	struct fb_broker **brokers;  /* registered, by id */

@@ -15,6 +15,7 @@ struct fb_compaction {
 	int64_t deleteRetentionMs;       /* delete.retention.ms */
 	int64_t minLagMs;                /* min.compaction.lag.ms */
 	int32_t record_max;              /* max.decompressed.message.bytes, as in struct kw_walk_opts */
+	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
 };
 
 /* What came of it; batches, records and bytes of the segments that were looked through. */

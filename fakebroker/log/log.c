@@ -381,6 +381,18 @@ int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_
 	return 0;
 }
 
+int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n)
+{
+	struct kw_entry from = {.p = p, .size = n, .magic = -1};
+	int64_t end = log->logEndOffset;
+	struct kt_err err = {0};
+	struct fb_entry entry;
+
+	if (place_entry(&from, false, false, &end, &entry, &err))
+		return err.code;
+	return store_entry(log, &from, &entry, false, -1);
+}
+
 /* ---- retention ---- */
 
 struct segment {

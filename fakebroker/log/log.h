@@ -69,6 +69,10 @@ int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct
 int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_offsets, int32_t leaderEpoch,
 		      struct kt_err *err);
 
+/* Appends n bytes, at least one, as an entry of which nothing else is known; it takes up one offset. 0, KT_ELIMIT (2 GiB) or
+ * KT_ENOMEM, when nothing changed. */
+int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n);
+
 /* Index (into entries) of the batch that holds offset, or of the next one after it; log->n if there is none. */
 size_t fb_log_find(const struct fb_log *log, int64_t offset);
 /* The batch of an entry that is not opaque, for kw_batch_walk: header fields as stored, p such that the body is in place
