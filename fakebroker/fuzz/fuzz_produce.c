@@ -210,7 +210,7 @@ static void store(struct partition *to, const struct fb_frame *frame, struct kw_
 	free(bytes);
 }
 
-/* Whatever lies there: all of it is compacted, or nothing. */
+/* Whatever lies there: it is compacted as far as it can be, or nothing changes. */
 static void compact(struct partition *to)
 {
 	const struct fb_compaction conf = {
@@ -228,7 +228,7 @@ static void compact(struct partition *to)
 		if (fb_log_compact(&to->log, &to->producers, &txns, &conf, now, &done, &err) < 0)
 			FUZZ_CHECK(err.code && err.text[0] && err.path[0] && to->log.bytes == bytes);
 		else
-			FUZZ_CHECK(done.bytesKept == to->log.bytes && done.bytesRead == bytes &&
+			FUZZ_CHECK(to->log.bytes == bytes - done.bytesRead + done.bytesKept &&
 				   done.recordsKept <= done.recordsRead);
 		FUZZ_CHECK(to->log.logEndOffset == end && to->log.logStartOffset == start);
 		check_offsets(&to->log);
