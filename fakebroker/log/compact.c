@@ -304,7 +304,7 @@ int fb_log_compact(struct fb_log *log, const struct fb_producers *producers, str
 		   const struct fb_compaction *conf, int64_t now, struct fb_compacted *done, struct kt_err *err)
 {
 	struct round round = {
-		.log = log, .producers = producers, .conf = conf, 
+		.log = log, .producers = producers, .conf = conf,
 		.opts = {.record_max = conf->record_max, .inflate_max = conf->inflate_max}, .done = done, .err = err,
 	};
 	int code;

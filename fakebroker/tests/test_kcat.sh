@@ -31,7 +31,7 @@ start() {
 # ask HOST:PORT HEX: sends a request, waits for the first bytes of its answer
 ask() {
 	exec 5<>"/dev/tcp/${1%:*}/${1##*:}"
-	printf "$(printf '%08x%s' $((${#2} / 2)) "$2" | sed 's/../\\x&/g')" >&5
+	printf '%b' "$(printf '%08x%s' $((${#2} / 2)) "$2" | sed 's/../\\x&/g')" >&5
 	head -c 4 <&5 >/dev/null
 	exec 5>&-
 }
@@ -67,7 +67,8 @@ ask "$at" "${header}ffffffff000013880000000100036c6178000000010000000000000045$b
 echo after | timeout 60 kcat -b "$at" -P -t lax -p 0 2>"$dir/log"
 got=$(timeout 60 kcat -b "$at" -C -t lax -p 0 -e -q -f '%o %s\n' 2>&1 | paste -sd ,)
 same 'who does not look at the CRC reads on' '0 before,1 v,2 after' "$got"
-got=$(timeout 60 kcat -b "$at" -C -t lax -p 0 -e -q -f '%o %s\n' -X check.crcs=true 2>&1 | grep -o '^0 before\|failed CRC32C check' | sort)
+got=$(timeout 60 kcat -b "$at" -C -t lax -p 0 -e -q -f '%o %s\n' -X check.crcs=true 2>&1 |
+	grep -o '^0 before\|failed CRC32C check' | sort)
 same 'who does, complains' "$(printf '0 before\nfailed CRC32C check')" "$got"
 
 echo "$passed passed, $failed failed"
