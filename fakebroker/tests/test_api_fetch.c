@@ -469,7 +469,8 @@ static void divergence(int64_t offset, int last, int error, int64_t epoch, int64
 	int wait = offset == 5 ? 0 : 600000;
 	json_t *json = talk(&run, conn, "Fetch", 12, "{'replicaId': -1, 'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': 1000000, "
 			    "'sessionEpoch': -1, 'topics': [{'topic': 'apart', 'partitions': [{'partition': 0, "
-			    "'fetchOffset': %lld, 'lastFetchedEpoch': %d, 'partitionMaxBytes': 1000000}]}]}", wait, (long long)offset, last);
+			    "'fetchOffset': %lld, 'lastFetchedEpoch': %d, 'partitionMaxBytes': 1000000}]}]}", wait,
+			    (long long)offset, last);
 	json_t *p = at(json, "responses.0.partitions.0");
 
 	assert_int_equal(num_at(p, "errorCode"), error);
