@@ -35,6 +35,11 @@ static const struct kt_opt options[] = {
 	       "written when ready: {\"bootstrap\", \"controller\", \"control\", \"pid\"}"),
 	KT_GROUP("Running"),
 	KT_INT(0, "threads", "N", &given.threads, 1, 64, "event loops; with 1 everything happens in one order (1)"),
+	KT_FLAG(0, "lax", &given.lax,
+		"store what is produced without judging it: any bytes, if the request can be read and leads to a partition. "
+		"A whole batch of magic 2 gets base offset and leader epoch and takes up lastOffsetDelta + 1 offsets; from where "
+		"there is none, the rest of the record set is kept untouched and takes up one offset. Neither sequences nor "
+		"transactions are followed"),
 	KT_STR(0, "record", "FILE", &given.record, "every byte received and sent, as a pcap file: for Wireshark, inspect, replay"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for rules with a probability (1)"),
 	KT_LIST(0, "mutant", "NAME", &given.mutants,

@@ -162,6 +162,7 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 	struct fb_cluster *cluster = process->cluster;
 
 	process->plugins = calloc(settings->plugins.n + 1, sizeof *process->plugins);
+	cluster->lax = settings->lax;
 	cluster->rules = fb_rules_new(cluster, (uint64_t)settings->seed);
 	cluster->recorder = fb_recorder_new(FB_RECORDED_REQUESTS, RECORDED_BYTES);
 	if (!process->plugins || !cluster->rules || !cluster->recorder)

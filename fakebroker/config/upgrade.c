@@ -118,7 +118,8 @@ static bool check_metadata_version(struct upgrade *u, int16_t from, int16_t to, 
 static bool check_dependencies(struct upgrade *u, const struct fb_feature_update *update, int feature)
 {
 	if (feature < 0)
-		return u->cluster->release->oneByOne || refuse_update(u, update, "Feature %.*s not found.", FB_STR(update->feature));
+		return u->cluster->release->oneByOne ||
+			refuse_update(u, update, "Feature %.*s not found.", FB_STR(update->feature));
 	if (feature == FB_ELR_VERSION && update->maxVersionLevel > 0 && u->asked.v[FB_METADATA_VERSION] < ELR_NEEDS)
 		return refuse_update(u, update, "%s could not be set to %d because it depends on metadata.version "
 			"level %d", fb_feature_name(FB_ELR_VERSION), update->maxVersionLevel, ELR_NEEDS);
@@ -239,7 +240,7 @@ static int by_feature(const void *a, const void *b)
 {
 	const struct fb_feature_result *x = a, *y = b;
 
-	return fb_str_cmp(x->feature, y->feature);
+	return kw_str_cmp(x->feature, y->feature);
 }
 
 /* A message about all configurations that are illegal at the metadata.version asked for; NULL if there are none, or if

@@ -11,9 +11,9 @@
 #include "lib/text/err.h"
 #include "lib/wire/types.h"
 
-/* Converts records, which need not be whole batches at the end, to magic 0 or 1. Of the first uncompressed batch, records below
- * firstOffset are left out. *out is a frame with what is to be sent. A batch that inflates to more than 64 MiB, or comes to more as messages, is not
- * converted.
+/* Converts records, which need not be whole batches at the end, to magic 0 or 1. Of the first uncompressed batch,
+ * records below firstOffset are left out. *out is a frame with what is to be sent. A batch that inflates to more than
+ * 64 MiB, or comes to more as messages, is not converted.
  *
  * Returns 0, or how Kafka fails: KT_EUNKNOWN when the first batch that is not dropped is of zstd (control batches are dropped);
  * KT_ECORRUPT, KT_ERANGE or KT_ELIMIT when that cannot be read or converted; KT_ECLOSED when that befalls a later one, which

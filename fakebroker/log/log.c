@@ -384,6 +384,18 @@ int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_
 	return 0;
 }
 
+int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n)
+{
+	struct kw_entry from = {.p = p, .size = n, .magic = -1};
+	int64_t end = log->logEndOffset;
+	struct kt_err err = {0};
+	struct fb_entry entry;
+
+	if (place_entry(&from, false, false, &end, &entry, &err))
+		return err.code;
+	return store_entry(log, &from, &entry, false, -1);
+}
+
 /* ---- retention ---- */
 
 struct segment {
@@ -411,7 +423,8 @@ static size_t drop_segment(struct fb_log *log, const struct segment *segment)
 		drop_first(log);
 	if (log->first == log->n)
 		log->activeBytes = 0;
-	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset : log->logEndOffset;
+	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset - log->entries[log->first].hole
+						  : log->logEndOffset;
 	return segment->n;
 }
 
@@ -429,6 +442,26 @@ size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, i
 	       now - segment.maxTimestamp > retention->ms)
 		n += drop_segment(log, &segment);
 	return n;
+}
+
+/* ---- compaction ---- */
+
+void fb_log_roll(struct fb_log *log)
+{
+	log->activeBytes = 0;
+}
+
+void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n)
+{
+	assert(end <= log->n && n <= end - log->first);
+	while (log->first < end)
+		drop_first(log);
+	log->first = end - n;
+	for (size_t i = 0; i < n; i++) {
+		log->entries[log->first + i] = entries[i];
+		log->bytes += entries[i].size;
+		log->pinned += pinned_by(&entries[i]);
+	}
 }
 
 /* ---- end ---- */

@@ -18,6 +18,7 @@ struct fb_entry {
 	int64_t appendedMs;        /* fb_log.now of then */
 	int64_t offsetOfMaxTimestamp; /* of the first record that has it; -1 if none has */
 	uint32_t size;             /* whole batch, header included */
+	uint32_t hole;             /* of a segment's first: offsets before baseOffset that it has, too, and compaction emptied */
 	bool rolled;               /* the first of its segment */
 	bool opaque;               /* no whole batch of magic 2: nothing but its bytes is known */
 	struct fb_frame *frame;    /* holds the bytes after the header */
@@ -36,6 +37,7 @@ struct fb_log {
 	size_t max_bytes;          /* kit.log.max.bytes, a limit of `pinned`: above it the oldest batches go and
 				      logStartOffset moves; 0 = none */
 	uint64_t dropped;          /* batches that the limit removed */
+	int64_t cleanedTo;         /* compaction came up to here; 0 = never */
 	/* The active segment; a batch that does not fit, or is too much later than the first, begins another one. */
 	size_t segmentBytes;       /* segment.bytes; 0 = no limit */
 	int64_t segmentMs;         /* segment.ms; 0 = no limit */
@@ -68,6 +70,10 @@ int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct
  * keep_offsets), when nothing changed, or KT_ENOMEM, when some entries may be there. */
 int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_offsets, int32_t leaderEpoch,
 		      struct kt_err *err);
+
+/* Appends n bytes, at least one, as an entry of which nothing else is known; it takes up one offset. 0, KT_ELIMIT (2 GiB) or
+ * KT_ENOMEM, when nothing changed. */
+int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n);
 
 /* Index (into entries) of the batch that holds offset, or of the next one after it; log->n if there is none. */
 size_t fb_log_find(const struct fb_log *log, int64_t offset);
@@ -108,6 +114,11 @@ int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64
 /* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
  * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
+/* Begins a new segment with the next batch. */
+void fb_log_roll(struct fb_log *log);
+/* Compaction: the batches entries[first..end) become these, not more than they are, with the references of their frames.
+ * logStartOffset stays. */
+void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n);
 /* DeleteRecords: moves logStartOffset up to offset (at most logEndOffset) and drops whole batches below it. */
 void fb_log_trim(struct fb_log *log, int64_t offset);
 

@@ -28,8 +28,8 @@ struct fb_append {
 };
 
 /* Stages I to K, which need no lock: header and records of the first batch; with a chain the records are read whole.
- * Returns true with *plan, what to append (NULL: nothing), or false with *v set when the batch is refused. Everything lives in arena,
- * or in the request's frame. Of a->log only logStartOffset is read, of a->producers nothing. */
+ * Returns true with *plan, what to append (NULL: nothing), or false with *v set when the batch is refused. Everything
+ * lives in arena, or in the request's frame. Of a->log only logStartOffset is read, of a->producers nothing. */
 bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v);
 /* Stage L under the partition's lock: sequences and epochs, then the append. frame is the one that `records` lies in.

@@ -46,8 +46,8 @@ bool kw_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena
 /* Stages E and F for one partition, E before F: shape of the record set for the request's version. Returns false with
  * *v set when it is refused; *whole is then set when the failure fails every partition of the request (a batch too
  * short for a producer id; codec 5..7 below version 7; a second batch whose length overflows; up to version 2, which ask
- * for no shape, any batch whose framing is broken), and left alone otherwise. v->records and v->codec are set as far as the batch can be read. Null records, which a Kafka broker never
- * answers at all, are refused as INVALID_RECORD. */
+ * for no shape, any batch whose framing is broken), and left alone otherwise. v->records and v->codec are set as far as
+ * the batch can be read. Null records, which a Kafka broker never answers at all, are refused as INVALID_RECORD. */
 bool kw_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct kw_verdict *v,
 		      bool *whole);
 
