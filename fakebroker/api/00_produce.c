@@ -261,7 +261,7 @@ static void lose_leader(struct item *item)
 }
 
 /* --lax: what came is stored, whatever it is. */
-static void store(struct item *item)
+static void store(const struct fb_request *req, struct item *item)
 {
 	const struct kw_records *records = &item->data->records;
 	struct fb_partition *partition = item->partition;
@@ -269,6 +269,7 @@ static void store(struct item *item)
 
 	pthread_mutex_lock(&partition->lock);
 	item->verdict.baseOffset = log->logEndOffset;
+	log->now = fb_cluster_now(req->cluster);
 	if (partition->leaderEpoch != item->leaderEpoch)
 		lose_leader(item);
 	else if (records->n > 0 && fb_log_append_lax(log, records->p, (size_t)records->n, item->leaderEpoch) < 0)
@@ -287,7 +288,7 @@ static void append(struct fb_request *req, struct item *item)
 	struct kw_append_plan *plan;
 
 	if (req->cluster->lax) {
-		store(item);
+		store(req, item);
 		return;
 	}
 	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && ((const struct kw_ProduceRequest *)req->body)->acks == 0)
