@@ -196,7 +196,7 @@ $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 check: all tests
 	@BUILD=$(BUILD) LINK='$(CC) $(KLDFLAGS)' TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
 		ASAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/asan.supp \
-		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
+		fixtures/launchers/run-tests.sh $(SH_TESTS) $(TESTS)
 
 .PHONY: tests
 tests: $(TESTS)
