@@ -104,7 +104,8 @@ expect 2 'run with an output directory that is a file' run --only 'sanity.*' --o
 # A few cases are enough to see what the command does; with all of them it takes minutes under ThreadSanitizer.
 cp -r conformance "$dir/data"
 ln -s "$PWD/fixtures" "$dir/fixtures"
-find "$dir/data/cases" -name '*.json' ! -path '*/sanity/*' ! -name 'crc.*' ! -name 'size.*' ! -name 'order.*' ! -name 'default.json' -delete
+find "$dir/data/cases" -name '*.json' ! -path '*/sanity/*' ! -name 'crc.*' ! -name 'size.*' ! -name 'order.*' \
+	! -name 'default.json' -delete
 mutants() { "$build/conformance" mutants --data "$dir/data" "$@"; }
 expect 0 'three mutants' mutants --only records.crc-before-size --only validators.reversed --only frames.limit-inclusive
 says '^good +validators.reversed  1 red$'
