@@ -62,12 +62,12 @@ static int64_t start_of(const char *topic)
 static void retention_waits_after_the_start(void **state)
 {
 	(void)state;
-	create("old", "");
-	assert_int_equal(produce(&run, conn, "old", "{'batches': [{'baseTimestamp': 1000, 'records': [{'value': 'a'}]}]}"), 0);
+	create("aged", "");
+	assert_int_equal(produce(&run, conn, "aged", "{'batches': [{'baseTimestamp': 1000, 'records': [{'value': 'a'}]}]}"), 0);
 	fb_cluster_tick(run.process.cluster, false);
-	assert_int_equal(start_of("old"), 0);
+	assert_int_equal(start_of("aged"), 0);
 	fb_cluster_tick(run.process.cluster, true);
-	assert_int_equal(start_of("old"), 1);
+	assert_int_equal(start_of("aged"), 1);
 }
 
 static void the_clock_obeys(void **state)
