@@ -1,31 +1,10 @@
 #!/bin/bash
 # The fakebroker as a user has it: command line, ready line, port file, signals, exit codes.
 # Nothing here sleeps: a broker is ready when its line comes, and has ended when `tail --pid` says so.
-set -u
 cd "$(dirname "$0")/../.." || exit 2
-fb=$PWD/${BUILD:-build}/fakebroker
-plugins=$PWD/${BUILD:-build}/plugins
-dir=$(mktemp -d) || exit 2
-pids=()
-clean_up() {
-	for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
-	rm -rf "$dir"
-}
-trap clean_up EXIT
-passed=0 failed=0
-
-pass() { passed=$((passed + 1)); }
-fail() { failed=$((failed + 1)); printf 'FAILED: %s\n' "$1"; }
-# equal WHAT GOT WANTED
-equal() {
-	if [ "$2" = "$3" ]; then pass; else fail "$1"; printf '     got %s\n  wanted %s\n' "$2" "$3"; fi
-}
-# check WHAT COMMAND...
-check() {
-	local what=$1
-	shift
-	if "$@" >/dev/null 2>&1; then pass; else fail "$what: $*"; fi
-}
+. fixtures/tests/checks.sh
+fb=$build/fakebroker
+plugins=$build/plugins
 
 # refused WANTED ARGUMENT...: exit 2, nothing on stdout, one line on stderr.
 refused() {
@@ -36,20 +15,6 @@ refused() {
 	equal "exit code of $*" $status 2
 	equal "stderr of $*" "$(cat "$dir/err")" "fakebroker: $wanted"
 	equal "stdout of $*" "$(cat "$dir/out")" ""
-}
-
-# start ARGUMENT...: sets pid, err (the file of its stderr), line, and bootstrap, controller, control from the ready line.
-start() {
-	err=$dir/err.${#pids[@]}
-	rm -f "$dir/fifo"
-	mkfifo "$dir/fifo"
-	"$fb" "$@" >"$dir/fifo" 2>"$err" </dev/null &
-	pid=$!
-	pids+=("$pid")
-	line=
-	IFS= read -r -t 20 line <"$dir/fifo"
-	read -r _ bootstrap controller control <<<"$line"
-	bootstrap=${bootstrap#bootstrap=} controller=${controller#controller=} control=${control#control=}
 }
 
 # ended PID SECONDS: its exit code, or "still there".
@@ -268,7 +233,6 @@ stopped INT 0
 
 # ---- hooks ----
 
-plugins=${BUILD:-build}/plugins
 if [ -e "$plugins/slow_requests.so" ]; then
 	start --port 0 --plugin "$plugins/slow_requests.so" --set observer.class.name=SlowRequests
 	check 'a plugin of the command line' grep -q '"name": "SlowRequests"' <(get "$control" /v1/observer)
@@ -290,5 +254,4 @@ ended "$hung" 30
 equal 'exit code of one whose observer hangs' "$status" 3
 exec 4>&-
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish
