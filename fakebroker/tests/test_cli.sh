@@ -149,8 +149,21 @@ refused "fakebroker/tests/scenarios/unknown-top.json:3: \$.topcis: unknown membe
 refused "no observer 'Nope'" --check --set observer.class.name=Nope
 "$fb" --check --set num.partition=1 >"$dir/out" 2>"$dir/err"
 equal 'exit code with an unknown name' $? 0
-check 'an unknown name is told' grep -q ' WARN there is no broker configuration num.partition; did you mean num.partitions$' \
-	"$dir/err"
+unknown='there is no broker configuration num.partition; did you mean num.partitions'
+warnings() { sed -n 's/^[^ ]* WARN //p' "$1"; }
+equal 'an unknown name is told' "$(warnings "$dir/err")" "--set num.partition=1: $unknown"
+printf 'num.partition=2\n' >"$dir/one.properties"
+printf '\nnum.partition=2\n' >"$dir/two.properties"
+printf '{"nodes": [{"id": 1,\n"config": {"num.partition": "2"}}, {"id": 2}]}\n' >"$dir/unknown.json"
+files=(--properties "1:$dir/one.properties" --properties "2:$dir/two.properties")
+told="$dir/unknown.json:2: $unknown
+$dir/one.properties:1: $unknown
+$dir/two.properties:2: $unknown"
+"$fb" --check "$dir/unknown.json" "${files[@]}" 2>"$dir/err"
+equal 'an unknown name in files, checked' "$(warnings "$dir/err")" "$told"
+start "$dir/unknown.json" --port 0 "${files[@]}"
+stopped TERM 0
+equal 'an unknown name in files' "$(warnings "$err")" "$told"
 illegal='broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static kit.int.min=512: '
 illegal+='Invalid value 512 for configuration kit.int.min: Value must be at least 1024 (rule of level 28)'
 refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 --port 0
