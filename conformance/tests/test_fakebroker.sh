@@ -136,4 +136,16 @@ demo --set kit.registration.version=4
 expect 0 'an old controller is not sent what it does not list' run --only 'mvconfig.register.*'
 says '^unsupported +mvconfig.register.refused  .*the controller lists BrokerRegistration 0 to 4$'
 
+demo --metadata-version 13
+expect 0 'a level that is too low for a case' run --only '*.directories*' --only 'registration.*'
+says '^unsupported, [0-9]+ cases?: metadata.version is 13, the case needs'
+equal 'hints about the scenario, which is all there' "$(grep -c 'was started without' "$dir/log")" 0
+stop "$pid"
+start --port 0 || exit 1
+at=$bootstrap
+expect 0 'a fakebroker without the scenario' run --only 'mvconfig.alter.*'
+says '^The fakebroker was started without the scenario fixtures/scenarios/demo.json \(mv-config, mv-topic-config\)$'
+expect 0 'its probe' "$build/conformance" probe --bootstrap-server "$at"
+says '^The fakebroker .*demo.json \(mv-config, mv-topic-config\), --nodes 3 \(brokers\), --set observer.*=FILE \(observations\)$'
+
 finish
