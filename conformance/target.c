@@ -7,7 +7,8 @@
 
 struct cf_link cf_target_broker(const struct cf_target *target)
 {
-	struct cf_link link = {.port = target->port, .timeout = target->profile->timeout};
+	struct cf_link link = {.port = target->port, .timeout = target->profile->timeout,
+			       .login = &target->profile->login};
 
 	memcpy(link.host, target->host, sizeof link.host);
 	return link;
@@ -15,7 +16,8 @@ struct cf_link cf_target_broker(const struct cf_target *target)
 
 struct cf_link cf_target_controller(const struct cf_target *target)
 {
-	struct cf_link link = {.port = target->controller_port, .timeout = target->profile->timeout};
+	struct cf_link link = {.port = target->controller_port, .timeout = target->profile->timeout,
+			       .login = &target->profile->login};
 
 	memcpy(link.host, target->controller_host, sizeof link.host);
 	return link;

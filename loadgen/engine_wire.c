@@ -359,8 +359,8 @@ static int start(struct wire *wire, struct kt_err *err)
 	if (rc == 0)
 		rc = lg_packer_init(&wire->packer, load, err);
 	if (rc == 0)
-		rc = lg_routes_open(&wire->routes, load->plan->bootstrap, load->phase->topic, load->npartitions,
-				    API_PRODUCE, VERSION_MIN, VERSION_MAX, err);
+		rc = lg_routes_open(&wire->routes, load->plan->bootstrap, &load->plan->login, load->phase->topic,
+				    load->npartitions, API_PRODUCE, VERSION_MIN, VERSION_MAX, err);
 	return rc;
 }
 

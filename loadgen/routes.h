@@ -3,7 +3,7 @@
 #ifndef KASSAY_LOADGEN_ROUTES_H
 #define KASSAY_LOADGEN_ROUTES_H
 
-#include "lib/client/client.h"
+#include "lib/client/login.h"
 
 enum { LG_LANES_MAX = 64 };
 
@@ -19,6 +19,7 @@ struct lg_lane {
 
 struct lg_routes {
 	const char *bootstrap, *topic;
+	const struct kc_login *login;
 	int api_key, version_min, version_max;   /* the versions that the engine can use */
 	int32_t npartitions;
 	int32_t *leaders;        /* index of the lane of each partition, -1 = none */
@@ -31,8 +32,8 @@ struct lg_routes {
 
 /* Asks for the leaders and opens a connection to each. lg_routes_fini() may be called whatever the outcome. Errors:
  * KT_ENET, KT_ETIMEOUT, KT_EUNKNOWN (no such topic), KT_EVERSION. */
-int lg_routes_open(struct lg_routes *routes, const char *bootstrap, const char *topic, int32_t npartitions, int api_key,
-		   int version_min, int version_max, struct kt_err *err);
+int lg_routes_open(struct lg_routes *routes, const char *bootstrap, const struct kc_login *login, const char *topic,
+		   int32_t npartitions, int api_key, int version_min, int version_max, struct kt_err *err);
 void lg_routes_fini(struct lg_routes *routes);
 
 /* The open lane of the partition's leader. NULL if there is none now: try again later. Asks for the leaders and opens

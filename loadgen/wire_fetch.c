@@ -351,8 +351,8 @@ int lg_wire_fetch(const struct lg_fetch_opts *opts, struct lg_fetch_stats *stats
 	rc = fetcher->positions ? lg_schedule_init(&fetcher->schedule, &opts->rate, opts->seed, err) :
 	     kt_fail(err, KT_ENOMEM, "no memory");
 	if (rc == 0)
-		rc = lg_routes_open(&fetcher->routes, opts->bootstrap, opts->topic, opts->npartitions, API_FETCH,
-				    VERSION_MIN, VERSION_MAX, err);
+		rc = lg_routes_open(&fetcher->routes, opts->bootstrap, opts->login, opts->topic, opts->npartitions,
+				    API_FETCH, VERSION_MIN, VERSION_MAX, err);
 	if (rc == 0) {
 		memcpy(fetcher->positions, opts->begins, (size_t)opts->npartitions * sizeof *opts->begins);
 		lg_precise_timers();
