@@ -55,7 +55,11 @@ int lg_reach(const char *bootstrap, const struct kc_login *login, int64_t deadli
 		rc = lg_metadata(conn, NULL, deadline, &arena, &metadata, err);
 	kw_arena_fini(&arena);
 	kc_free(conn);
-	return rc;
+	if (rc != KT_EVERSION && rc != KT_ECORRUPT && rc != KT_ETRUNC)
+		return rc;
+	if (err)
+		*err = (struct kt_err){0};
+	return 0;
 }
 
 int lg_metadata(struct kc_conn *conn, const char *topic, int64_t deadline, struct kw_arena *arena,

@@ -8,7 +8,8 @@
 /* Connects to the first address of "host:port,host:port" that answers, negotiates versions and logs in. login outlives *out.
  * deadline is in ms of kc_now_ms(). *out is NULL on failure. */
 int lg_dial(const char *bootstrap, const struct kc_login *login, int64_t deadline, struct kc_conn **out, struct kt_err *err);
-/* Only that: whether anybody answers at one of the addresses, to whom this login is good. */
+/* Only that: whether somebody answers at one of the addresses, to whom the login is good. What our own client
+ * cannot read in its answers is not asked here. */
 int lg_reach(const char *bootstrap, const struct kc_login *login, int64_t deadline, struct kt_err *err);
 int lg_dial_host(const char *host, int port, const struct kc_login *login, int64_t deadline, struct kc_conn **out,
 		 struct kt_err *err);

@@ -188,6 +188,22 @@ expect 2 'no broker' "$loadgen" produce -t plain -n 1
 expect 3 'a broker that is not there' "$loadgen" produce -b 127.0.0.1:1 -t plain -n 1
 expect 3 'a topic that is not there' produce -t nowhere -n 1
 says 'UNKNOWN_TOPIC_OR_PARTITION\); to create it give --partitions N'
+start --port 0 --set listeners=SASL_PLAINTEXT://:9092 --set sasl.enabled.mechanisms=PLAIN --set \
+	'listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="a";' || cat "$err"
+login=(-X security.protocol=sasl_plaintext -X sasl.mechanism=PLAIN -X sasl.username=alice)
+expect 3 'a listener that wants a login' "$loadgen" produce -b "$bootstrap" -t t -n 1
+says 'closed the connection at the first request .* wants a SASL login; -X security.protocol=sasl_plaintext -X '
+expect 3 'a login that is refused' "$loadgen" produce -b "$bootstrap" -t t -n 1 "${login[@]}" -X sasl.password=b
+says 'SASL_AUTHENTICATION_FAILED \(58\)'
+for engine in rdkafka wire; do
+	expect 0 "$engine with a login" "$loadgen" produce -b "$bootstrap" -e $engine -t t --partitions 1 -n 9 -r 900 \
+		"${login[@]}" -X sasl.password=a
+	says 'verified +read 9, lost 0'
+done
+expect 3 'a capture where one must log in' "$build/conformance" capture -b "$bootstrap" --topic t --offset 0 --out "$dir/kept"
+says 'wants a SASL login; capture has none to give'
+expect 3 'a run where one must log in' "$build/conformance" run -b "$bootstrap"
+says 'wants a SASL login; "login" in a --profile gives it'
 mkdir -p "$dir/blocked/produce.hlog"
 expect 4 'a phase that cannot begin' produce -t plain -n 1 --out "$dir/blocked"
 says 'phase produce did not begin: .*produce.hlog: Is a directory'
