@@ -204,6 +204,36 @@ equal 'the first is still there' "$(answers "$one")" 00000007
 pid=$first
 stopped TERM 0
 
+# Two that start at the same moment: one has the port, the other says why it ends.
+for _ in 1 2 3 4 5 6; do
+	start --port 0
+	port=${bootstrap##*:}
+	stopped TERM 0
+	for who in a b; do
+		timeout 20 "$fb" --port "$port" --port-file "$dir/both.$who" >"$dir/out" 2>"$dir/both.$who.err" &
+		[ $who = a ] && one=$! || other=$!
+	done
+	wait -n -p lost "$one" "$other"
+	equal 'exit code of the one that lost' $? 2
+	[ "$lost" = "$one" ] && lost=a won=b winner=$other || lost=b won=a winner=$one
+	equal 'why it ends' "$(cat "$dir/both.$lost.err")" "fakebroker: cannot listen on 127.0.0.1:$port: Address already in use"
+	until [ -s "$dir/both.$won" ]; do kill -0 "$winner" || break; done
+	equal 'the other one serves' "$(answers "127.0.0.1:$port")" 00000007
+	kill "$winner"
+	wait "$winner"
+	rm -f "$dir/both".*
+done
+
+# The port of a broker that is stopped stays its own.
+start --nodes 2 --port 0
+at=${bootstrap##*,}
+post() { curl -sS -o /dev/null -w '%{http_code}' -X POST "$1"; }
+equal 'a broker is stopped' "$(post "$control/v1/nodes/2/stop")" 200
+refused "cannot listen on $at: Address already in use" --port "${at##*:}"
+equal 'it starts again' "$(post "$control/v1/nodes/2/start")" 200
+equal 'and serves' "$(answers "$at")" 00000007
+stopped TERM 0
+
 refused "$dir/none/ports cannot be written: No such file or directory" --port 0 --port-file "$dir/none/ports"
 mkdir "$dir/folder"
 refused "$dir/folder cannot be written: Is a directory" --port 0 --port-file "$dir/folder"
