@@ -188,8 +188,9 @@ expect 2 'no broker' "$loadgen" produce -t plain -n 1
 expect 3 'a broker that is not there' "$loadgen" produce -b 127.0.0.1:1 -t plain -n 1
 expect 3 'a topic that is not there' produce -t nowhere -n 1
 says 'UNKNOWN_TOPIC_OR_PARTITION\); to create it give --partitions N'
-start --port 0 --set listeners=SASL_PLAINTEXT://:9092 --set sasl.enabled.mechanisms=PLAIN --set \
-	'listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="a";' || cat "$err"
+module=org.apache.kafka.common.security.plain.PlainLoginModule
+start --port 0 --set listeners=SASL_PLAINTEXT://:9092 --set sasl.enabled.mechanisms=PLAIN \
+	--set "listener.name.sasl_plaintext.plain.sasl.jaas.config=$module required user_alice=a;" || cat "$err"
 login=(-X security.protocol=sasl_plaintext -X sasl.mechanism=PLAIN -X sasl.username=alice)
 expect 3 'a listener that wants a login' "$loadgen" produce -b "$bootstrap" -t t -n 1
 says 'closed the connection at the first request .* wants a SASL login; -X security.protocol=sasl_plaintext -X '
