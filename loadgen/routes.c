@@ -166,6 +166,22 @@ void lg_routes_poll(struct lg_routes *routes, int64_t until, lg_lane_fn *readabl
 			readable(arg, lanes[i]);
 }
 
+int lg_lane_read(struct lg_lane *lane, lg_answer_fn *take, void *arg, struct kt_err *err)
+{
+	const uint8_t *p;
+	size_t n;
+	int rc;
+
+	do {
+		rc = kc_read_frame(lane->conn, kc_now_ms(), &p, &n, err);
+		if (rc == KT_ETIMEOUT)
+			return 0;
+		if (rc == 0)
+			rc = take(arg, lane, p, n, err);
+	} while (rc == 0 && kc_has_frame(lane->conn));
+	return rc;
+}
+
 void lg_lane_close(struct lg_routes *routes, struct lg_lane *lane)
 {
 	kc_free(lane->conn);
