@@ -159,9 +159,9 @@ int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name
 /* Does a broker that starts again read the value? KT_ERANGE if only the process does. */
 int fb_static_check_restart(struct kw_str name, struct kt_err *err);
 /* Sets a static value as fb_configs_set_static() does; a name that nobody knows is kept, as in Kafka, with a line in the
- * log. */
+ * log, which begins with where it was set ("server.properties:4", "--set a=b"), unless that is NULL. */
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
-			  struct kt_err *err);
+			  const char *where, struct kt_err *err);
 /* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, in the mode that
  * `mode` names ("inline", "queued"), or with NULL in its own observer.mode, and closes those that they had within
  * observer.shutdown.timeout; a broker that has it already keeps it, unless there are options: texts by NAME.OPTION, which

@@ -382,7 +382,7 @@ static void our_brokers_tell_their_statics_later(void **state)
 	assert_int_equal(num_at(json, "errorCode"), 40);
 	assert_non_null(strstr(str_at(json, "errorMessage"), "illegal: broker 3 static kit.x=512: "));
 	json_decref(json);
-	assert_int_equal(fb_cluster_set_static(later.process.cluster, 3, kw_str("kit.x"), kw_str("1024"), NULL), 0);
+	assert_int_equal(fb_cluster_set_static(later.process.cluster, 3, kw_str("kit.x"), kw_str("1024"), NULL, NULL), 0);
 	assert_int_equal(ask_num(&later, c, "errorCode", "UpdateFeatures", 2, upgrade), 0);
 	for (int32_t id = 1; id <= 3; id++)
 		assert_true(fb_cluster_broker(later.process.cluster, id)->view.reported);
