@@ -9,14 +9,6 @@
 
 enum { POLL = 25 };
 
-static void forget(struct cf_outcome *out)
-{
-	json_decref(out->body);
-	json_decref(out->subject);
-	json_decref(out->evidence);
-	memset(out, 0, sizeof *out);
-}
-
 /* A question that could not be put says nothing about the target. */
 static struct cf_judgement not_put(const struct kt_err *err)
 {
@@ -98,7 +90,7 @@ static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *st
 		struct kt_err err = {0};
 		struct timespec ts = {.tv_nsec = POLL * 1000000L};
 
-		forget(&out);
+		cf_outcome_fini(&out);
 		j = ask(run, step, &out, &err) ? not_put(&err) : cf_judge(step, &out, run->vars);
 		if (j.verdict <= CF_PASS_LENIENT || kc_now_ms() >= deadline)
 			break;
@@ -118,7 +110,7 @@ static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *st
 	if (out.evidence)
 		json_object_update(row, out.evidence);
 	json_array_append_new(rows, row);
-	forget(&out);
+	cf_outcome_fini(&out);
 	return j;
 }
 

@@ -33,6 +33,15 @@ struct cf_outcome {
 	json_t *evidence;     /* object: request, response, what was found out on the way */
 };
 
+/* Frees what it has, and leaves it empty. */
+static inline void cf_outcome_fini(struct cf_outcome *out)
+{
+	json_decref(out->body);
+	json_decref(out->subject);
+	json_decref(out->evidence);
+	*out = (struct cf_outcome){0};
+}
+
 /* args are expanded and of the right types. Fills out; an error means that the question could not be put: KT_ENET,
  * KT_ECLOSED and KT_ETIMEOUT make the case inconclusive, KT_EUNKNOWN unsupported, any other an error. */
 typedef int cf_verb_fn(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err);

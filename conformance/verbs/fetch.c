@@ -16,6 +16,7 @@ const struct cf_arg cf_args_fetch[] = {
 	{"partition", CF_ARG_INT, false, "0 unless given"},
 	{"offset", CF_ARG_INT, true, "first offset that is wanted"},
 	{"isolationLevel", CF_ARG_INT, false, "0, read_uncommitted, unless given; 1: read_committed"},
+	{"toEnd", CF_ARG_BOOL, false, "true: all up to the end, with as many requests as it takes; the answer is the first one's"},
 	{"version", CF_ARG_ANY, false, "a number up to 12"},
 	{0},
 };
@@ -82,14 +83,29 @@ static int add_record(void *arg, int32_t index, const struct kw_record *record)
 	return 0;
 }
 
-/* A batch that cannot be read ends the list, and is told. */
-static json_t *read_records(json_t *partition)
+/* Under the names that fields have in the batches of the verb produce. */
+static json_t *header_json(const struct kw_batch *batch)
 {
-	json_t *base64 = json_object_get(partition, "records"), *records = json_array();
+	return json_pack("{s:I, s:i, s:i, s:I, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "baseOffset",
+			 (json_int_t)batch->baseOffset, "partitionLeaderEpoch", batch->partitionLeaderEpoch, "magic", batch->magic,
+			 "crc", (json_int_t)batch->crc, "crcIsRight", batch->crc == kw_batch_crc(batch->p, batch->size),
+			 "attributes", batch->attributes, "lastOffsetDelta", batch->lastOffsetDelta, "baseTimestamp",
+			 (json_int_t)batch->baseTimestamp, "maxTimestamp", (json_int_t)batch->maxTimestamp, "producerId",
+			 (json_int_t)batch->producerId, "producerEpoch", batch->producerEpoch, "baseSequence", batch->baseSequence,
+			 "count", batch->count);
+}
+
+/* Adds the records, and the headers of their batches, to the lists of the subject. A batch that cannot be read is told among
+ * the records, and is the last. Returns the offset behind the last batch, -1 if there is none. */
+static json_int_t read_set(json_t *partition, json_t *subject)
+{
+	json_t *base64 = json_object_get(partition, "records");
+	json_t *records = json_object_get(subject, "records"), *batches = json_object_get(subject, "batches");
 	const char *s = json_string_value(base64);
 	size_t length = s ? strlen(s) : 0, at = 0;
 	uint8_t *p = malloc(length / 4 * 3 + 3);
 	long n = p && s ? kw_base64_decode(s, length, p) : 0;
+	json_int_t next = -1;
 
 	while (n > 0 && at < (size_t)n) {
 		struct kt_err err = {0};
@@ -103,10 +119,12 @@ static json_t *read_records(json_t *partition)
 				json_array_append_new(records, json_pack("{s:s}", "unreadable", err.text));
 			break;
 		}
+		json_array_append_new(batches, header_json(&batch));
 		at += batch.size;
+		next = batch.baseOffset + batch.lastOffsetDelta + 1;
 	}
 	free(p);
-	return records;
+	return next;
 }
 
 static json_int_t partition_arg(json_t *args)
@@ -119,12 +137,12 @@ static int isolation_arg(json_t *args)
 	return (int)json_integer_value(json_object_get(args, "isolationLevel"));
 }
 
-static json_t *fetch_body(json_t *args, int version)
+static json_t *fetch_body(json_t *args, json_int_t offset, int version)
 {
-	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:O, s:i}]}]}", "replicaId", -1, "maxWaitMs",
+	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:I, s:i}]}]}", "replicaId", -1, "maxWaitMs",
 				 500, "minBytes", 1, "maxBytes", 52428800, "isolationLevel", isolation_arg(args), "topics",
 				 "topic", json_object_get(args, "topic"),
-				 "partitions", "partition", partition_arg(args), "fetchOffset", json_object_get(args, "offset"),
+				 "partitions", "partition", partition_arg(args), "fetchOffset", offset,
 				 "partitionMaxBytes", 52428800);
 
 	if (version >= 7)
@@ -132,26 +150,54 @@ static json_t *fetch_body(json_t *args, int version)
 	return body;
 }
 
+/* One request. The partition's part of the answer, or NULL; borrowed of out. */
+static json_t *fetch_from(struct cf_link *link, json_t *args, json_int_t offset, int version, struct cf_outcome *out,
+			  struct kt_err *err)
+{
+	char path[400];
+
+	if (cf_run_exchange(link, FETCH, version, fetch_body(args, offset, version), NULL, false, out, err))
+		return NULL;
+	snprintf(path, sizeof path, "responses[topic=%s].partitions[partitionIndex=%lld]",
+		 json_string_value(json_object_get(args, "topic")), (long long)partition_arg(args));
+	return cf_at(out->body, path);
+}
+
+/* What there is from an offset on, up to the end that readers of this isolation level see, or to where nothing new comes. */
+static int fetch_rest(struct cf_link *link, json_t *args, json_int_t next, int version, json_t *subject, struct kt_err *err)
+{
+	const char *bound = isolation_arg(args) ? "lastStableOffset" : "highWatermark";
+	json_int_t end = json_integer_value(json_object_get(subject, bound)), from = -1;
+
+	while (next > from && next < end && err->code == KT_OK) {
+		struct cf_outcome out = {0};
+		json_t *partition = fetch_from(link, args, next, version, &out, err);
+
+		from = next;
+		next = partition ? read_set(partition, subject) : -1;
+		cf_outcome_fini(&out);
+	}
+	return err->code;
+}
+
 int cf_verb_fetch(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
-	const char *topic = json_string_value(json_object_get(args, "topic"));
-	struct cf_link *link = cf_run_link(run, "leader", topic, err);
-	char path[400];
+	struct cf_link *link = cf_run_link(run, "leader", json_string_value(json_object_get(args, "topic")), err);
+	int version = link ? cf_run_version(run, link, FETCH, args, FETCH_BY_NAME, err) : -1;
 	json_t *partition;
-	int version;
+	json_int_t next;
 
-	if (!link)
+	if (err->code)
 		return err->code;
-	version = cf_run_version(run, link, FETCH, args, FETCH_BY_NAME, err);
-	if (err->code || cf_run_exchange(link, FETCH, version, fetch_body(args, version), NULL, false, out, err))
-		return err->code;
-	snprintf(path, sizeof path, "responses[topic=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));
-	partition = cf_at(out->body, path);
+	partition = fetch_from(link, args, json_integer_value(json_object_get(args, "offset")), version, out, err);
 	json_decref(out->subject);
 	out->subject = partition ? json_copy(partition) : json_copy(out->body);
-	if (partition)
-		json_object_set_new(out->subject, "records", read_records(partition));
-	return 0;
+	if (!partition)
+		return err->code;
+	json_object_set_new(out->subject, "records", json_array());
+	json_object_set_new(out->subject, "batches", json_array());
+	next = read_set(partition, out->subject);
+	return json_is_true(json_object_get(args, "toEnd")) ? fetch_rest(link, args, next, version, out->subject, err) : 0;
 }
 
 int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)

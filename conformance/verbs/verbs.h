@@ -11,6 +11,7 @@
 	X(raw, cf_verb_raw, true, "bytes as they are")                                                           \
 	X(frame, cf_verb_frame, true, "a recorded request under another topic's name")                           \
 	X(fetch, cf_verb_fetch, true, "one partition's records, decoded")                                        \
+	X(compact, cf_verb_compact, true, "a round of log compaction: asked for, or waited for")                 \
 	X(endOffset, cf_verb_end_offset, true, "the offset behind the last record: was anything appended?")      \
 	X(probe, cf_verb_probe, false, "a harmless request that must be answered")                               \
 	X(alter, cf_verb_alter, true, "IncrementalAlterConfigs for one resource")                                \

@@ -36,7 +36,13 @@ static void refuse(struct fb_answer *answer, const char *code, const struct kt_e
 	json_object_set_new(answer->json, "code", json_string(code));
 }
 
-static void compact(struct fb_cluster *cluster, struct fb_partition *partition, const struct fb_compaction *conf, bool roll,
+/* What the topic's configuration says. */
+struct rules {
+	struct fb_compaction compaction;
+	struct fb_retention retention;
+};
+
+static void compact(struct fb_cluster *cluster, struct fb_partition *partition, const struct rules *rules, bool roll,
 		    struct fb_answer *answer)
 {
 	int64_t now = fb_cluster_now(cluster);
@@ -47,7 +53,10 @@ static void compact(struct fb_cluster *cluster, struct fb_partition *partition, 
 	pthread_mutex_lock(&partition->lock);
 	if (roll)
 		fb_log_roll(&partition->log);
-	code = fb_log_compact(&partition->log, &partition->producers, &partition->txns, conf, now, &done, &err);
+	code = fb_log_compact(&partition->log, &partition->producers, &partition->txns, &rules->compaction, now, &done,
+			      &err);
+	/* The cleaner's thread removes what is too old or too much, too: LogCleaner.cleanFilthiestLog. */
+	fb_log_retain(&partition->log, &rules->retention, now);
 	pthread_mutex_unlock(&partition->lock);
 	if (code)
 		refuse(answer, "uncleanable", &err);
@@ -56,7 +65,7 @@ static void compact(struct fb_cluster *cluster, struct fb_partition *partition, 
 }
 
 /* The partition with a reference of its topic, or NULL. */
-static struct fb_partition *find(struct fb_cluster *cluster, const char *name, int32_t index, struct fb_compaction *conf)
+static struct fb_partition *find(struct fb_cluster *cluster, const char *name, int32_t index, struct rules *rules)
 {
 	struct fb_partition *partition;
 	struct fb_topic *topic;
@@ -66,7 +75,7 @@ static struct fb_partition *find(struct fb_cluster *cluster, const char *name, i
 	partition = topic ? fb_topic_partition(topic, index) : NULL;
 	if (partition) {
 		fb_topic_ref(topic);
-		*conf = topic->compaction;
+		*rules = (struct rules){topic->compaction, topic->retention};
 	}
 	pthread_rwlock_unlock(&cluster->lock);
 	return partition;
@@ -77,23 +86,23 @@ void fb_post_compact(const struct fb_ask *ask, const char *rest, struct fb_answe
 	size_t n = strlen(rest) - strlen("/compact");
 	struct fb_partition *partition = NULL;
 	struct fb_partition_path path;
-	struct fb_compaction conf;
+	struct rules rules;
 	struct kt_err err = {0};
 	bool roll = false;
 
 	if (fb_partition_path(rest, n, &path))
-		partition = find(ask->cluster, path.topic, path.index, &conf);
+		partition = find(ask->cluster, path.topic, path.index, &rules);
 	if (!partition) {
 		fb_answer_no_partition(rest, n, answer);
 		return;
 	}
 	if (read_body(ask, &roll, &err) < 0) {
 		fb_answer_err(answer, &err);
-	} else if (!conf.compacts) {
+	} else if (!rules.compaction.compacts) {
 		kt_fail(&err, KT_EUSAGE, "cleanup.policy of topic %s has no \"compact\"", path.topic);
 		refuse(answer, "policy", &err);
 	} else {
-		compact(ask->cluster, partition, &conf, roll, answer);
+		compact(ask->cluster, partition, &rules, roll, answer);
 	}
 	fb_topic_unref(partition->topic);
 }

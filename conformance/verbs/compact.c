@@ -1,0 +1,103 @@
+/* compact: one round of log compaction, over the whole log at once, on any broker.
+ *
+ * A fakebroker compacts when its control API is asked to. Another broker compacts by itself, and is kept from it until then:
+ * the topic has min.cleanable.dirty.ratio 1, which no log exceeds. With 0 any new record will do; once the round has been, which
+ * a record shows that is there no more, it is 1 again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "conformance/vars.h"
+#include "conformance/verbs/verbs.h"
+#include "lib/client/http.h"
+
+enum { RESOURCE_TOPIC = 2, WAIT = 60000, POLL = 100, OK = 200 };
+
+const struct cf_arg cf_args_compact[] = {
+	{"topic", CF_ARG_STR, true, "name of the topic; it has min.cleanable.dirty.ratio 1"},
+	{"partition", CF_ARG_INT, false, "0 unless given"},
+	{"gone", CF_ARG_INT, true, "offset of a record that the round takes away"},
+	{"timeoutMs", CF_ARG_INT, false, "how long a broker may take that compacts by itself; 60000 unless given"},
+	{0},
+};
+
+static int ask_control(struct cf_run *run, const char *topic, json_int_t partition, struct kt_err *err)
+{
+	char url[600], *answer = NULL;
+	int status = 0;
+
+	snprintf(url, sizeof url, "%s/v1/partitions/%s/%lld/compact", run->target->control_url, topic, (long long)partition);
+	if (kc_http("POST", url, NULL, run->target->profile->timeout, &status, &answer, err) == 0 && status != OK)
+		kt_fail(err, KT_EPEER, "the control API answered %d: %.300s", status, answer);
+	free(answer);
+	return err->code;
+}
+
+static int set_ratio(struct cf_run *run, const char *topic, const char *value, struct kt_err *err)
+{
+	struct cf_link *link = cf_run_link(run, "broker", NULL, err);
+	json_t *answer = NULL, *row;
+
+	if (!link ||
+	    cf_link_ask(link, "IncrementalAlterConfigs", CF_LATEST,
+			json_pack("{s:[{s:i, s:s, s:[{s:s, s:i, s:s}]}]}", "resources", "resourceType", RESOURCE_TOPIC,
+				  "resourceName", topic, "configs", "name", "min.cleanable.dirty.ratio", "configOperation", 0,
+				  "value", value), &answer, err))
+		return err->code;
+	row = cf_at(answer, "responses[0]");
+	if (json_integer_value(json_object_get(row, "errorCode")) != 0)
+		kt_fail(err, KT_EPEER, "min.cleanable.dirty.ratio of %s cannot be set to %s", topic, value);
+	json_decref(answer);
+	return err->code;
+}
+
+static bool is_gone(json_t *subject, json_int_t offset)
+{
+	json_t *record;
+	size_t i;
+
+	json_array_foreach(json_object_get(subject, "records"), i, record)
+		if (json_integer_value(json_object_get(record, "offset")) == offset)
+			return false;
+	return true;
+}
+
+/* Fetches from that record on until it is not there, or the time is up; the outcome is the last fetch's, and `gone`. */
+static int await(struct cf_run *run, json_t *args, int64_t deadline, struct cf_outcome *out, struct kt_err *err)
+{
+	json_int_t offset = json_integer_value(json_object_get(args, "gone"));
+	json_t *fetch = json_pack("{s:O, s:I}", "topic", json_object_get(args, "topic"), "offset", offset);
+	bool gone;
+
+	if (json_object_get(args, "partition"))
+		json_object_set(fetch, "partition", json_object_get(args, "partition"));
+	while (cf_verb_fetch(run, fetch, out, err) == 0) {
+		struct timespec ts = {.tv_nsec = POLL * 1000000L};
+
+		gone = is_gone(out->subject, offset);
+		if (out->subject)
+			json_object_set_new(out->subject, "gone", json_boolean(gone));
+		if (gone || kc_now_ms() >= deadline)
+			break;
+		cf_outcome_fini(out);
+		nanosleep(&ts, NULL);
+	}
+	json_decref(fetch);
+	return err->code;
+}
+
+int cf_verb_compact(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
+{
+	const char *topic = json_string_value(json_object_get(args, "topic"));
+	json_t *wait = json_object_get(args, "timeoutMs");
+	int64_t ms = cf_profile_wait(run->target->profile, wait ? (int)json_integer_value(wait) : WAIT);
+
+	if (run->target->can[CF_CAN_CONTROL].present) {
+		if (ask_control(run, topic, json_integer_value(json_object_get(args, "partition")), err) == 0)
+			await(run, args, 0, out, err);
+	} else if (set_ratio(run, topic, "0", err) == 0 && await(run, args, kc_now_ms() + ms, out, err) == 0) {
+		set_ratio(run, topic, "1", err);
+	}
+	return err->code;
+}
