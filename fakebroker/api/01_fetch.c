@@ -67,6 +67,14 @@ static bool diverges(const struct fb_partition *partition, const struct fb_fetch
 	return end->epoch >= 0 && (end->epoch < want->data.lastFetchedEpoch || end->start < want->data.fetchOffset);
 }
 
+/* Is there no batch with this offset, though there is one behind it? */
+static bool is_hole(const struct fb_log *log, int64_t offset)
+{
+	size_t i = fb_log_find(log, offset);
+
+	return i < log->n && log->entries[i].baseOffset > offset;
+}
+
 /* Under the partition's lock, of a reader that does not diverge. An epoch that is newer than all of the log is as wrong as an
  * offset beyond it. */
 static int16_t judge_offset(const struct fetch *f, const struct fb_partition *partition, const struct fb_fetch_want *want)
@@ -76,6 +84,8 @@ static int16_t judge_offset(const struct fetch *f, const struct fb_partition *pa
 	if (fb_mutant(FB_M_FETCH_RANGE_UNCHECKED))
 		return 0;
 	if (fb_mutant(FB_M_FETCH_END_REFUSED) && want->data.fetchOffset == log->logEndOffset)
+		return KW_ERR_OFFSET_OUT_OF_RANGE;
+	if (fb_mutant(FB_M_HOLES_REFUSED) && is_hole(log, want->data.fetchOffset))
 		return KW_ERR_OFFSET_OUT_OF_RANGE;
 	if (want->data.fetchOffset < log->logStartOffset || want->data.fetchOffset > log->logEndOffset ||
 	    want->data.lastFetchedEpoch > partition->leaderEpoch)

@@ -1,5 +1,6 @@
 /* POST /v1/partitions/TOPIC/N/compact: one round of Kafka's log cleaner, now. */
 #include "fakebroker/control/endpoints.h"
+#include "fakebroker/mutants.h"
 
 enum { CONFLICT = 409 };
 
@@ -48,6 +49,7 @@ static void compact(struct fb_cluster *cluster, struct fb_partition *partition, 
 	int64_t now = fb_cluster_now(cluster);
 	struct fb_compacted done;
 	struct kt_err err = {0};
+	size_t removed = 0;
 	int code;
 
 	pthread_mutex_lock(&partition->lock);
@@ -56,8 +58,13 @@ static void compact(struct fb_cluster *cluster, struct fb_partition *partition, 
 	code = fb_log_compact(&partition->log, &partition->producers, &partition->txns, &rules->compaction, now, &done,
 			      &err);
 	/* The cleaner's thread removes what is too old or too much, too: LogCleaner.cleanFilthiestLog. */
-	fb_log_retain(&partition->log, &rules->retention, now);
+	if (code == 0 && !fb_mutant(FB_M_COMPACT_DELETE_IGNORED))
+		removed = fb_log_retain(&partition->log, &rules->retention, now);
+	if (fb_mutant(FB_M_PRODUCERS_FORGOTTEN))
+		fb_producers_expire(&partition->producers, now, 0);
 	pthread_mutex_unlock(&partition->lock);
+	if (removed > 0)
+		fb_server_poke(cluster->server);
 	if (code)
 		refuse(answer, "uncleanable", &err);
 	else

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/mutants.h"
 #include "lib/wire/control.h"
 
 enum { FIRST_CAP = 16 };
@@ -162,6 +163,10 @@ static bool is_kept(const struct fb_cleaned_txns *cleaned, const struct fb_abort
 {
 	size_t low = 0, high = cleaned->nkept;
 
+	if (fb_mutant(FB_M_ABORTED_REMEMBERED))
+		return true;
+	if (fb_mutant(FB_M_ABORTED_FORGOTTEN))
+		return false;
 	/* Markers are met in order. */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;

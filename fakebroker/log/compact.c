@@ -4,6 +4,7 @@
 
 #include "fakebroker/log/cleaned_txns.h"
 #include "fakebroker/log/thin.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/control.h"
 
 /* A round. */
@@ -61,8 +62,14 @@ static void find_range(struct round *round)
 	size_t active = segment_of(log, log->n), unstable = segment_of(log, fb_log_find(log, stable));
 
 	round->firstDirtyOffset = log->cleanedTo > log->logStartOffset ? log->cleanedTo : log->logStartOffset;
+	if (fb_mutant(FB_M_ACTIVE_COMPACTED) && stable == log->logEndOffset)
+		active = unstable = log->n;
+	if (fb_mutant(FB_M_OPEN_COMPACTED))
+		unstable = active;
 	round->end = unstable < active ? unstable : active;
-	if (round->conf->minLagMs > 0)
+	if (fb_mutant(FB_M_ONE_ROUND) && log->cleanedTo > 0)
+		round->end = log->first;
+	if (round->conf->minLagMs > 0 && !fb_mutant(FB_M_MIN_LAG_IGNORED))
 		round->end = first_too_young(round, round->end);
 	round->endOffset = round->end < log->n ? fb_segment_base(&log->entries[round->end]) : log->logEndOffset;
 }
@@ -143,7 +150,7 @@ static int index_entry(struct round *round, struct fb_cleaned_txns *txns, const 
 	enum kw_walk why;
 	int gone = pass(round, txns, entry, &batch);
 
-	if (gone || batch.attributes & KW_A_CONTROL)
+	if (gone < 0 || (gone > 0 && !fb_mutant(FB_M_ABORTED_COUNT)) || batch.attributes & KW_A_CONTROL)
 		return gone < 0 ? gone : 0;
 	return kw_batch_walk(&batch, &round->opts, add_key, &(struct indexing){round, &batch}, &why, round->err);
 }
@@ -171,7 +178,9 @@ static bool is_last_of_producer(const struct round *round, const struct fb_entry
 {
 	const struct fb_producer *producer = fb_producers_find(round->producers, batch->producerId);
 
-	if (!fb_has_producer_id(batch) || !producer)
+	if (fb_mutant(FB_M_EMPTY_BATCHES_STAY))
+		return true;
+	if (!fb_has_producer_id(batch) || !producer || fb_mutant(FB_M_LAST_BATCH_GOES))
 		return false;
 	if (producer->n > 0)
 		return entry->lastOffset == producer->batches[producer->n - 1].lastOffset;
@@ -184,14 +193,18 @@ static int clean_entry(struct round *round, const struct fb_entry *entry)
 	struct fb_thinned thinned = {0};
 	struct kw_batch batch;
 	int code = pass(round, &round->txns, entry, &batch);
-	bool control, due;
+	bool control, gone, due;
 
 	if (code < 0)
 		return code;
 	control = batch.attributes & KW_A_CONTROL;
-	due = !control || (batch.attributes & KW_A_DELETE_HORIZON && batch.baseTimestamp <= round->how.now);
-	round->how.discard = code > 0 && due;
-	round->how.marker_of_nothing = code > 0 && control;
+	gone = code > 0 || (control && fb_mutant(FB_M_MARKERS_UNASKED));
+	due = (!control && !fb_mutant(FB_M_ABORTED_STAY)) ||
+	      (batch.attributes & KW_A_DELETE_HORIZON && batch.baseTimestamp <= round->how.now);
+	if (control && fb_mutated())
+		due = fb_mutant(FB_M_MARKERS_AT_ONCE) || (due && !fb_mutant(FB_M_MARKERS_FOR_EVER));
+	round->how.discard = gone && due;
+	round->how.marker_of_nothing = gone && control;
 	round->how.stays_empty = is_last_of_producer(round, entry, &batch);
 	code = fb_thin(&round->how, entry, &thinned, round->err);
 	if (code)
@@ -296,6 +309,8 @@ int fb_log_compact(struct fb_log *log, const struct fb_producers *producers, str
 		fb_log_replace(log, round.end, round.entries, round.n);
 		fb_cleaned_txns_apply(&round.txns, txns, round.endOffset);
 		log->cleanedTo = round.endOffset > round.firstDirtyOffset ? round.endOffset : round.firstDirtyOffset;
+		if (fb_mutant(FB_M_START_MOVES) && log->first < log->n)
+			log->logStartOffset = log->entries[log->first].baseOffset;
 	}
 	fb_cleaned_txns_fini(&round.txns);
 	fb_latest_fini(&round.latest);

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "lib/text/err.h"
+#include "fakebroker/mutants.h"
 
-enum { FIRST_CAP = 64 };
+enum { FIRST_CAP = 64, CUT = 8 };
 
 void fb_latest_init(struct fb_latest *latest)
 {
@@ -53,6 +53,10 @@ int fb_latest_add(struct fb_latest *latest, struct kw_bytes key, int64_t offset,
 
 static int by_key(struct kw_bytes a, struct kw_bytes b)
 {
+	if (fb_mutant(FB_M_KEYS_CUT)) {
+		a.n = a.n < CUT ? a.n : CUT;
+		b.n = b.n < CUT ? b.n : CUT;
+	}
 	return kw_str_cmp((struct kw_str){(const char *)a.p, a.n}, (struct kw_str){(const char *)b.p, b.n});
 }
 

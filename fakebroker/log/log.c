@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "fakebroker/mutants.h"
 #include "lib/wire/record_time.h"
 #include "lib/wire/set.h"
 
@@ -262,7 +263,7 @@ bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset
 		fb_entry_batch(&log->entries[i], &batch);
 		search.batch = &batch;
 		if (kw_batch_walk(&batch, NULL, search_record, &search, &why, NULL) > 0) {
-			*offset = search.offset;
+			*offset = fb_mutant(FB_M_TIME_AT_BASE) ? batch.baseOffset : search.offset;
 			*found_timestamp = search.found;
 			return true;
 		}

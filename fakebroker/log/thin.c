@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "fakebroker/log/mutant_thin.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/java_utf8.h"
 #include "lib/wire/legacy.h"
 #include "lib/wire/record_time.h"
@@ -10,7 +12,7 @@
 struct work {
 	const struct fb_thinning *how;
 	const struct kw_batch *batch;
-	int32_t read, kept;
+	int32_t read, kept, written;
 	bool tombstones;            /* among those that are kept */
 	/* For the new batch. */
 	int64_t horizon;            /* delete horizon; negative = none */
@@ -36,6 +38,12 @@ static bool stays(const struct work *work, const struct kw_record *record)
 		return false;
 	if (batch->attributes & KW_A_CONTROL)
 		return true;
+	if (fb_mutated()) {
+		enum fb_mutant_choice choice = fb_mutant_keeps(work->how, batch, record);
+
+		if (choice != FB_MUTANT_HAS_NO_SAY)
+			return choice == FB_MUTANT_STAYS;
+	}
 	if (record->key.n < 0 || batch->baseOffset + record->offsetDelta < fb_latest_find(work->how->latest, record->key))
 		return false;
 	return record->value.n >= 0 || !has_horizon(batch) || work->how->now < batch->baseTimestamp;
@@ -83,6 +91,9 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	}
 	copy.attributes = 0;
 	copy.timestampDelta = kw_wrap_sub(timestamp, work->spec.baseTimestamp);
+	if (fb_mutated())
+		fb_mutant_record(&copy, &work->spec, work->written);
+	work->written++;
 	if (kw_record_recode_keys(&copy, &work->arena) < 0)
 		return kt_fail(work->err, KT_ENOMEM, "out of memory");
 	kw_record_put(&work->records, &copy);
@@ -104,12 +115,17 @@ static struct kw_batch_spec spec_of(const struct kw_batch *batch)
 static int build(struct work *work, const struct fb_entry *from, struct fb_entry *to)
 {
 	struct kw_buf buf = {0};
-	int code = kw_batch_wrap(&work->spec, work->records.p, work->records.n, work->kept, work->batch->lastOffsetDelta, &buf,
-				 work->err);
+	int32_t lastOffsetDelta = work->batch->lastOffsetDelta;
+	int code;
 
+	if (fb_mutated())
+		fb_mutant_header(&work->spec, work->batch, work->lastOffset, &lastOffsetDelta);
+	code = kw_batch_wrap(&work->spec, work->records.p, work->records.n, work->kept, lastOffsetDelta, &buf, work->err);
 	*to = *from;
 	to->frame = code ? NULL : fb_frame_new(buf.n);
 	if (to->frame) {
+		if (fb_mutant(FB_M_CRC_STALE))
+			memcpy(buf.p + KW_B_CRC, work->batch->p + KW_B_CRC, sizeof(uint32_t));
 		memcpy(to->frame->p, buf.p, buf.n);
 		to->frame->n = buf.n;
 		to->body = to->frame->p + KW_B_RECORDS;
@@ -146,7 +162,8 @@ static int rebuild(struct work *work, const struct fb_entry *from, struct fb_ent
 static int thin(struct work *work, const struct fb_entry *from, struct fb_entry *to)
 {
 	const struct kw_batch *batch = work->batch;
-	bool wants_horizon = (work->tombstones || work->how->marker_of_nothing) && !has_horizon(batch);
+	bool wants_horizon = (work->tombstones || work->how->marker_of_nothing) && !has_horizon(batch) &&
+			     !fb_mutant(FB_M_NO_HORIZON);
 
 	if (work->kept == 0) {
 		if (work->how->stays_empty)
@@ -154,12 +171,12 @@ static int thin(struct work *work, const struct fb_entry *from, struct fb_entry 
 		to->frame = NULL;
 		return 0;
 	}
-	if (work->kept == work->read && !wants_horizon) {
+	if (work->kept == work->read && !wants_horizon && !fb_mutant(FB_M_WHOLE_REWRITTEN)) {
 		*to = *from;
 		fb_frame_ref(to->frame);
 		return 0;
 	}
-	work->horizon = wants_horizon ? kw_wrap_add(work->how->now, work->how->deleteRetentionMs)
+	work->horizon = wants_horizon ? kw_wrap_add(work->how->now, fb_mutant(FB_M_HORIZON_AT_ONCE) ? 0 : work->how->deleteRetentionMs)
 				      : has_horizon(batch) ? batch->baseTimestamp : -1;
 	return rebuild(work, from, to);
 }
