@@ -65,6 +65,7 @@ static void on_signal(int number)
 struct session {
 	struct cf_side a, b;
 	struct cf_known known;
+	bool old;                  /* both serve Produce 0 to 2 */
 	int sent, shown;
 	struct kt_err err;         /* a broker that is gone */
 };
@@ -217,7 +218,7 @@ static void differ(struct session *session, json_t *mutation, json_t *a, json_t 
 /* False when it cannot go on. */
 static bool send_one(struct session *session, struct cf_dice *dice, int64_t now_ms)
 {
-	json_t *mutation = cf_mutation(dice, now_ms), *a, *b;
+	json_t *mutation = cf_mutation(dice, now_ms, session->old), *a, *b;
 	bool sent = ask(session, mutation, &a, &b);
 
 	if (!sent && session->err.code == KT_EUSAGE) {
@@ -279,6 +280,7 @@ static int open_all(struct session *session, struct kt_err *err)
 		return KT_EXIT_USAGE;
 	if (cf_side_open(&session->a, "a", given.a, prefix, err) || cf_side_open(&session->b, "b", given.b, prefix, err))
 		return err->code == KT_ESYNTAX || err->code == KT_ERANGE ? KT_EXIT_USAGE : KT_EXIT_ENGINE;
+	session->old = cf_side_serves_old(&session->a) && cf_side_serves_old(&session->b);
 	renew(session, NULL);
 	*err = session->err;
 	return err->code ? KT_EXIT_ENGINE : 0;

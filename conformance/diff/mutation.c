@@ -1,4 +1,4 @@
-#include "conformance/diff/mutation.h"
+#include "conformance/diff/maker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +27,9 @@ json_t *cf_diff_configs(const char *kind)
 	return json_loads(text, 0, NULL);
 }
 
-struct maker {
-	struct cf_dice *dice;
-	int64_t now_ms;
-};
-
 /* ---- right ones ---- */
 
-static json_t *some_bytes(struct maker *make)
+json_t *cf_some_bytes(struct cf_maker *make)
 {
 	static const char *const texts[] = {"", "k", "value", "{\"a\": 1}", "\xc3\xa9"};
 
@@ -46,10 +41,10 @@ static json_t *some_bytes(struct maker *make)
 	}
 }
 
-static json_t *some_record(struct maker *make, int delta)
+static json_t *some_record(struct cf_maker *make, int delta)
 {
 	json_t *record = json_pack("{s:o, s:o}", "key", cf_rarely(make->dice, 4) ? json_null() : json_string("k"), "value",
-				   some_bytes(make)), *headers;
+				   cf_some_bytes(make)), *headers;
 
 	if (delta)
 		json_object_set_new(record, "timestampDelta", json_integer(delta));
@@ -57,12 +52,12 @@ static json_t *some_record(struct maker *make, int delta)
 		return record;
 	headers = json_array();
 	for (int i = 0; i <= cf_roll(make->dice, 2); i++)
-		json_array_append_new(headers, json_pack("{s:s, s:o}", "key", "h", "value", some_bytes(make)));
+		json_array_append_new(headers, json_pack("{s:s, s:o}", "key", "h", "value", cf_some_bytes(make)));
 	json_object_set_new(record, "headers", headers);
 	return record;
 }
 
-static json_t *some_records(struct maker *make)
+static json_t *some_records(struct cf_maker *make)
 {
 	static const int counts[] = {1, 1, 1, 2, 3, 5};
 	int n = CF_PICK(make->dice, counts);
@@ -73,7 +68,7 @@ static json_t *some_records(struct maker *make)
 	return records;
 }
 
-static json_t *right_batch(struct maker *make)
+static json_t *right_batch(struct cf_maker *make)
 {
 	json_t *batch = json_pack("{s:I, s:o}", "baseTimestamp", (json_int_t)make->now_ms, "records", some_records(make));
 	int codec = cf_roll(make->dice, 8);
@@ -84,7 +79,7 @@ static json_t *right_batch(struct maker *make)
 }
 
 /* Four producers, whose next sequence nobody keeps: some of it goes on, repeats or jumps. */
-static void make_idempotent(struct maker *make, json_t *batch)
+static void make_idempotent(struct cf_maker *make, json_t *batch)
 {
 	json_object_set_new(batch, "producerId", json_integer(1000 + cf_roll(make->dice, 4)));
 	json_object_set_new(batch, "producerEpoch", json_integer(cf_rarely(make->dice, 4) ? cf_roll(make->dice, 3) : 0));
@@ -93,9 +88,7 @@ static void make_idempotent(struct maker *make, json_t *batch)
 
 /* ---- wrong ones: each changes the batch in one way ---- */
 
-typedef void wrong_fn(struct maker *make, json_t *batch);
-
-static void add_edit(json_t *batch, json_t *edit)
+void cf_add_edit(json_t *batch, json_t *edit)
 {
 	json_t *edits = json_object_get(batch, "edits");
 
@@ -106,7 +99,7 @@ static void add_edit(json_t *batch, json_t *edit)
 	json_array_append_new(edits, edit);
 }
 
-static void wrong_field(struct maker *make, json_t *batch)
+static void wrong_field(struct cf_maker *make, json_t *batch)
 {
 	static const struct {
 		const char *name;
@@ -133,18 +126,18 @@ static void wrong_field(struct maker *make, json_t *batch)
 }
 
 /* Off by a little from what is right. */
-static void near_field(struct maker *make, json_t *batch)
+static void near_field(struct cf_maker *make, json_t *batch)
 {
 	static const char *const names[] = {"lastOffsetDelta", "count", "length", "maxTimestamp"};
 	static const char *const values[] = {"actual+1", "actual-1", "actual+2"};
 
-	add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", CF_PICK(make->dice, names), "value",
+	cf_add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", CF_PICK(make->dice, names), "value",
 				  CF_PICK(make->dice, values)));
 	if (!cf_rarely(make->dice, 4))
 		json_object_set_new(batch, "crc", json_string("fix"));
 }
 
-static json_t *pick_record(struct maker *make, json_t *batch, int *index)
+static json_t *pick_record(struct cf_maker *make, json_t *batch, int *index)
 {
 	json_t *records = json_object_get(batch, "records");
 	size_t n = json_array_size(records);
@@ -155,7 +148,7 @@ static json_t *pick_record(struct maker *make, json_t *batch, int *index)
 	return json_array_get(records, (size_t)*index);
 }
 
-static void wrong_record(struct maker *make, json_t *batch)
+static void wrong_record(struct cf_maker *make, json_t *batch)
 {
 	static const char *const names[] = {"offsetDelta", "timestampDelta", "attributes"};
 	static const json_int_t values[] = {-1, 0, 1, 2, 5, 127, -128, 3600001, -3600001};
@@ -170,7 +163,7 @@ static void wrong_record(struct maker *make, json_t *batch)
 		json_object_set_new(record, name, json_integer(value));
 }
 
-static void no_keys(struct maker *make, json_t *batch)
+static void no_keys(struct cf_maker *make, json_t *batch)
 {
 	int index;
 	json_t *record = pick_record(make, batch, &index);
@@ -180,7 +173,7 @@ static void no_keys(struct maker *make, json_t *batch)
 }
 
 /* A field of one of the records. */
-static const char *record_field(struct maker *make, json_t *batch, char path[64])
+static const char *record_field(struct cf_maker *make, json_t *batch, char path[64])
 {
 	static const char *const fields[] = {"", ".key", ".value", ".headers", ".headers[0].key", ".headers[0].value"};
 	int index = 0;
@@ -190,71 +183,71 @@ static const char *record_field(struct maker *make, json_t *batch, char path[64]
 	return path;
 }
 
-static void wrong_length(struct maker *make, json_t *batch)
+static void wrong_length(struct cf_maker *make, json_t *batch)
 {
 	static const char *const words[] = {"remaining", "remaining+1", "actual+1", "actual-1", "max"};
 	static const json_int_t numbers[] = {-2, -1, 0, 1, 6};
 	char path[64];
 
 	record_field(make, batch, path);
-	add_edit(batch, json_pack("{s:s, s:s, s:o}", "edit", "set-length", "at", path, "value",
+	cf_add_edit(batch, json_pack("{s:s, s:s, s:o}", "edit", "set-length", "at", path, "value",
 				  cf_rarely(make->dice, 2) ? json_string(CF_PICK(make->dice, words))
 							   : json_integer(CF_PICK(make->dice, numbers))));
 }
 
-static void overlong(struct maker *make, json_t *batch)
+static void overlong(struct cf_maker *make, json_t *batch)
 {
 	char path[64];
 
 	record_field(make, batch, path);
-	add_edit(batch, json_pack("{s:s, s:s, s:i}", "edit", "overlong-varint", "at", path, "size", 3 + cf_roll(make->dice, 4)));
+	cf_add_edit(batch, json_pack("{s:s, s:s, s:i}", "edit", "overlong-varint", "at", path, "size", 3 + cf_roll(make->dice, 4)));
 }
 
-static void change_record(struct maker *make, json_t *batch)
+static void change_record(struct cf_maker *make, json_t *batch)
 {
 	static const char *const edits[] = {"omit", "duplicate", "truncate"};
 	char path[64];
 
 	record_field(make, batch, path);
-	add_edit(batch, json_pack("{s:s, s:s}", "edit", CF_PICK(make->dice, edits), "at", path));
+	cf_add_edit(batch, json_pack("{s:s, s:s}", "edit", CF_PICK(make->dice, edits), "at", path));
 }
 
-static void behind_records(struct maker *make, json_t *batch)
+static void behind_records(struct cf_maker *make, json_t *batch)
 {
 	static const char *const tails[] = {"00", "ffff", "0e0000000000"};
 
-	add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "append", "at", "records", "hex", CF_PICK(make->dice, tails)));
+	cf_add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "append", "at", "records", "hex", CF_PICK(make->dice, tails)));
 }
 
-static void behind_batch(struct maker *make, json_t *batch)
+static void behind_batch(struct cf_maker *make, json_t *batch)
 {
 	static const char *const tails[] = {"00", "000000000000000000000000", "ffffffffffffffffffffffffffffffffffff"};
 
-	add_edit(batch, json_pack("{s:s, s:s}", "edit", "append", "hex", CF_PICK(make->dice, tails)));
+	cf_add_edit(batch, json_pack("{s:s, s:s}", "edit", "append", "hex", CF_PICK(make->dice, tails)));
 }
 
-static void cut(struct maker *make, json_t *batch)
+static void cut(struct cf_maker *make, json_t *batch)
 {
-	add_edit(batch, json_pack("{s:s, s:i}", "edit", "truncate", "at", cf_rarely(make->dice, 2) ? -1 - cf_roll(make->dice, 8)
+	cf_add_edit(batch, json_pack("{s:s, s:i}", "edit", "truncate", "at", cf_rarely(make->dice, 2) ? -1 - cf_roll(make->dice, 8)
 												  : 1 + cf_roll(make->dice, 90)));
 }
 
-static void flip(struct maker *make, json_t *batch)
+static void flip(struct cf_maker *make, json_t *batch)
 {
-	add_edit(batch, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, 90), "bit",
+	cf_add_edit(batch, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, 90), "bit",
 				  cf_roll(make->dice, 8)));
 	if (!cf_rarely(make->dice, 3))
 		json_object_set_new(batch, "crc", json_string("fix"));
 }
 
-static void other_codec(struct maker *make, json_t *batch)
+static void other_codec(struct cf_maker *make, json_t *batch)
 {
-	add_edit(batch, json_pack("{s:s, s:i}", "edit", "codec", "value", cf_roll(make->dice, 8)));
+	cf_add_edit(batch, json_pack("{s:s, s:i}", "edit", "codec", "value", cf_roll(make->dice, 8)));
 	json_object_set_new(batch, "crc", json_string("fix"));
 }
 
 /* What follows the header is no compressed stream, or one of nothing. */
-static void wrong_payload(struct maker *make, json_t *batch)
+static void wrong_payload(struct cf_maker *make, json_t *batch)
 {
 	static const char *const payloads[] = {
 		"", "00", "deadbeef", "1f8b0800000000000003030000000000000000",
@@ -267,21 +260,21 @@ static void wrong_payload(struct maker *make, json_t *batch)
 	json_object_set_new(batch, "codec", json_string(kw_codec_name(1 + cf_roll(make->dice, 4))));
 }
 
-static void empty(struct maker *make, json_t *batch)
+static void empty(struct cf_maker *make, json_t *batch)
 {
 	json_object_set_new(batch, "records", json_array());
 	if (cf_rarely(make->dice, 2))
 		json_object_set_new(batch, "lastOffsetDelta", json_integer(cf_roll(make->dice, 3)));
 }
 
-static void old_time(struct maker *make, json_t *batch)
+static void old_time(struct cf_maker *make, json_t *batch)
 {
 	static const json_int_t by[] = {-7200000, 7200000, -3599000, 3599000, -86400000};
 
 	json_object_set_new(batch, "baseTimestamp", json_integer(make->now_ms + CF_PICK(make->dice, by)));
 }
 
-static void forms(struct maker *make, json_t *batch)
+static void forms(struct cf_maker *make, json_t *batch)
 {
 	if (cf_rarely(make->dice, 2)) {
 		json_object_set_new(batch, "codec", json_string("snappy"));
@@ -292,63 +285,62 @@ static void forms(struct maker *make, json_t *batch)
 	}
 }
 
-static void of_transaction(struct maker *make, json_t *batch)
+static void of_transaction(struct cf_maker *make, json_t *batch)
 {
 	make_idempotent(make, batch);
 	json_object_set_new(batch, "attributes", json_integer(cf_rarely(make->dice, 3) ? 0x30 : 0x10));
 	json_object_del(batch, "codec");
 }
 
-static const struct {
-	wrong_fn *make;
-	int weight;
-} wrongs[] = {
+static const struct cf_wrong wrongs[] = {
 	{wrong_field, 8}, {near_field, 4}, {wrong_record, 5}, {no_keys, 3}, {wrong_length, 8}, {overlong, 3}, {change_record, 5},
 	{behind_records, 2}, {behind_batch, 2}, {cut, 2}, {flip, 6}, {other_codec, 3}, {wrong_payload, 4}, {empty, 2},
-	{old_time, 3}, {forms, 2}, {of_transaction, 1}, {make_idempotent, 6},
+	{old_time, 3}, {forms, 2}, {of_transaction, 1}, {make_idempotent, 6}, {0},
 };
 
-static void make_wrong(struct maker *make, json_t *batch)
+static void make_wrong_by_one(struct cf_maker *make, const struct cf_wrong *table, json_t *batch)
 {
 	int all = 0, at;
 
-	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
-		all += wrongs[i].weight;
+	for (const struct cf_wrong *wrong = table; wrong->make; wrong++)
+		all += wrong->weight;
 	at = cf_roll(make->dice, all);
-	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
-		at -= wrongs[i].weight;
-		if (at < 0) {
-			wrongs[i].make(make, batch);
-			return;
-		}
-	}
+	while (at >= table->weight)
+		at -= table++->weight;
+	table->make(make, batch);
+}
+
+void cf_make_wrong(struct cf_maker *make, const struct cf_wrong *table, json_t *batch)
+{
+	static const int faults[] = {0, 1, 1, 1, 1, 2, 2, 3};
+	int n = CF_PICK(make->dice, faults);
+
+	for (int i = 0; i < n; i++)
+		make_wrong_by_one(make, table, batch);
 }
 
 /* ---- the request ---- */
 
 /* Messages of magic 0 and 1: their own members. */
-static json_t *legacy_set(struct maker *make)
+static json_t *legacy_set(struct cf_maker *make)
 {
 	json_t *set = json_pack("{s:i, s:[{s:s, s:o}]}", "magic", cf_roll(make->dice, 2), "records", "key", "k", "value",
-				some_bytes(make));
+				cf_some_bytes(make));
 
 	if (cf_rarely(make->dice, 3))
 		json_object_set_new(set, "codec", json_string("gzip"));
 	return set;
 }
 
-static json_t *some_batch(struct maker *make)
+json_t *cf_some_batch(struct cf_maker *make)
 {
-	static const int faults[] = {0, 1, 1, 1, 1, 2, 2, 3};
 	json_t *batch = right_batch(make);
-	int n = CF_PICK(make->dice, faults);
 
-	for (int i = 0; i < n; i++)
-		make_wrong(make, batch);
+	cf_make_wrong(make, wrongs, batch);
 	return batch;
 }
 
-static json_t *some_batches(struct maker *make)
+static json_t *some_batches(struct cf_maker *make)
 {
 	json_t *batches = json_array();
 
@@ -366,24 +358,30 @@ static json_t *some_batches(struct maker *make)
 	if (cf_rarely(make->dice, 60))
 		json_array_append_new(batches, json_pack("{s:{s:s}}", "raw", "hex", "0000000000000000000000100000000002ffffffff"));
 	else
-		json_array_append_new(batches, some_batch(make));
+		json_array_append_new(batches, cf_some_batch(make));
 	if (cf_rarely(make->dice, 25))
-		json_array_append_new(batches, some_batch(make));
+		json_array_append_new(batches, cf_some_batch(make));
 	return batches;
 }
 
-json_t *cf_mutation(struct cf_dice *dice, int64_t now_ms)
+json_t *cf_mutation(struct cf_dice *dice, int64_t now_ms, bool old)
 {
 	static const int versions[] = {3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 12, 12, 13};
+	static const int old_versions[] = {0, 1, 2, 2};
 	static const int all_acks[] = {-1, -1, -1, -1, -1, -1, 1, 1, 1, 0};
-	struct maker make = {dice, now_ms};
+	struct cf_maker make = {dice, now_ms};
 	json_t *partitions = json_array();
 	int n = cf_rarely(dice, 10) ? 2 + cf_roll(dice, CF_DIFF_PARTITIONS - 1) : 1;
 	int acks = cf_rarely(dice, 60) ? 2 + cf_roll(dice, 3) : CF_PICK(dice, all_acks);
+	int version = CF_PICK(dice, versions);
 
+	old = old && cf_rarely(dice, 2);
+	if (old)
+		version = CF_PICK(dice, old_versions);
 	for (int i = 0; i < n; i++)
-		json_array_append_new(partitions, json_pack("{s:i, s:o}", "index", i, "batches", some_batches(&make)));
+		json_array_append_new(partitions, json_pack("{s:i, s:o}", "index", i, "batches",
+							    old ? cf_old_batches(&make) : some_batches(&make)));
 	return json_pack("{s:s, s:i, s:i, s:o}", "topic",
 			 cf_diff_topics[cf_rarely(dice, 2) ? 0 : cf_roll(dice, NTOPICS)].kind, "version",
-			 CF_PICK(dice, versions), "acks", acks, "partitions", partitions);
+			 version, "acks", acks, "partitions", partitions);
 }

@@ -35,7 +35,8 @@ extern const struct cf_diff_topic cf_diff_topics[];
 json_t *cf_diff_configs(const char *kind);
 
 /* A new reference, or NULL without memory. Timestamps are around now_ms; producers are made up, and go on from one
- * mutation to the next. Some cannot be encoded, because an edit finds nothing to edit. */
-json_t *cf_mutation(struct cf_dice *dice, int64_t now_ms);
+ * mutation to the next. With `old` one in two is of version 0 to 2, mostly with messages of magic 0 and 1. Some cannot be
+ * encoded, because an edit finds nothing to edit. */
+json_t *cf_mutation(struct cf_dice *dice, int64_t now_ms, bool old);
 
 #endif

@@ -12,7 +12,8 @@
 #include "lib/wire/errors.h"
 #include "lib/wire/set.h"
 
-enum { PRODUCE = 0, FETCH = 1, FIRST_BY_ID = 13, FETCH_BY_NAME = 12, PATIENCE_MS = 3000, READY_MS = 20000, POLL_MS = 20 };
+enum { PRODUCE = 0, FETCH = 1, FIRST_TRANSACTIONAL = 3, FIRST_BY_ID = 13, FETCH_BY_NAME = 12, PATIENCE_MS = 3000,
+       READY_MS = 20000, POLL_MS = 20 };
 
 static void pause_ms(int ms)
 {
@@ -183,6 +184,17 @@ int cf_side_open(struct cf_side *side, const char *label, const char *address, c
 	return 0;
 }
 
+bool cf_side_serves_old(struct cf_side *side)
+{
+	json_t *answer = NULL;
+	struct kt_err err = {0};
+
+	cf_link_ask(&side->link, "Produce", 0, json_pack("{s:i, s:i, s:[]}", "acks", -1, "timeoutMs", 5000, "topicData"), &answer,
+		    &err);
+	json_decref(answer);
+	return err.code == KT_OK;
+}
+
 void cf_side_close(struct cf_side *side)
 {
 	const char *kind;
@@ -213,14 +225,16 @@ static json_t *partition_data(json_t *partitions)
 
 static json_t *produce_body(json_t *topic, json_t *mutation, int version)
 {
-	json_t *entry = json_pack("{s:o}", "partitionData", partition_data(json_object_get(mutation, "partitions")));
+	json_t *entry = json_pack("{s:o}", "partitionData", partition_data(json_object_get(mutation, "partitions"))), *body;
 
 	if (version < FIRST_BY_ID)
 		json_object_set(entry, "name", json_object_get(topic, "name"));
 	else
 		json_object_set(entry, "topicId", json_object_get(topic, "id"));
-	return json_pack("{s:n, s:O, s:i, s:[o]}", "transactionalId", "acks", json_object_get(mutation, "acks"), "timeoutMs", 5000,
-			 "topicData", entry);
+	body = json_pack("{s:O, s:i, s:[o]}", "acks", json_object_get(mutation, "acks"), "timeoutMs", 5000, "topicData", entry);
+	if (version >= FIRST_TRANSACTIONAL)
+		json_object_set_new(body, "transactionalId", json_null());
+	return body;
 }
 
 /* The answer, or NULL; *fate says what became of the connection meanwhile. */

@@ -16,6 +16,8 @@ struct cf_side {
 
 /* Finds the broker behind "host:port". 0, or an error with what could not be had. */
 int cf_side_open(struct cf_side *side, const char *label, const char *address, const char *prefix, struct kt_err *err);
+/* Does it answer Produce 0, as Kafka up to 3.9 does? Later ones list it, and close the connection. */
+bool cf_side_serves_old(struct cf_side *side);
 /* Deletes its topics. */
 void cf_side_close(struct cf_side *side);
 

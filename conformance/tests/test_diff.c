@@ -23,7 +23,7 @@ static void a_seed_repeats(void **state)
 
 	(void)state;
 	for (int i = 0; i < 200; i++) {
-		json_t *a = cf_mutation(&one, NOW_MS), *b = cf_mutation(&same, NOW_MS), *c = cf_mutation(&other, NOW_MS);
+		json_t *a = cf_mutation(&one, NOW_MS, false), *b = cf_mutation(&same, NOW_MS, false), *c = cf_mutation(&other, NOW_MS, false);
 
 		assert_non_null(a);
 		assert_true(json_equal(a, b));
@@ -59,7 +59,7 @@ static void mutations_are_of_use(void **state)
 
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
-		json_t *mutation = cf_mutation(&dice, NOW_MS);
+		json_t *mutation = cf_mutation(&dice, NOW_MS, false);
 
 		sendable += can_be_encoded(mutation);
 		for (int k = 0; cf_diff_topics[k].kind; k++)
@@ -69,6 +69,45 @@ static void mutations_are_of_use(void **state)
 	assert_in_range(sendable, 800, 1000);
 	for (int k = 0; cf_diff_topics[k].kind; k++)
 		assert_true(kinds[k] > 20);
+}
+
+static bool has_magic(json_t *mutation, int64_t magic)
+{
+	json_t *partition, *batch, *given;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(mutation, "partitions"), i, partition)
+		json_array_foreach(json_object_get(partition, "batches"), k, batch) {
+			given = json_object_get(batch, "magic");
+			if (given && json_integer_value(given) == magic)
+				return true;
+		}
+	return false;
+}
+
+/* Half of them are of versions 0 to 2, in which messages of both magics are sent, most of which can be encoded. */
+static void old_ones_are_of_use(void **state)
+{
+	struct cf_dice dice = {1}, same = {1};
+	int old = 0, sendable = 0, magics[2] = {0};
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		json_t *mutation = cf_mutation(&dice, NOW_MS, true), *again = cf_mutation(&same, NOW_MS, true);
+
+		assert_true(json_equal(mutation, again));
+		if (json_integer_value(json_object_get(mutation, "version")) < 3) {
+			old++;
+			sendable += can_be_encoded(mutation);
+			magics[0] += has_magic(mutation, 0);
+			magics[1] += has_magic(mutation, 1);
+		}
+		json_decref(mutation);
+		json_decref(again);
+	}
+	assert_in_range(old, 400, 600);
+	assert_in_range(sendable, old * 7 / 10, old);
+	assert_true(magics[0] > 150 && magics[1] > 150);
 }
 
 static void every_kind_has_a_configuration(void **state)
@@ -148,6 +187,23 @@ static void what_makes_no_difference_is_left_out(void **state)
 	json_decref(least);
 }
 
+/* A message stays one, and what has a time keeps it: both sides must get the same. */
+static void an_old_request_stays_old(void **state)
+{
+	json_t *large = quoted("{'topic': 'gzip', 'version': 1, 'acks': 1, 'partitions': [{'index': 0, 'batches': [{'magic': 1, "
+			       "'records': [{'key': 'k', 'timestamp': 5, 'offset': 3, 'headers': [{}]}], 'codec': 'lz4'}]}]}");
+	json_t *least = quoted("{'topic': 'plain', 'version': 2, 'acks': -1, 'partitions': [{'index': 0, 'batches': [{'magic': 1, "
+			       "'records': [{'timestamp': 5, 'headers': [{}]}]}]}]}"), *small;
+	int asked = 0;
+
+	(void)state;
+	small = cf_shrink(large, differs, &asked, 200);
+	assert_true(json_equal(small, least));
+	json_decref(small);
+	json_decref(large);
+	json_decref(least);
+}
+
 static void known_differences_have_a_reason(void **state)
 {
 	json_t *null = json_loads("{\"partitions\": [{\"index\": 0, \"batches\": null}]}", 0, NULL);
@@ -180,8 +236,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_seed_repeats),
 		cmocka_unit_test(mutations_are_of_use),
+		cmocka_unit_test(old_ones_are_of_use),
 		cmocka_unit_test(every_kind_has_a_configuration),
 		cmocka_unit_test(what_makes_no_difference_is_left_out),
+		cmocka_unit_test(an_old_request_stays_old),
 		cmocka_unit_test(known_differences_have_a_reason),
 	};
 

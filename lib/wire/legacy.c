@@ -69,6 +69,25 @@ int kw_legacy_parse(const uint8_t *p, size_t n, struct kw_legacy *legacy, struct
 	return code ? code : read_fields(legacy, err);
 }
 
+int kw_legacy_parse_fields(const uint8_t *p, size_t n, enum kw_fields fields, struct kw_legacy *legacy, struct kt_err *err)
+{
+	struct kt_err beyond = {0};
+	int code = kw_legacy_parse(p, n, legacy, &beyond);
+	size_t key = legacy->magic == 0 ? KW_L_KEY_V0 : KW_L_KEY_V1;
+	bool has_length = legacy->size >= key + 4;
+
+	if (code == 0 || code == KT_ETRUNC || legacy->size == 0 || fields == KW_FIELDS_ALL ||
+	    (fields == KW_FIELDS_KEY_LENGTH && !has_length)) {
+		if (code && err)
+			*err = beyond;
+		return code;
+	}
+	legacy->cut = true;
+	if (has_length && legacy->key.n < 0)
+		legacy->key.n = (int32_t)kw_rd32(p + key);
+	return 0;
+}
+
 /* ---- a wrapper ---- */
 
 struct walk {
@@ -86,13 +105,14 @@ static int stop(struct walk *walk, enum kw_walk why, size_t at, const char *fmt,
 
 static int stop(struct walk *walk, enum kw_walk why, size_t at, const char *fmt, ...)
 {
+	int code = why == KW_WALK_LIMIT ? KT_ELIMIT : KT_ECORRUPT;
 	va_list ap;
 
 	walk->why = why;
 	va_start(ap, fmt);
-	kw_vfail_at(walk->err, KT_ECORRUPT, at, fmt, ap);
+	kw_vfail_at(walk->err, code, at, fmt, ap);
 	va_end(ap);
-	return KT_ECORRUPT;
+	return code;
 }
 
 /* Where the length of the value stands. */
@@ -127,6 +147,8 @@ static int next_inner(struct walk *walk, const uint8_t *p, size_t *size)
 	if (length < KW_E_MIN_LENGTH)
 		return stop(walk, KW_WALK_INNER_SIZE, at, "Record size is less than the minimum record overhead (%d)",
 			    KW_E_MIN_LENGTH);
+	if (max < 0 && length > KW_WALK_HEAP)
+		return stop(walk, KW_WALK_LIMIT, at, "no memory for a message of %d bytes", length);
 	if (max > 0 && length > max)
 		return stop(walk, KW_WALK_BAD_RECORD, at,
 			    "Invalid record size: %d exceeds the configured maximum record size of %d.", length, max);
@@ -202,7 +224,7 @@ static int read_inner(struct walk *walk, const uint8_t *p, struct kw_legacy *inn
 {
 	size_t at = (size_t)(p - walk->start);
 	struct kt_err err = {0};
-	int beyond = kw_legacy_parse(p, (size_t)(walk->end - p), inner, &err);
+	int beyond = kw_legacy_parse_fields(p, (size_t)(walk->end - p), walk->opts->fields, inner, &err);
 	int codec = inner->attributes & KW_A_CODEC;
 	uint32_t crc;
 
@@ -211,7 +233,7 @@ static int read_inner(struct walk *walk, const uint8_t *p, struct kw_legacy *inn
 		return stop(walk, KW_WALK_BAD_CODEC, at + KW_L_ATTRIBUTES, "Unknown compression type id: %d", codec);
 	if (codec != KW_NONE)
 		return stop(walk, KW_WALK_INNER_CODEC, at + KW_L_ATTRIBUTES, "Inner messages must not be compressed");
-	crc = walk->opts->inner_crc ? kw_legacy_crc(p, inner->size) : inner->crc;
+	crc = walk->opts->inner_crc && inner->magic == walk->wrapper->magic ? kw_legacy_crc(p, inner->size) : inner->crc;
 	if (crc != inner->crc)
 		return stop(walk, KW_WALK_INNER_CRC, at + KW_L_CRC,
 			    "Record is corrupt (stored crc = %u, computed crc = %u)", inner->crc, crc);

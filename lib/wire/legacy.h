@@ -42,6 +42,7 @@ struct kw_legacy {
 	int8_t timestampType;        /* enum kw_timestamp_type: none in magic 0 */
 	int64_t timestamp;           /* ms; KW_NO_TIMESTAMP in magic 0 */
 	struct kw_bytes key, value;  /* n == -1: null */
+	bool cut;                    /* key or value goes beyond the message: enum kw_fields */
 	size_t at;                   /* of an inner message: its place in the inflated set. 0 after kw_legacy_parse */
 };
 
@@ -50,6 +51,8 @@ struct kw_legacy {
  * message. What follows the value inside the message is ignored, as Kafka does. err has the offset of the fault in the
  * message. On failure legacy has what could be read; size is right after the second kind of KT_ECORRUPT. */
 int kw_legacy_parse(const uint8_t *p, size_t n, struct kw_legacy *legacy, struct kt_err *err);
+/* The same, but of what follows the timestamp only the given fields must lie in the message. */
+int kw_legacy_parse_fields(const uint8_t *p, size_t n, enum kw_fields fields, struct kw_legacy *legacy, struct kt_err *err);
 uint32_t kw_legacy_crc(const uint8_t *p, size_t size);   /* of [16, size); size is at least 16 */
 
 /* Called once per message: for the message itself, or for each one in the wrapper. Offset, timestamp type and timestamp

@@ -55,7 +55,7 @@ static int visit_message(void *arg, int32_t index, const struct kw_legacy *messa
 	struct kw_item item = {
 		.offset = message->offset, .timestamp = message->timestamp, .timestampType = message->timestampType,
 		.magic = message->magic, .attributes = message->attributes, .key = message->key,
-		.value = message->value, .at = message->at, .size = message->size,
+		.value = message->value, .cut = message->cut, .at = message->at, .size = message->size,
 	};
 
 	return visit->fn(visit->arg, index, &item);
@@ -78,6 +78,16 @@ static int visit_record(void *arg, int32_t index, const struct kw_record *record
 	return visit->fn(visit->arg, index, &item);
 }
 
+/* Of a wrapper the value is needed, unless its codec is refused before that. */
+static enum kw_fields fields_of(const struct kw_entry *entry, const struct kw_walk_opts *opts)
+{
+	int codec = kw_entry_codec(entry);
+
+	if (codec == KW_ZSTD)
+		return KW_FIELDS_TIMESTAMP;
+	return codec != KW_NONE || !opts ? KW_FIELDS_ALL : opts->fields;
+}
+
 int kw_entry_walk(const struct kw_entry *entry, const struct kw_walk_opts *opts, kw_item_fn *fn, void *arg,
 		  enum kw_walk *why, struct kt_err *err)
 {
@@ -88,7 +98,7 @@ int kw_entry_walk(const struct kw_entry *entry, const struct kw_walk_opts *opts,
 
 	*why = KW_WALK_BEYOND;
 	if (entry->magic < 2) {
-		code = kw_legacy_parse(entry->p, entry->size, &message, err);
+		code = kw_legacy_parse_fields(entry->p, entry->size, fields_of(entry, opts), &message, err);
 		return code ? code : kw_legacy_walk(&message, opts, fn ? visit_message : NULL, &visit, why, err);
 	}
 	code = kw_batch_parse(entry->p, entry->size, &batch, err);

@@ -44,6 +44,7 @@ struct kw_item {
 	int8_t magic;                /* of the record itself: in a wrapper it may differ from the entry's */
 	int8_t attributes;           /* of the record itself */
 	struct kw_bytes key, value;  /* n == -1: null */
+	bool cut;                    /* as in struct kw_legacy */
 	int32_t nheaders;            /* 0 in magic 0 and 1 */
 	const struct kw_header *headers;
 	size_t at, size;             /* bytes it takes in the inflated records area or inner set; in an uncompressed

@@ -7,9 +7,9 @@
 struct old {
 	const struct kw_judge *judge;
 	int first_magic;       /* -1 before the first */
+	bool same_magic;       /* in all */
 	size_t n;	       /* entries */
-	int codec;	       /* of the last */
-	bool lone;	       /* there may be no other beside it: one is compressed, or of magic 2 */
+	int codec;	       /* of the last that has one */
 	/* Of the entry that is judged: its records that are refused, some of them for their timestamps. */
 	int32_t refused;
 	bool timestamps;
@@ -33,9 +33,11 @@ static bool judge_entry(struct old *old, const struct kw_entry *entry)
 		return kw_refuse(judge, KW_R_CRC, &batch, 0);
 	if (!kw_codec_name(kw_entry_codec(entry)))
 		return kw_refuse_with(judge, KW_R_CODEC, "Unknown compression type id");
-	old->codec = kw_entry_codec(entry);
-	old->lone = old->lone || entry->magic == 2 || old->codec != KW_NONE;
-	old->n++;
+	if (kw_entry_codec(entry) != KW_NONE)
+		old->codec = kw_entry_codec(entry);
+	if (old->n++ == 0)
+		old->first_magic = entry->magic;
+	old->same_magic = old->same_magic && entry->magic == old->first_magic;
 	return true;
 }
 
@@ -64,16 +66,20 @@ static bool validate(const struct old *old, int32_t index, const struct kw_item 
 	return false;
 }
 
-/* LogValidator.validateRecord. */
+/* LogValidator.validateRecord. Some of its messages show the whole record, where it fails if that is cut. */
 static int judge_item(void *arg, int32_t index, const struct kw_item *item)
 {
 	struct old *old = arg;
 	const struct kw_leader *leader = old->judge->leader;
-	bool timestamp = false, good = true;
+	bool timestamp = false, good = true, shown = false;
 
 	note_time(old, item->timestamp);
 	old->records++;
-	if (leader->conf->compact && item->key.n < 0) {
+	if (item->magic != old->entry->magic) {
+		leader->meters->invalidMagicNumberRecords++;
+		good = false;
+		shown = true;
+	} else if (leader->conf->compact && item->key.n < 0) {
 		leader->meters->noKeyCompactedTopicRecords++;
 		good = false;
 	} else if (!leader->conf->logAppendTime && item->timestamp != KW_NO_TIMESTAMP) {
@@ -81,8 +87,10 @@ static int judge_item(void *arg, int32_t index, const struct kw_item *item)
 		timestamp = !good;
 	} else if (item->timestampType == KW_LOG_APPEND_TIME) {
 		good = false;
-		timestamp = true;
+		timestamp = shown = true;
 	}
+	if (shown && item->cut)
+		return 1;
 	if (good)
 		good = validate(old, index, item, &timestamp);
 	old->refused += !good;
@@ -90,29 +98,48 @@ static int judge_item(void *arg, int32_t index, const struct kw_item *item)
 	return 0;
 }
 
-/* An uncompressed message is a batch of its own: the first one that is refused decides. */
-static bool judge_records(struct old *old, const struct kw_entry *entry)
+/* Walks over the records; what cannot be read is refused. */
+static bool walk(struct old *old, const struct kw_entry *entry, const struct kw_walk_opts *opts, kw_item_fn *fn)
 {
-	struct kw_walk_opts opts = kw_judge_walk_opts(old->judge->leader, false);
-	struct kw_batch batch = {.p = entry->p, .size = entry->size, .magic = entry->magic};
 	struct kt_err err = {0};
 	enum kw_walk why;
 	int code;
 
-	opts.inner_magic = opts.inner_crc = true;
+	if (kw_entry_walk(entry, opts, fn, old, &why, &err) == 0)
+		return true;
+	code = kw_walk_code(why);
+	return kw_refuse_batch(old->judge,
+			       code == KW_ERR_CORRUPT_MESSAGE  ? KW_R_CRC
+			       : code == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD
+							       : KW_R_UNREADABLE,
+			       "%s", err.text);
+}
+
+/* What is converted without any codec has its size estimated first, by the keys and values of all entries. */
+static bool estimate(struct old *old, const struct kw_entry *entry)
+{
+	struct kw_walk_opts opts = kw_judge_walk_opts(old->judge->leader, false);
+
+	return walk(old, entry, &opts, NULL);
+}
+
+/* An uncompressed message is a batch of its own: the first one that is refused decides. Keys and values are not looked at
+ * until all of them are encoded anew, but by validators, and by compaction, which needs to know whether there is a key. */
+static bool judge_records(struct old *old, const struct kw_entry *entry)
+{
+	const struct kw_leader *leader = old->judge->leader;
+	struct kw_walk_opts opts = kw_judge_walk_opts(leader, false);
+	struct kw_batch batch = {.p = entry->p, .size = entry->size, .magic = entry->magic};
+
+	opts.inner_crc = true;
+	opts.fields = leader->validate        ? KW_FIELDS_ALL
+		      : leader->conf->compact ? KW_FIELDS_KEY_LENGTH
+					      : KW_FIELDS_TIMESTAMP;
 	old->entry = entry;
-	if (old->first_magic < 0)
-		old->first_magic = entry->magic;
 	if (entry->magic != old->first_magic)
 		return kw_refuse(old->judge, KW_R_MIXED_MAGIC, &batch, 0);
-	if (kw_entry_walk(entry, &opts, judge_item, old, &why, &err)) {
-		code = kw_walk_code(why);
-		return kw_refuse_batch(old->judge,
-				       code == KW_ERR_CORRUPT_MESSAGE  ? KW_R_CRC
-				       : code == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD
-								       : KW_R_UNREADABLE,
-				       "%s", err.text);
-	}
+	if (!walk(old, entry, &opts, judge_item))
+		return false;
 	if (old->timestamps)
 		return kw_refuse(old->judge, KW_R_TIMESTAMPS, &batch, 0);
 	return old->refused == 0 ||
@@ -189,16 +216,18 @@ bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *rec
 		    struct kw_append_plan **plan, struct kw_verdict *v)
 {
 	struct kw_judge judge = {leader, arena, v, records->n > 0 ? (size_t)records->n : 0};
-	struct old old = {.judge = &judge, .first_magic = -1, .facts = {.maxTimestamp = KW_NO_TIMESTAMP}};
+	struct old old = {.judge = &judge, .first_magic = -1, .same_magic = true, .facts = {.maxTimestamp = KW_NO_TIMESTAMP}};
 
 	if (!each(&old, records, judge_entry))
 		return false;
 	*plan = NULL;
 	if (old.n == 0)
 		return true;
-	if (old.lone && old.n > 1)
+	if ((!old.same_magic || old.first_magic < 2) && old.codec == KW_NONE && leader->conf->compression <= KW_NONE && !each(&old, records, estimate))
+		return false;
+	if (old.n > 1 && (old.first_magic == 2 || old.codec != KW_NONE))
 		return kw_refuse_with(&judge, KW_R_SECOND_OUTER, "Compressed outer record has more than one batch");
-	if (records->p[KW_E_MAGIC] == 2)
+	if (old.first_magic == 2)
 		return kw_verdict_check(leader, records, arena, plan, v);
 	if (!each(&old, records, judge_records))
 		return false;

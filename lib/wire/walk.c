@@ -244,6 +244,8 @@ static int check_stream_size(struct walk *walk, const uint8_t *at, int32_t size)
 
 	if (walk->skip && walk->record_max < 0)
 		return 0;
+	if (walk->record_max < 0 && size > KW_WALK_HEAP)
+		return stop(walk, KW_WALK_LIMIT, at, "no memory for a record of %d bytes", size);
 	if (size < 0)
 		return stop(walk, KW_WALK_BAD_RECORD, at, "Invalid record size: %d is negative.", size);
 	if (walk->record_max > 0 && size > walk->record_max)

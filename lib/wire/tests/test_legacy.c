@@ -206,9 +206,8 @@ static void what_is_judged_only_on_request(void **state)
 	(void)state;
 	assert_int_equal(kw_legacy_walk(&wrapper, NULL, count, &seen, &why, NULL), 0);
 	assert_int_equal(seen, 2);
-	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.inner_crc = true}, NULL, NULL, &why, NULL),
-			 KT_ECORRUPT);
-	assert_int_equal(why, KW_WALK_INNER_CRC);
+	/* Of another magic than the wrapper's, its CRC is not looked at. */
+	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.inner_crc = true}, NULL, NULL, &why, NULL), 0);
 	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.inner_magic = true}, NULL, NULL, &why, NULL),
 			 KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_INNER_MAGIC);
@@ -217,6 +216,82 @@ static void what_is_judged_only_on_request(void **state)
 	assert_int_equal(why, KW_WALK_BAD_RECORD);
 	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.record_max = 23}, NULL, NULL, &why, NULL), 0);
 	kw_buf_fini(&out);
+}
+
+static int keep(void *arg, int32_t index, const struct kw_legacy *message)
+{
+	struct kw_legacy *kept = arg;
+
+	kept[index] = *message;
+	return 0;
+}
+
+/* A value, a key, and the length of a key that go beyond their messages. */
+static void fields_that_may_be_cut(void **state)
+{
+	static const struct {
+		const char *rest;
+		enum kw_fields least;    /* with which it is read */
+		int32_t key;
+	} rows[] = {
+		{"ffffffff ffffffff", KW_FIELDS_ALL, -1},
+		{"ffffffff 00000009", KW_FIELDS_KEY_LENGTH, -1},
+		{"00000000 00000009", KW_FIELDS_KEY_LENGTH, 0},
+		{"00000009 ffffffff", KW_FIELDS_KEY_LENGTH, 9},
+	};
+	struct kw_legacy message, kept[2];
+	struct kw_buf out;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		for (int fields = KW_FIELDS_ALL; fields <= KW_FIELDS_TIMESTAMP; fields++) {
+			struct kw_walk_opts opts = {.fields = (enum kw_fields)fields};
+			char hex[100];
+
+			snprintf(hex, sizeof hex, "0000000000000001 0000000e 00000000 00 00 %s", rows[i].rest);
+			message = wrap(0, KW_GZIP, 1, hex, &out);
+			if (fields < (int)rows[i].least) {
+				assert_int_equal(kw_legacy_walk(&message, &opts, keep, kept, &why, NULL), KT_ECORRUPT);
+				assert_int_equal(why, KW_WALK_BEYOND);
+			} else {
+				assert_int_equal(kw_legacy_walk(&message, &opts, keep, kept, &why, NULL), 0);
+				assert_int_equal(kept[0].key.n, rows[i].key);
+				assert_int_equal(kept[0].cut, rows[i].least != KW_FIELDS_ALL);
+				if (kept[0].cut)
+					assert_int_equal(kept[0].value.n, -1);
+			}
+			kw_buf_fini(&out);
+		}
+	/* The smallest message has no room for a key's length in magic 1. */
+	message = wrap(1, KW_GZIP, 1, "0000000000000000 0000000e 00000000 01 00 0000000000000007", &out);
+	assert_int_equal(kw_legacy_walk(&message, &(struct kw_walk_opts){.fields = KW_FIELDS_KEY_LENGTH}, keep, kept, &why, NULL),
+			 KT_ECORRUPT);
+	assert_int_equal(kw_legacy_walk(&message, &(struct kw_walk_opts){.fields = KW_FIELDS_TIMESTAMP}, keep, kept, &why, NULL),
+			 0);
+	assert_int_equal(kept[0].timestamp, 7);
+	assert_int_equal(kept[0].key.n, -1);
+	assert_true(kept[0].cut);
+	kw_buf_fini(&out);
+}
+
+/* Before 4.4 a message is allocated as long as it says. */
+static void lengths_without_a_limit(void **state)
+{
+	static const char *const lengths[] = {"40000000", "40000001", "7fffffff"};
+	struct kw_walk_opts opts = {.record_max = -1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		struct kw_legacy wrapper;
+		struct kw_buf out;
+		char hex[40];
+
+		snprintf(hex, sizeof hex, "0000000000000000 %s", lengths[i]);
+		wrapper = wrap(0, KW_LZ4, 1, hex, &out);
+		assert_int_equal(kw_legacy_walk(&wrapper, &opts, NULL, NULL, &why, NULL), i == 0 ? KT_ECORRUPT : KT_ELIMIT);
+		assert_int_equal(why, i == 0 ? KW_WALK_WRAPPER_EMPTY : KW_WALK_LIMIT);
+		kw_buf_fini(&out);
+	}
 }
 
 static void wrapper_of_another_magic(void **state)
@@ -393,6 +468,8 @@ int main(void)
 		cmocka_unit_test(places_of_faults),
 		cmocka_unit_test(places_of_inner_faults),
 		cmocka_unit_test(what_is_judged_only_on_request),
+		cmocka_unit_test(fields_that_may_be_cut),
+		cmocka_unit_test(lengths_without_a_limit),
 		cmocka_unit_test(wrapper_of_another_magic),
 		cmocka_unit_test(callback_stops_the_walk),
 		cmocka_unit_test(inflation_is_bounded),

@@ -1,0 +1,31 @@
+/* What mutation.c and mutation_old.c make mutations of. */
+#ifndef KASSAY_CONFORMANCE_DIFF_MAKER_H
+#define KASSAY_CONFORMANCE_DIFF_MAKER_H
+
+#include "conformance/diff/mutation.h"
+
+struct cf_maker {
+	struct cf_dice *dice;
+	int64_t now_ms;
+};
+
+/* Makes an element of `batches` wrong in one way. */
+typedef void cf_wrong_fn(struct cf_maker *make, json_t *batch);
+
+struct cf_wrong {
+	cf_wrong_fn *make;
+	int weight;
+};
+
+/* In up to three ways of a table that ends with a NULL. */
+void cf_make_wrong(struct cf_maker *make, const struct cf_wrong *table, json_t *batch);
+void cf_add_edit(json_t *batch, json_t *edit);
+
+/* A key, a value; null too. */
+json_t *cf_some_bytes(struct cf_maker *make);
+/* A batch of magic 2, mostly wrong. */
+json_t *cf_some_batch(struct cf_maker *make);
+/* What Produce 0 to 2 carry in one partition: messages of magic 0 and 1 mostly, and mostly wrong. */
+json_t *cf_old_batches(struct cf_maker *make);
+
+#endif

@@ -1,0 +1,303 @@
+/* Messages of magic 0 and 1, as Produce 0 to 2 carried them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance/diff/maker.h"
+#include "lib/wire/compress.h"
+
+/* ---- right ones ---- */
+
+static json_t *some_message(struct cf_maker *make)
+{
+	return json_pack("{s:o, s:o}", "key", cf_rarely(make->dice, 4) ? json_null() : json_string("k"), "value",
+			 cf_some_bytes(make));
+}
+
+static json_t *right_set(struct cf_maker *make)
+{
+	static const int counts[] = {1, 1, 1, 2, 3, 5};
+	int n = CF_PICK(make->dice, counts), codec = cf_roll(make->dice, 2 * KW_ZSTD), magic = cf_roll(make->dice, 2);
+	json_t *records = json_array(), *set;
+
+	for (int i = 0; i < n; i++) {
+		json_t *message = some_message(make);
+
+		if (magic == 1)
+			json_object_set_new(message, "timestamp", json_integer(make->now_ms + i));
+		json_array_append_new(records, message);
+	}
+	set = json_pack("{s:i, s:o}", "magic", magic, "records", records);
+	if (codec > KW_NONE && codec < KW_ZSTD)
+		json_object_set_new(set, "codec", json_string(kw_codec_name(codec)));
+	return set;
+}
+
+/* ---- wrong ones ---- */
+
+static json_t *pick_message(struct cf_maker *make, json_t *set)
+{
+	json_t *records = json_object_get(set, "records");
+	size_t n = json_array_size(records);
+
+	return n > 0 ? json_array_get(records, (size_t)cf_roll(make->dice, (int)n)) : NULL;
+}
+
+/* A field of a message, which may be an inner one; of the wrapper, where there is one, at times. */
+static void wrong_field(struct cf_maker *make, json_t *set)
+{
+	static const struct {
+		const char *name;
+		bool inner_only;
+		json_int_t values[6];
+	} fields[] = {
+		{"offset", false, {-1, 0, 1, 7, INT64_MAX, INT64_MIN}},
+		{"timestamp", false, {-1, 0, -2, 1, INT64_MAX, INT64_MIN}},
+		{"attributes", false, {1, 2, 3, 4, 5, 7}},
+		{"attributes", false, {8, 9, 16, 127, -128, -1}},
+		{"length", false, {-1, 0, 13, 14, 21, INT32_MAX}},
+		{"length", false, {15, 22, 23, 1000, 1 << 24, INT32_MIN}},
+		{"crc", false, {0, 1, UINT32_MAX, 0, 1, 2}},
+		{"magic", true, {0, 1, 2, 3, -1, 127}},
+	};
+	int i = cf_roll(make->dice, (int)(sizeof fields / sizeof *fields));
+	bool wrapper = json_object_get(set, "codec") && !fields[i].inner_only && cf_rarely(make->dice, 2);
+	json_t *message = wrapper ? set : pick_message(make, set);
+	json_int_t value = CF_PICK(make->dice, fields[i].values);
+
+	if (!message)
+		return;
+	json_object_set_new(message, fields[i].name, json_integer(value));
+	/* What then has a time must not get that of the moment in which it is encoded. */
+	if (fields[i].inner_only && value != 0 && !json_object_get(message, "timestamp"))
+		json_object_set_new(message, "timestamp", json_integer(make->now_ms));
+}
+
+static void some_time(struct cf_maker *make, json_t *set)
+{
+	static const json_int_t by[] = {-7200000, 7200000, -3599000, 3599000, -86400000};
+	json_t *message = pick_message(make, set);
+
+	if (message)
+		json_object_set_new(message, "timestamp", json_integer(make->now_ms + CF_PICK(make->dice, by)));
+}
+
+/* With LogAppendTime in its attributes, beside the codec. */
+static void append_time(struct cf_maker *make, json_t *set)
+{
+	const char *codec = json_string_value(json_object_get(set, "codec"));
+	json_t *message = codec && cf_rarely(make->dice, 2) ? set : pick_message(make, set);
+	int bits = 8;
+
+	for (int i = KW_GZIP; message == set && i < KW_ZSTD; i++)
+		if (strcmp(kw_codec_name(i), codec) == 0)
+			bits |= i;
+	if (message)
+		json_object_set_new(message, "attributes", json_integer(bits));
+}
+
+static void no_key(struct cf_maker *make, json_t *set)
+{
+	json_t *message = pick_message(make, set);
+
+	if (message)
+		json_object_set_new(message, "key", json_null());
+}
+
+static void fix_crc(struct cf_maker *make, json_t *set, int rarely)
+{
+	if (!cf_rarely(make->dice, rarely))
+		json_object_set_new(set, "crc", json_string("fix"));
+}
+
+/* Of the finished bytes: of a set with a codec that is the wrapper. */
+static const char *field(struct cf_maker *make, json_t *set, char path[64])
+{
+	static const char *const names[] = {"key", "value"};
+	size_t n = json_object_get(set, "codec") ? 1 : json_array_size(json_object_get(set, "records"));
+
+	snprintf(path, 64, "messages[%d].%s", cf_roll(make->dice, n > 0 ? (int)n : 1), CF_PICK(make->dice, names));
+	return path;
+}
+
+static void wrong_length(struct cf_maker *make, json_t *set)
+{
+	static const char *const words[] = {"remaining", "remaining+1", "actual+1", "actual-1", "max"};
+	static const json_int_t numbers[] = {-2, -1, 0, 1, 6};
+	char path[64];
+
+	field(make, set, path);
+	cf_add_edit(set, json_pack("{s:s, s:s, s:o}", "edit", "set-length", "at", path, "value",
+				   cf_rarely(make->dice, 2) ? json_string(CF_PICK(make->dice, words))
+							    : json_integer(CF_PICK(make->dice, numbers))));
+	fix_crc(make, set, 6);
+}
+
+static void change_field(struct cf_maker *make, json_t *set)
+{
+	static const char *const edits[] = {"omit", "duplicate", "truncate"};
+	char path[64];
+
+	field(make, set, path);
+	cf_add_edit(set, json_pack("{s:s, s:s}", "edit", CF_PICK(make->dice, edits), "at", path));
+	fix_crc(make, set, 3);
+}
+
+static void near_number(struct cf_maker *make, json_t *set)
+{
+	static const char *const names[] = {"length", "offset", "timestamp"};
+	static const char *const values[] = {"actual+1", "actual-1", "actual+2"};
+	char path[64];
+
+	snprintf(path, sizeof path, "messages[0].%s", CF_PICK(make->dice, names));
+	cf_add_edit(set, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", path, "value", CF_PICK(make->dice, values)));
+	fix_crc(make, set, 4);
+}
+
+static void other_magic(struct cf_maker *make, json_t *set)
+{
+	static const json_int_t magics[] = {0, 1, 2, 3, -1};
+
+	cf_add_edit(set, json_pack("{s:s, s:s, s:I}", "edit", "set", "at", "messages[0].magic", "value",
+				   CF_PICK(make->dice, magics)));
+	fix_crc(make, set, 4);
+}
+
+static void flip(struct cf_maker *make, json_t *set)
+{
+	cf_add_edit(set, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, 60), "bit",
+				   cf_roll(make->dice, 8)));
+	fix_crc(make, set, 3);
+}
+
+static void cut(struct cf_maker *make, json_t *set)
+{
+	cf_add_edit(set, json_pack("{s:s, s:i}", "edit", "truncate", "at", cf_rarely(make->dice, 2) ? -1 - cf_roll(make->dice, 8)
+												   : 1 + cf_roll(make->dice, 60)));
+}
+
+static void behind(struct cf_maker *make, json_t *set)
+{
+	static const char *const tails[] = {"00", "000000000000000000000000", "ffffffffffffffffffffffffffffffffffff"};
+
+	cf_add_edit(set, json_pack("{s:s, s:s}", "edit", "append", "hex", CF_PICK(make->dice, tails)));
+}
+
+/* What has no records has no time of theirs. */
+static void without_records(struct cf_maker *make, json_t *set)
+{
+	json_object_del(set, "records");
+	if (json_integer_value(json_object_get(set, "magic")) == 1)
+		json_object_set_new(set, "timestamp", json_integer(make->now_ms));
+}
+
+/* The wrapper's value is no compressed stream, one of nothing, or not there. */
+static void wrong_payload(struct cf_maker *make, json_t *set)
+{
+	static const char *const payloads[] = {
+		"", "00", "deadbeef", "1f8b0800000000000003030000000000000000",
+		"82534e41505059000000000100000001", "04224d186040820000000000", "28b52ffd200000",
+		"82534e4150505900000000010000000100000002ffff",
+	};
+
+	without_records(make, set);
+	json_object_set_new(set, "payload", cf_rarely(make->dice, 6) ? json_null()
+								     : json_pack("{s:s}", "hex", CF_PICK(make->dice, payloads)));
+	json_object_set_new(set, "codec", json_string(kw_codec_name(KW_GZIP + cf_roll(make->dice, KW_ZSTD - KW_GZIP))));
+}
+
+/* The inner set as bytes: nothing, less than a message, a message and the beginning of another. */
+static void wrong_body(struct cf_maker *make, json_t *set)
+{
+	static const char *const bodies[] = {
+		"", "00", "000000000000000000000005", "0000000000000000ffffffff", "00000000000000007fffffff",
+		"00000000000000000000000e0000000000000000000000000000",
+		"00000000000000000000000ea7ec6803000000000000ffffffff",
+		"00000000000000000000000ea7ec68030000ffffffffffffffff0000000000000001",
+		"00000000000000000000000ea7ec68030000ffffffffffffffff000000000000000100000064",
+	};
+
+	without_records(make, set);
+	json_object_set_new(set, "body", json_pack("{s:s}", "hex", CF_PICK(make->dice, bodies)));
+	json_object_set_new(set, "codec", json_string(kw_codec_name(KW_GZIP + cf_roll(make->dice, KW_ZSTD - KW_GZIP))));
+}
+
+/* A wrapper in a wrapper: the inner message says that it is compressed, and its value may be so. */
+static void nested(struct cf_maker *make, json_t *set)
+{
+	json_t *message = pick_message(make, set);
+
+	if (!message)
+		return;
+	json_object_set_new(message, "attributes", json_integer(KW_GZIP + cf_roll(make->dice, 3)));
+	if (cf_rarely(make->dice, 2))
+		json_object_set_new(message, "value", json_pack("{s:s}", "hex", "1f8b0800000000000003030000000000000000"));
+	if (!json_object_get(set, "codec"))
+		json_object_set_new(set, "codec", json_string("gzip"));
+}
+
+static void forms(struct cf_maker *make, json_t *set)
+{
+	if (cf_rarely(make->dice, 2)) {
+		json_object_set_new(set, "codec", json_string("snappy"));
+		json_object_set_new(set, "snappyFraming", json_string("raw"));
+	} else {
+		json_object_set_new(set, "codec", json_string("lz4"));
+		json_object_set_new(set, "lz4Checksum", json_string(cf_rarely(make->dice, 2) ? "historic" : "right"));
+	}
+}
+
+static void wrapper_key(struct cf_maker *make, json_t *set)
+{
+	if (json_object_get(set, "codec"))
+		json_object_set_new(set, "key", cf_some_bytes(make));
+}
+
+/* Offsets as an old producer counted them, or with holes, or falling. */
+static void other_offsets(struct cf_maker *make, json_t *set)
+{
+	int step = cf_roll(make->dice, 4) - 1;
+	json_t *message;
+	size_t i;
+
+	json_array_foreach(json_object_get(set, "records"), i, message)
+		json_object_set_new(message, "offset", json_integer(5 + (json_int_t)i * step));
+	if (cf_rarely(make->dice, 2))
+		json_object_set_new(set, "baseOffset", json_integer(cf_roll(make->dice, 50)));
+}
+
+static void none(struct cf_maker *make, json_t *set)
+{
+	(void)make;
+	json_object_set_new(set, "records", json_array());
+}
+
+static const struct cf_wrong wrongs[] = {
+	{wrong_field, 12}, {some_time, 3}, {append_time, 3}, {no_key, 3}, {wrong_length, 8}, {change_field, 4}, {near_number, 4},
+	{other_magic, 3}, {flip, 6}, {cut, 3}, {behind, 2}, {wrong_payload, 4}, {wrong_body, 4}, {nested, 3}, {forms, 3},
+	{wrapper_key, 2}, {other_offsets, 4}, {none, 1}, {0},
+};
+
+/* ---- what a partition gets ---- */
+
+static json_t *some_set(struct cf_maker *make)
+{
+	json_t *set;
+
+	if (cf_rarely(make->dice, 8))
+		return cf_some_batch(make);
+	set = right_set(make);
+	cf_make_wrong(make, wrongs, set);
+	return set;
+}
+
+json_t *cf_old_batches(struct cf_maker *make)
+{
+	json_t *batches = json_array();
+
+	if (cf_rarely(make->dice, 60))
+		return batches;
+	json_array_append_new(batches, some_set(make));
+	while (cf_rarely(make->dice, 5))
+		json_array_append_new(batches, some_set(make));
+	return batches;
+}
