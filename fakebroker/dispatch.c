@@ -44,7 +44,7 @@ static int16_t released_max(const struct fb_release *release, const struct fb_ap
 	};
 
 	for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++)
-		if (kw_api_key(earlier[i].name) == api->key && strcmp(earlier[i].release, release->name) == 0)
+		if (strcmp(earlier[i].release, release->name) == 0 && strcmp(earlier[i].name, kw_api_name(api->key)) == 0)
 			return earlier[i].max;
 	return api->max;
 }

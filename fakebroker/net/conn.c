@@ -13,6 +13,7 @@
 enum {
 	FIRST_CAP = 256 * 1024,     /* address space at first; pages are taken as bytes come */
 	QUEUE_MAX = 4 * 1024 * 1024, /* unsent bytes beyond which no further request is taken */
+	LARGE_SPILL = 4096,         /* of a large frame, what is read before there is a place for it */
 	READS = 16,                 /* reads in a row before other connections get a turn */
 	IOVS = 512,
 };
@@ -378,18 +379,26 @@ static size_t room(struct fb_conn *conn, struct iovec *iov)
 	return iov->iov_len;
 }
 
+/* What comes after the frame being read, or of a frame before its size is known, is copied: of many small ones as much
+ * as there is, of large ones as little as can be. */
+static size_t spill(const struct fb_conn *conn)
+{
+	return conn->want < FB_LARGE ? FB_SPILL : LARGE_SPILL;
+}
+
 /* False when there is nothing more to read now. */
 static bool read_some(struct fb_conn *conn)
 {
 	struct fb_capture *capture = conn->loop->server->opts.capture;
 	struct iovec iov[2];
-	size_t direct = room(conn, &iov[0]), spare = FB_SPILL;
+	size_t direct = room(conn, &iov[0]), most = direct;
 	int niov = direct ? 1 : 0;
 	ssize_t n;
 
 	/* Bytes beyond a part of a frame would have to be copied behind it; beyond a whole one they belong to the next. */
 	if (!direct || conn->frame->n + direct == (size_t)conn->want)
-		iov[niov++] = (struct iovec){conn->loop->spill, spare};
+		iov[niov++] = (struct iovec){conn->loop->spill, spill(conn)};
+	most += niov > (direct ? 1 : 0) ? iov[niov - 1].iov_len : 0;
 	n = readv(conn->fd, iov, niov);
 	if (n < 0)
 		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (broken(conn), false));
@@ -411,7 +420,7 @@ static bool read_some(struct fb_conn *conn)
 	} else {
 		feed(conn, conn->loop->spill, (size_t)n);
 	}
-	return true;
+	return (size_t)n == most;
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)

@@ -9,7 +9,10 @@
 
 #include "fakebroker/net/server.h"
 
-enum { FB_SPILL = 64 * 1024 };
+enum {
+	FB_SPILL = 64 * 1024,
+	FB_LARGE = 32 * 1024,       /* a frame that is worth a read of its own */
+};
 
 /* An answer on its way out. */
 struct fb_out {
@@ -52,7 +55,7 @@ struct fb_conn {
 
 	uint8_t size[4];
 	unsigned nsize;            /* bytes of the size field that are there */
-	int32_t want;              /* bytes of the frame being read */
+	int32_t want;              /* bytes of the frame being read, or of the one before */
 	struct fb_frame *frame;    /* being read, or NULL */
 	uint8_t *backlog;          /* read while a request waits */
 	size_t nbacklog;
