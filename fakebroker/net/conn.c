@@ -249,6 +249,8 @@ static void feed_backlog(struct fb_conn *conn)
 /* Writes what there is to write, and takes on requests, until one of the two has to wait. */
 static void pump(struct fb_conn *conn)
 {
+	if (conn->loop->scratch.cap > FB_SCRATCH_KEPT)
+		kw_buf_fini(&conn->loop->scratch);
 	flush(conn);
 	while (!paused(conn) && conn->backlog) {
 		feed_backlog(conn);
@@ -571,6 +573,11 @@ void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame)
 		conn->max_frame = max_frame;
 	else
 		conn->max_frame = conn->loop->server->opts.max_frame;
+}
+
+struct kw_buf *fb_conn_scratch(struct fb_conn *conn)
+{
+	return &conn->loop->scratch;
 }
 
 uint64_t fb_conn_id(const struct fb_conn *conn)

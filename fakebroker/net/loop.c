@@ -210,6 +210,7 @@ static void loop_fini(struct fb_loop *loop)
 		event_free(loop->wake);
 	if (loop->base)
 		event_base_free(loop->base);
+	kw_buf_fini(&loop->scratch);
 	pthread_mutex_destroy(&loop->lock);
 }
 

@@ -36,6 +36,7 @@ struct fb_loop {
 	atomic_int waiting;        /* connections whose request waits for a poke */
 	atomic_bool poked;
 	unsigned swept;            /* closings that it has carried out; guarded by the server's lock */
+	struct kw_buf scratch;     /* fb_conn_scratch() */
 	uint8_t spill[FB_SPILL];   /* what comes after the frame being read */
 };
 
