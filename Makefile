@@ -235,6 +235,11 @@ COMPARE_CONFIGS := $(OBJ)/fakebroker/tests/compare_configs
 $(COMPARE_CONFIGS): $(COMPARE_CONFIGS).o $(LIB_A)
 	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# What a running Kafka 3.9 answers to a table of old requests; the program says how.
+MEASURE_OLD := $(OBJ)/fakebroker/tests/measure_old
+$(MEASURE_OLD): $(MEASURE_OLD).o $(LIB_A)
+	$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 # Limits are for plain gcc or clang with CFLAGS as they are above.
 .PHONY: bench
 bench: $(BENCHES)

@@ -74,7 +74,7 @@ static void on_signal(int number)
 struct trial {
 	const char *mutant;
 	bool *red;                   /* of each instance */
-	struct kt_err err;
+	struct cf_mishap mishap;
 	bool done;
 };
 
@@ -138,16 +138,32 @@ static void print_ids(json_t *ids, const char *what)
 		printf("        %s  %s\n", what, json_string_value(id));
 }
 
+static void print_said(FILE *f, const char *said)
+{
+	for (size_t n; *said; said += n + (said[n] == '\n')) {
+		n = strcspn(said, "\n");
+		fprintf(f, "        | %.*s\n", (int)n, said);
+	}
+}
+
+static void tell_mishap(const struct cf_mishap *mishap, const char *mutant)
+{
+	char line[1200];
+
+	printf("error   %s  %s\n", mutant, kt_err_line(&mishap->err, line, sizeof line));
+	print_said(stdout, mishap->said);
+	fflush(stdout);
+}
+
 static void tell(struct matrix *matrix, const struct trial *trial)
 {
 	json_t *green, *extra;
-	char line[1200];
 	bool good;
 
-	if (trial->err.code) {
+	if (trial->mishap.err.code) {
 		worsen(matrix, KT_EXIT_ENGINE);
 		if (matrix->talks)
-			printf("error   %s  %s\n", trial->mutant, kt_err_line(&trial->err, line, sizeof line));
+			tell_mishap(&trial->mishap, trial->mutant);
 		return;
 	}
 	green = differing(matrix, trial, false);
@@ -187,7 +203,7 @@ static void *work_off(void *arg)
 		pthread_mutex_unlock(&matrix->lock);
 		if (!trial || interrupted)
 			return NULL;
-		cf_kill(&matrix->killer, trial->mutant, trial->red, &trial->err);
+		cf_kill(&matrix->killer, trial->mutant, trial->red, &trial->mishap);
 		if (!interrupted)
 			finish(matrix, trial);
 	}
@@ -276,8 +292,9 @@ static int choose(struct matrix *matrix, struct kt_err *err)
 	return matrix->n ? 0 : kt_fail(err, KT_EUSAGE, "no mutant is selected; `fakebroker --list mutants` shows all");
 }
 
-static int prepare(struct matrix *matrix, struct kt_err *err)
+static int prepare(struct matrix *matrix, struct cf_mishap *mishap)
 {
+	struct kt_err *err = &mishap->err;
 	char dir[PATH_MAX];
 
 	cf_path(dir, sizeof dir, "%s/mutants", matrix->setup.suite.data.dir);
@@ -289,7 +306,7 @@ static int prepare(struct matrix *matrix, struct kt_err *err)
 		.suite = &matrix->setup.suite, .profile = &matrix->setup.profile, .program = matrix->program,
 		.scenario = matrix->scenario, .jobs = CASES_AT_A_TIME, .seed = 1, .stop = &interrupted,
 	};
-	if (cf_killer_init(&matrix->killer, err) == 0)
+	if (cf_killer_init(&matrix->killer, mishap) == 0)
 		return 0;
 	return err->code == KT_EPEER ? KT_EXIT_VERDICT : KT_EXIT_ENGINE;
 }
@@ -323,7 +340,7 @@ static void complain_of_unknown(struct matrix *matrix)
 static const struct trial *trial_of(const struct matrix *matrix, const char *mutant)
 {
 	for (size_t i = 0; i < matrix->n; i++)
-		if (matrix->trials[i].done && !matrix->trials[i].err.code && strcmp(matrix->trials[i].mutant, mutant) == 0)
+		if (matrix->trials[i].done && !matrix->trials[i].mishap.err.code && strcmp(matrix->trials[i].mutant, mutant) == 0)
 			return &matrix->trials[i];
 	return NULL;
 }
@@ -429,8 +446,9 @@ static void print_json(const struct matrix *matrix)
 	for (size_t i = 0; i < matrix->told; i++) {
 		const struct trial *trial = &matrix->trials[i];
 
-		json_array_append_new(out, json_pack("{s:s, s:s, s:o, s:o, s:o}", "mutant", trial->mutant, "error",
-						     trial->err.code ? kt_err_line(&trial->err, line, sizeof line) : "",
+		json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "mutant", trial->mutant, "error",
+						     kt_err_line(&trial->mishap.err, line, sizeof line),
+						     "said", trial->mishap.said,
 						     "red", cf_mutant_cases(&matrix->setup.suite, trial->red),
 						     "listedButGreen", differing(matrix, trial, false),
 						     "redButNotListed", differing(matrix, trial, true)));
@@ -481,7 +499,7 @@ int cf_command_mutants(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 	struct matrix matrix = {.talks = true};
-	struct kt_err err = {0};
+	struct cf_mishap mishap = {0};
 	int status;
 
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
@@ -494,9 +512,10 @@ int cf_command_mutants(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	matrix.status = cf_setup_load(&matrix.setup, given.data, NULL, PROGRAM);
 	if (matrix.status == 0) {
-		matrix.status = prepare(&matrix, &err);
-		if (err.code)
-			kt_complain(PROGRAM, &err);
+		matrix.status = prepare(&matrix, &mishap);
+		if (mishap.err.code)
+			kt_complain(PROGRAM, &mishap.err);
+		print_said(stderr, mishap.said);
 	}
 	if (matrix.status == 0) {
 		run_trials(&matrix);

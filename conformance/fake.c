@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,10 +19,10 @@
 
 enum { READY_MS = 20000, OUTPUT_MAX = 1 << 20 };
 
-/* Runs argv with its standard output in *out, which the caller closes, and its standard error nowhere. */
-static int spawn(const char *const *argv, pid_t *pid, int *out, struct kt_err *err)
+/* Runs argv with its standard output in *out, which the caller closes, and its standard error in log. */
+static int spawn(const char *const *argv, int log, pid_t *pid, int *out, struct kt_err *err)
 {
-	int ends[2], nowhere;
+	int ends[2];
 
 	if (access(argv[0], X_OK) < 0)
 		return kt_fail(err, KT_EFILE, "%s: %s", argv[0], strerror(errno));
@@ -30,10 +31,9 @@ static int spawn(const char *const *argv, pid_t *pid, int *out, struct kt_err *e
 	*pid = fork();
 	if (*pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		nowhere = open("/dev/null", O_RDWR);
-		dup2(nowhere, STDIN_FILENO);
+		dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
 		dup2(ends[1], STDOUT_FILENO);
-		dup2(nowhere, STDERR_FILENO);
+		dup2(log, STDERR_FILENO);
 		execv(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
 	}
@@ -115,6 +115,22 @@ static int make_journal(struct cf_fake *fake, struct kt_err *err)
 	return 0;
 }
 
+/* A sanitizer's report, for one, is longer than what is kept, but sums up what it is about at its end. */
+static void read_said(struct cf_fake *fake)
+{
+	off_t size = lseek(fake->log, 0, SEEK_END), from = size < CF_FAKE_SAID ? 0 : size - (CF_FAKE_SAID - 1);
+	ssize_t n = pread(fake->log, fake->said, CF_FAKE_SAID - 1, from);
+	const char *whole = fake->said;
+
+	fake->said[n > 0 ? n : 0] = '\0';
+	for (char *s = fake->said; *s; s++)
+		if (*s != '\n' && (*s < ' ' || *s > '~'))
+			*s = '?';
+	if (from > 0 && strchr(whole, '\n'))
+		whole = strchr(whole, '\n') + 1;
+	memmove(fake->said, whole, strlen(whole) + 1);
+}
+
 int cf_fake_start(struct cf_fake *fake, const struct cf_fake_setup *setup, struct kt_err *err)
 {
 	char journal[300], level[16];
@@ -123,8 +139,13 @@ int cf_fake_start(struct cf_fake *fake, const struct cf_fake_setup *setup, struc
 	int out;
 
 	memset(fake, 0, sizeof *fake);
-	if (make_journal(fake, err))
+	fake->log = memfd_create("fakebroker", MFD_CLOEXEC);
+	if (fake->log < 0)
+		return kt_fail(err, KT_ESYS, "memfd_create: %s", strerror(errno));
+	if (make_journal(fake, err)) {
+		close(fake->log);
 		return err->code;
+	}
 	snprintf(journal, sizeof journal, "observer.JournalObserver.file=%s", fake->journal);
 	snprintf(level, sizeof level, "%d", setup->level);
 	if (setup->mutant) {
@@ -135,7 +156,7 @@ int cf_fake_start(struct cf_fake *fake, const struct cf_fake_setup *setup, struc
 		argv[n++] = "--metadata-version";
 		argv[n++] = level;
 	}
-	if (spawn(argv, &fake->pid, &out, err) == 0) {
+	if (spawn(argv, fake->log, &fake->pid, &out, err) == 0) {
 		read_ready(fake, out, err);
 		close(out);
 	} else {
@@ -156,9 +177,9 @@ int cf_fake_stop(struct cf_fake *fake, struct kt_err *err)
 		kill(pid, SIGTERM);
 		code = await_end(pid, "the fakebroker", err);
 	}
-	if (*fake->journal)
-		unlink(fake->journal);
-	fake->journal[0] = '\0';
+	unlink(fake->journal);
+	read_said(fake);
+	close(fake->log);
 	return code;
 }
 
@@ -173,7 +194,7 @@ json_t *cf_fake_mutants(const char *program, struct kt_err *err)
 	pid_t pid;
 	int out;
 
-	if (!text || spawn(argv, &pid, &out, err)) {
+	if (!text || spawn(argv, STDERR_FILENO, &pid, &out, err)) {
 		free(text);
 		kt_fail(err, KT_ENOMEM, "out of memory");
 		return NULL;

@@ -32,28 +32,30 @@ const struct fb_api *fb_api_find(int api_key)
 	return NULL;
 }
 
-static int16_t released_max(const struct fb_release *release, const struct fb_api *api)
+struct fb_api_versions fb_api_versions_in(const struct fb_release *release, const struct fb_api *api)
 {
 	static const struct {
 		const char *release, *name;
-		int16_t max;
+		struct fb_api_versions versions;
 	} earlier[] = {
-#define X(release, name, max) {release, #name, max},
+#define X(release, name, min, max) {release, #name, {min, max, min}},
 #include "fakebroker/apis_earlier.def"
 #undef X
 	};
 
 	for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++)
 		if (strcmp(earlier[i].release, release->name) == 0 && strcmp(earlier[i].name, kw_api_name(api->key)) == 0)
-			return earlier[i].max;
-	return api->max;
+			return earlier[i].versions;
+	return (struct fb_api_versions){api->min, api->max, api->advertised_min};
 }
 
-int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api)
+struct fb_api_versions fb_api_versions_of(const struct fb_cluster *cluster, const struct fb_api *api)
 {
-	int16_t max = released_max(cluster->release, api);
+	struct fb_api_versions versions = fb_api_versions_in(cluster->release, api);
 
-	return api->key == BROKER_REGISTRATION && cluster->registrationVersion < max ? (int16_t)cluster->registrationVersion : max;
+	if (api->key == BROKER_REGISTRATION && cluster->registrationVersion < versions.max)
+		versions.max = (int16_t)cluster->registrationVersion;
+	return versions;
 }
 
 /* ---- the request's life ---- */
@@ -146,11 +148,12 @@ static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 {
 	const struct fb_api *api = req->api;
+	struct fb_api_versions versions = fb_api_versions_of(req->cluster, api);
 	struct kt_err err = {0};
 	char line[600];
 	void *body;
 
-	if (req->version < api->min || req->version > fb_api_max(req->cluster, api)) {
+	if (req->version < versions.min || req->version > versions.max) {
 		if (api->key != API_VERSIONS)
 			return ignored(FB_M_VERSION_IGNORED, unparsed(req, "%s has no version %d here",
 								      kw_api_name(api->key), req->version));

@@ -26,8 +26,13 @@ struct fb_api {
 const struct fb_api *fb_api_find(int api_key);
 /* index counts from 0; NULL past the end. */
 const struct fb_api *fb_api_at(size_t index);
-/* The newest version that the cluster serves: api->max, or less when its release or kit.registration.version is older. */
-int16_t fb_api_max(const struct fb_cluster *cluster, const struct fb_api *api);
+/* The versions that a release serves, and the least that it advertises: those of the table, unless apis_earlier.def has
+ * others; and those of a cluster, which kit.registration.version may cut. */
+struct fb_api_versions {
+	int16_t min, max, advertised_min;
+};
+struct fb_api_versions fb_api_versions_in(const struct fb_release *release, const struct fb_api *api);
+struct fb_api_versions fb_api_versions_of(const struct fb_cluster *cluster, const struct fb_api *api);
 
 struct fb_request {
 	struct fb_cluster *cluster;

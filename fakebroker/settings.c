@@ -16,7 +16,7 @@ static const struct kt_opt options[] = {
 	KT_INT(0, "nodes", "N", &given.nodes, 1, 100,
 	       "brokers, with ids 1..N; the controller is 1000 (1, or as the scenario says)"),
 	KT_STR(0, "release", "R", &given.release,
-	       "Apache Kafka release to pretend to be, 4.1 or 4.4: its configurations, features and API versions (4.4)"),
+	       "Apache Kafka release to pretend to be, 3.9, 4.1 or 4.4: its configurations, features and API versions (4.4)"),
 	KT_STR(0, "metadata-version", "V", &given.metadata_version,
 	       "level of metadata.version at the start: 29 or 4.2-IV1 (the newest: 33, 4.4-IV2)"),
 	KT_LIST(0, "properties", "[ID:]FILE", &given.properties,
@@ -35,6 +35,11 @@ static const struct kt_opt options[] = {
 	       "written when ready: {\"bootstrap\", \"controller\", \"control\", \"pid\"}"),
 	KT_GROUP("Running"),
 	KT_INT(0, "threads", "N", &given.threads, 1, 64, "event loops; with 1 everything happens in one order (1)"),
+	KT_FLAG(0, "lax", &given.lax,
+		"store what is produced without judging it: any bytes, if the request can be read and leads to a partition. "
+		"A whole batch of magic 2 gets base offset and leader epoch and takes up lastOffsetDelta + 1 offsets; from where "
+		"there is none, the rest of the record set is kept untouched and takes up one offset. Neither sequences nor "
+		"transactions are followed"),
 	KT_STR(0, "record", "FILE", &given.record, "every byte received and sent, as a pcap file: for Wireshark, inspect, replay"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for rules with a probability (1)"),
 	KT_LIST(0, "mutant", "NAME", &given.mutants,

@@ -24,7 +24,7 @@ struct fb_settings {
 	int threads;
 	int64_t seed;
 	int log_level;                 /* enum kassay_level */
-	bool check, json;
+	bool check, json, lax;
 	int list;                      /* enum fb_list_kind */
 };
 

@@ -106,16 +106,17 @@ static int choose_level(const struct fb_broker_process *process, const struct fb
 {
 	const struct fb_range *range = &release->supported[FB_METADATA_VERSION];
 	const char *version = settings->metadata_version;
+	int16_t least = range->min < FB_LEVEL_BOOTSTRAP ? FB_LEVEL_BOOTSTRAP : range->min;   /* that it would format */
 	const struct kt_json *doc = version ? NULL : &process->scenario.doc;
 
 	if (!version)
 		version = process->scenario.metadataVersion;
 	*level = version ? fb_level_find(version) : release->level;
-	if (*level >= range->min && *level <= range->max)
+	if (*level >= least && *level <= range->max)
 		return 0;
 	return kt_json_fail(doc, doc ? "$.metadataVersion" : "--metadata-version", err, KT_ERANGE,
 			    "release %s has no metadata.version %s; levels are %d (%s) to %d (%s)", release->name, version,
-			    range->min, fb_level_name(range->min), range->max, fb_level_name(range->max));
+			    least, fb_level_name(least), range->max, fb_level_name(range->max));
 }
 
 static int choose_nodes(const struct fb_broker_process *process, const struct fb_settings *settings, int *nodes,
@@ -161,6 +162,7 @@ static int add_hooks(struct fb_broker_process *process, const struct fb_settings
 	struct fb_cluster *cluster = process->cluster;
 
 	process->plugins = calloc(settings->plugins.n + 1, sizeof *process->plugins);
+	cluster->lax = settings->lax;
 	cluster->rules = fb_rules_new(cluster, (uint64_t)settings->seed);
 	cluster->recorder = fb_recorder_new(FB_RECORDED_REQUESTS, RECORDED_BYTES);
 	if (!process->plugins || !cluster->rules || !cluster->recorder)

@@ -7,7 +7,7 @@
 #include "lib/wire/message.h"
 #include "lib/wire/verdict.h"
 
-enum { OLD_VERSION = 2, ERRORS_SHOWN = 5 };
+enum { ERRORS_SHOWN = 5 };
 
 static const struct cf_place nowhere = {.none = true};
 
@@ -43,9 +43,11 @@ static void judge(struct answer *answer)
 	bool whole = false;
 
 	kw_verdict_init(&answer->v);
-	if (answer->version <= OLD_VERSION)
-		kw_verdict_old(&leader, &answer->records, &answer->arena, &answer->v);
-	else if (kw_verdict_shape(answer->version, &answer->records, &answer->arena, &answer->v, &whole))
+	if (!kw_verdict_shape(answer->version, &answer->records, &answer->arena, &answer->v, &whole))
+		return;
+	if (answer->version <= KW_OLD_PRODUCE)
+		kw_verdict_old(&leader, &answer->records, &answer->arena, &plan, &answer->v);
+	else
 		kw_verdict_check(&leader, &answer->records, &answer->arena, &plan, &answer->v);
 }
 
@@ -130,7 +132,7 @@ static int version_for(const struct cf_inspector *inspector, int magic)
 
 	if (inspector->in_produce)
 		return inspector->version;
-	return magic < 2 && release->minVersion <= OLD_VERSION ? OLD_VERSION : release->maxVersion;
+	return magic < 2 && release->minVersion <= KW_OLD_PRODUCE ? KW_OLD_PRODUCE : release->maxVersion;
 }
 
 /* A version that the release does not serve. */

@@ -115,6 +115,19 @@ sed -i 's/"validators.default"/"validators.ordr"/' "$dir/data/mutants/validators
 expect 1 'lint of a list with an unknown case' "$build/conformance" lint --data "$dir/data"
 says 'unknown case "validators.ordr"; did you mean "validators.order"'
 expect 2 'no mutant is an error' "$build/conformance" mutants --only 'records.nosuch'
+cat >"$dir/dies" <<-X
+	#!/bin/sh
+	case "\$*" in *--mutant*) ;; *) exec "$build/fakebroker" "\$@" ;; esac
+	trap '' TERM
+	printf 'first\nthe\001last\n' >&2
+	echo 'ready bootstrap=127.0.0.1:1'
+	kill -s SEGV \$\$
+X
+chmod +x "$dir/dies"
+expect 3 'a mutant that dies' "$build/conformance" mutants --fakebroker "$dir/dies" --only records.crc-before-size
+says '^error +records.crc-before-size  the fakebroker was ended by signal 11$'
+says '^ +\| first$'
+says '^ +\| the\?last$'
 expect 2 'a mutant that there is not' "$build/fakebroker" --mutant validators.reverse --check
 says 'unknown mutant "validators.reverse"; did you mean "validators.reversed"'
 

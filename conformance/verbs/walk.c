@@ -144,6 +144,14 @@ static void judge(struct walk *walk, const struct question *q, int error, const 
 	}
 }
 
+/* Up to 3.9 the whole is never refused, but each feature. */
+static json_t *what_is_told(json_t *answer)
+{
+	json_t *first = json_array_get(json_object_get(answer, "results"), 0);
+
+	return json_integer_value(json_object_get(answer, "errorCode")) || !first ? answer : first;
+}
+
 static int ask(struct walk *walk, const struct question *q, struct kt_err *err)
 {
 	json_t *answer = NULL;
@@ -154,8 +162,8 @@ static int ask(struct walk *walk, const struct question *q, struct kt_err *err)
 
 	walk->asked++;
 	if (!code)
-		judge(walk, q, (int)json_integer_value(json_object_get(answer, "errorCode")),
-		      json_string_value(json_object_get(answer, "errorMessage")));
+		judge(walk, q, (int)json_integer_value(json_object_get(what_is_told(answer), "errorCode")),
+		      json_string_value(json_object_get(what_is_told(answer), "errorMessage")));
 	json_decref(answer);
 	return code;
 }

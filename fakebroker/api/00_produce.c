@@ -3,6 +3,7 @@
 
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/transactions.h"
+#include "fakebroker/log/lax.h"
 #include "fakebroker/log/mutant_verdict.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
@@ -236,6 +237,7 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
 		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified, .markers = item->markers,
 		.inflated = fb_conn_scratch(req->conn),
+		.old = req->version <= KW_OLD_PRODUCE,
 	};
 }
 
@@ -259,6 +261,25 @@ static void lose_leader(struct item *item)
 	refuse(item, 6, NULL);
 }
 
+/* --lax: what came is stored, whatever it is. */
+static void store(struct item *item)
+{
+	const struct kw_records *records = &item->data->records;
+	struct fb_partition *partition = item->partition;
+	struct fb_log *log = &partition->log;
+
+	pthread_mutex_lock(&partition->lock);
+	item->verdict.baseOffset = log->logEndOffset;
+	if (partition->leaderEpoch != item->leaderEpoch)
+		lose_leader(item);
+	else if (records->n > 0 && fb_log_append_lax(log, records->p, (size_t)records->n, item->leaderEpoch) < 0)
+		refuse(item, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+	item->verdict.logStartOffset = log->logStartOffset;
+	pthread_mutex_unlock(&partition->lock);
+	if (item->verdict.errorCode)
+		item->verdict.baseOffset = -1;
+}
+
 /* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
 static void append(struct fb_request *req, struct item *item)
 {
@@ -266,9 +287,13 @@ static void append(struct fb_request *req, struct item *item)
 	struct fb_append a = append_of(req, item, &meters);
 	struct kw_append_plan *plan;
 
+	if (req->cluster->lax) {
+		store(item);
+		return;
+	}
 	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && ((const struct kw_ProduceRequest *)req->body)->acks == 0)
 		return;
-	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict)) {
+	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict) && plan) {
 		pthread_mutex_lock(&item->partition->lock);
 		if (item->partition->leaderEpoch == item->leaderEpoch)
 			fb_verdict_append(&a, plan, req->frame, &req->arena, &item->verdict);
@@ -421,7 +446,8 @@ static void judge(struct batch_of_items *all)
 		fail_all(all, &v);
 		return;
 	}
-	if (!kw_verdict_request(all->body, &req->arena, &v) && !(fb_mutated() && fb_mutant_goes_on(&v))) {
+	if (!req->cluster->lax && !kw_verdict_request(all->body, &req->arena, &v) &&
+	    !(fb_mutated() && fb_mutant_goes_on(&v))) {
 		fail_all(all, &v);
 		return;
 	}
@@ -429,9 +455,9 @@ static void judge(struct batch_of_items *all)
 	for (int32_t i = 0; i < all->n; i++)
 		resolve(req, &all->v[i]);
 	pthread_rwlock_unlock(&req->cluster->lock);
-	if (!judge_shapes(all))
+	if (!req->cluster->lax && !judge_shapes(all))
 		return;
-	if (all->body->transactionalId.n >= 0)
+	if (!req->cluster->lax && all->body->transactionalId.n >= 0)
 		check_transactions(all);
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)

@@ -1,5 +1,5 @@
 /* Fetch (1): batches by offset; waits for minBytes as long as maxWaitMs. */
-#include "fakebroker/cluster/fetch_sessions.h"
+#include "fakebroker/api/fetch_old.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
@@ -13,7 +13,7 @@ struct fetch {
 	struct fb_fetch_context *context;
 	int64_t min_bytes;         /* minBytes, at most what may be sent */
 	int64_t left;              /* of maxBytes and fetch.max.bytes */
-	bool first;                /* nothing was put yet: the first batch comes whatever its size */
+	bool first;                /* nothing was put yet: the first batch comes whatever its size (KIP-74) */
 };
 
 /* ---- what is wanted ---- */
@@ -55,7 +55,20 @@ static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
 	return epoch < 0 || fb_mutant(FB_M_FETCH_EPOCH_UNCHECKED) ? 0 : fb_partition_judge_epoch(partition, epoch);
 }
 
-/* Under the partition's lock. An epoch that is newer than all of the log (KIP-595) is as wrong as an offset beyond it. */
+/* Under the partition's lock. Partition.readRecords (KIP-595): is the epoch of the reader's last record one that is not here,
+ * or ended earlier here? *end is where, and which one it then is. */
+static bool diverges(const struct fb_partition *partition, const struct fb_fetch_want *want, struct fb_epoch *end)
+{
+	const struct fb_log *log = &partition->log;
+
+	if (want->data.lastFetchedEpoch < 0 || want->data.fetchOffset < log->logStartOffset || fb_mutant(FB_M_FETCH_NEVER_DIVERGES))
+		return false;
+	*end = fb_epochs_end(&partition->epochs, want->data.lastFetchedEpoch, log->logStartOffset, log->logEndOffset);
+	return end->epoch >= 0 && (end->epoch < want->data.lastFetchedEpoch || end->start < want->data.fetchOffset);
+}
+
+/* Under the partition's lock, of a reader that does not diverge. An epoch that is newer than all of the log is as wrong as an
+ * offset beyond it. */
 static int16_t judge_offset(const struct fetch *f, const struct fb_partition *partition, const struct fb_fetch_want *want)
 {
 	const struct fb_log *log = &partition->log;
@@ -89,13 +102,14 @@ static int64_t available(const struct fetch *f, const struct fb_fetch_want *want
 	struct fb_partition *partition = find(f, want, &error);
 	const struct fb_log *log;
 	int64_t bytes = 0, end;
+	struct fb_epoch diverging;
 
 	if (error || judge_epoch(partition, want->data.currentLeaderEpoch))
 		return -1;
 	log = &partition->log;
 	pthread_mutex_lock(&partition->lock);
 	end = readable_end(f, partition);
-	if (judge_offset(f, partition, want))
+	if (diverges(partition, want, &diverging) || judge_offset(f, partition, want))
 		bytes = -1;
 	for (size_t i = bytes < 0 ? log->n : fb_log_find(log, want->data.fetchOffset);
 	     i < log->n && log->entries[i].baseOffset < end && bytes < f->min_bytes; i++)
@@ -155,6 +169,8 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 {
 	int64_t max = want->data.partitionMaxBytes < f->left ? want->data.partitionMaxBytes : f->left;
 	int64_t from = want->data.fetchOffset;
+	struct fb_epoch diverging;
+	bool apart;
 	int code = 0;
 
 	if (fb_mutant(FB_M_FETCH_PARTITION_LIMIT))
@@ -164,11 +180,18 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 	pthread_mutex_lock(&partition->lock);
 	if (fb_mutant(FB_M_FETCH_FROM_NEXT_BATCH))
 		from = next_batch(&partition->log, from);
-	out->errorCode = judge_offset(f, partition, want);
+	apart = diverges(partition, want, &diverging);
+	out->errorCode = apart ? 0 : judge_offset(f, partition, want);
+	if (apart) {
+		out->divergingEpoch.epoch = diverging.epoch;
+		out->divergingEpoch.endOffset = diverging.start;
+	}
 	if (!out->errorCode) {
 		out->highWatermark = partition->log.logEndOffset;
 		out->lastStableOffset = fb_last_stable_offset(&partition->log, &partition->producers);
 		out->logStartOffset = partition->log.logStartOffset;
+	}
+	if (!out->errorCode && !apart) {
 		code = fb_log_read(&partition->log, from, readable_end(f, partition), max > 0 ? (size_t)max : 0,
 				   f->first && !fb_mutant(FB_M_FETCH_FIRST_BOUNDED), &f->req->arena, read);
 		if (!code && f->body->isolationLevel == READ_COMMITTED &&
@@ -230,6 +253,8 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 	}
 	if (!out->errorCode)
 		ok = read_log(f, partition, want, out, &read);
+	if (partition && !f->req->forced && fb_fetch_old_refuses(f->req, partition->topic))
+		fb_fetch_old_fail(out, fb_fetch_old_refuses(f->req, partition->topic));
 	if (shown)
 		show_consumed(f, want, partition, &read, out->errorCode, shown);
 	return ok;
@@ -239,7 +264,8 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 static bool is_news(const struct fetch *f, struct fb_fetch_want *want, const struct kw_FetchResponse_PartitionData *out)
 {
 	bool news = !f->context->incremental || fb_mutant(FB_M_SESSION_TELLS_ALL) || out->errorCode || out->records.n > 0 ||
-		    out->highWatermark != want->toldHighWatermark || out->logStartOffset != want->toldLogStartOffset;
+		    out->divergingEpoch.epoch >= 0 || out->highWatermark != want->toldHighWatermark ||
+		    out->logStartOffset != want->toldLogStartOffset;
 
 	want->toldHighWatermark = out->errorCode ? -1 : out->highWatermark;
 	want->toldLogStartOffset = out->logStartOffset;
@@ -365,7 +391,7 @@ static int32_t end(struct fetch *f)
 
 enum fb_outcome fb_fetch(struct fb_request *req)
 {
-	struct fetch f = {.req = req, .body = req->body, .first = true};
+	struct fetch f = {.req = req, .body = req->body, .first = req->version > FB_FETCH_HARD_LIMIT};
 	struct kw_FetchResponse *response = req->response;
 	bool ok;
 
@@ -388,5 +414,7 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	if (ok && !response->errorCode)
 		response->sessionId = fb_mutant(FB_M_SESSION_UNTOLD) ? 0 : end(&f);
 	pthread_rwlock_unlock(&req->cluster->lock);
+	if (ok && req->version <= FB_FETCH_LAST_OLD)
+		return fb_fetch_old_convert(req, f.context);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

@@ -1,4 +1,4 @@
-/* ListOffsets (2): by the special timestamps, and by time. */
+/* ListOffsets (2): by the special timestamps, and by time; in version 0 by when segments were written. */
 #include "fakebroker/config/twins.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
@@ -19,6 +19,8 @@ static const int8_t since[] = {
 
 static bool is_known(int64_t timestamp, int version)
 {
+	if (version == 0)
+		return timestamp >= EARLIEST;
 	return timestamp >= 0 || (timestamp >= EARLIEST_PENDING_UPLOAD && version >= since[-timestamp]);
 }
 
@@ -65,6 +67,25 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 	return fb_partition_judge_epoch(partition, want->currentLeaderEpoch);
 }
 
+/* Kafka cannot make an array of less than nothing. Under the partition's lock. */
+static int16_t look_up_old(struct fb_request *req, const struct fb_partition *partition,
+			   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want,
+			   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
+{
+	int64_t *offsets;
+	int32_t n;
+
+	if (want->maxNumOffsets < 0)
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	n = fb_log_offsets_before(&partition->log, want->timestamp, fb_cluster_now(req->cluster), want->maxNumOffsets,
+				  &req->arena, &offsets);
+	if (n < 0)
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	out->oldStyleOffsets.v = offsets;
+	out->oldStyleOffsets.n = n;
+	return 0;
+}
+
 static void answer(struct fb_request *req, struct fb_topic *topic,
 		   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want, bool repeated,
 		   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
@@ -74,14 +95,17 @@ static void answer(struct fb_request *req, struct fb_topic *topic,
 	int64_t end;
 
 	out->partitionIndex = want->partitionIndex;
-	out->errorCode = repeated && !req->forced ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
+	out->errorCode = repeated && !req->forced && req->version > 0 ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);
 	end = body->isolationLevel == READ_COMMITTED && !fb_mutant(FB_M_OFFSETS_UNCOMMITTED)
 			? fb_last_stable_offset(&partition->log, &partition->producers)
 						     : partition->log.logEndOffset;
-	look_up(partition, want->timestamp, end, out);
+	if (req->version == 0)
+		out->errorCode = look_up_old(req, partition, want, out);
+	else
+		look_up(partition, want->timestamp, end, out);
 	if (req->version >= 4 && out->offset >= 0)
 		out->leaderEpoch = partition->leaderEpoch;
 	pthread_mutex_unlock(&partition->lock);
@@ -104,7 +128,7 @@ static struct fb_twins *find_repeated(struct fb_request *req, const struct kw_Li
 	return fb_find_twins(names, n, &req->arena);
 }
 
-/* *i counts the partitions of the request; one that is repeated is answered once. */
+/* *i counts the partitions of the request; one that is repeated is answered once, since version 1. */
 static bool answer_topic(struct fb_request *req, const struct kw_ListOffsetsRequest_ListOffsetsTopic *topic,
 			 const struct fb_twins *twins, size_t *i,
 			 struct kw_ListOffsetsResponse_ListOffsetsTopicResponse *out)
@@ -117,7 +141,7 @@ static bool answer_topic(struct fb_request *req, const struct kw_ListOffsetsRequ
 			       topic->partitions.n))
 		return false;
 	for (int32_t p = 0; p < topic->partitions.n; p++, ++*i)
-		if (twins[*i].first == *i)
+		if (req->version == 0 || twins[*i].first == *i)
 			answer(req, found, &topic->partitions.v[p], twins[*i].last != *i, &out->partitions.v[n++]);
 	out->partitions.n = n;
 	return true;

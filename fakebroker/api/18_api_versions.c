@@ -20,13 +20,14 @@ static bool keys(struct fb_request *req, struct kw_ApiVersionsResponse *response
 	n = 0;
 	for (size_t i = 0; (api = fb_api_at(i)); i++) {
 		struct kw_ApiVersionsResponse_ApiVersion *out = &response->apiKeys.v[n];
+		struct fb_api_versions versions = fb_api_versions_of(req->cluster, api);
 
 		if (!(api->listeners & side(req)))
 			continue;
 		n++;
 		out->apiKey = api->key;
-		out->minVersion = api->advertised_min;
-		out->maxVersion = fb_api_max(req->cluster, api);
+		out->minVersion = versions.advertised_min;
+		out->maxVersion = versions.max;
 	}
 	return true;
 }
@@ -100,6 +101,7 @@ static int16_t judge(const struct fb_request *req)
 /* A version that we do not have is answered in version 0, with our own range of ApiVersions alone. */
 static enum fb_outcome wrong_version(struct fb_request *req)
 {
+	struct fb_api_versions versions = fb_api_versions_of(req->cluster, req->api);
 	struct kw_ApiVersionsResponse *response = req->response;
 
 	response->errorCode = KW_ERR_UNSUPPORTED_VERSION;
@@ -107,8 +109,8 @@ static enum fb_outcome wrong_version(struct fb_request *req)
 		return FB_CLOSE;
 	response->apiKeys.n -= fb_mutant(FB_M_API_VERSIONS_BARE);
 	response->apiKeys.v[0].apiKey = req->api->key;
-	response->apiKeys.v[0].minVersion = req->api->min;
-	response->apiKeys.v[0].maxVersion = fb_api_max(req->cluster, req->api);
+	response->apiKeys.v[0].minVersion = versions.min;
+	response->apiKeys.v[0].maxVersion = versions.max;
 	return FB_REPLY;
 }
 

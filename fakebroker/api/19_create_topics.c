@@ -162,6 +162,13 @@ static int32_t broker_default(const struct fb_request *req, const char *name)
 	return (int32_t)fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id, name, 1);
 }
 
+/* What the controller says besides, since directories can be cordoned. */
+static const char *cordoned(const struct fb_request *req)
+{
+	return fb_configdef_find(req->cluster->defs, FB_BROKER, kw_str("cordoned.log.dirs"))
+		       ? " or some brokers have all their log directories cordoned" : "";
+}
+
 static bool judge_layout(struct fb_request *req, const creatable *topic, struct layout *layout, result *out)
 {
 	int32_t brokers = (int32_t)req->cluster->nnodes - 1;
@@ -182,8 +189,8 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 	if (layout->rf > brokers)
 		return fail(out, KW_ERR_INVALID_REPLICATION_FACTOR,
 			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target replication "
-				       "factor of %d cannot be reached because only %d broker(s) are registered or some "
-				       "brokers have all their log directories cordoned.", layout->rf, layout->rf, brokers));
+				       "factor of %d cannot be reached because only %d broker(s) are registered%s.", layout->rf,
+				       layout->rf, brokers, cordoned(req)));
 	return true;
 }
 

@@ -31,10 +31,22 @@ static bool fill(struct fb_request *req, const struct fb_described *d,
 	return true;
 }
 
-static bool describe(struct fb_request *req, const struct kw_DescribeConfigsRequest_DescribeConfigsResource *want,
+enum { NO_TYPE = INT16_MIN };
+
+/* Kafka throws at a type that it does not know, and so refuses the whole request. The type, or NO_TYPE. */
+static int unknown_type(const struct fb_config_facts *facts, const struct kw_DescribeConfigsRequest *body)
+{
+	for (int32_t i = 0; i < body->resources.n; i++)
+		if (!fb_describe_knows(facts, body->resources.v[i].resourceType))
+			return body->resources.v[i].resourceType;
+	return NO_TYPE;
+}
+
+static bool describe(struct fb_request *req, const struct fb_config_facts *facts, int unknown,
+		     const struct kw_DescribeConfigsRequest_DescribeConfigsResource *want,
 		     struct kw_DescribeConfigsResponse_DescribeConfigsResult *out)
 {
-	struct fb_config_facts facts = fb_cluster_facts(req->cluster, req->node);
+	int8_t judged = unknown == NO_TYPE ? want->resourceType : (int8_t)unknown;
 	struct fb_described *d;
 	const char *message = "";
 	int n;
@@ -42,7 +54,7 @@ static bool describe(struct fb_request *req, const struct kw_DescribeConfigsRequ
 	out->resourceType = want->resourceType;
 	out->resourceName = want->resourceName;
 	out->errorCode = req->forced ? req->forced
-				     : fb_describe_check(&facts, want->resourceType, want->resourceName, &req->arena, &message);
+				     : fb_describe_check(facts, judged, want->resourceName, &req->arena, &message);
 	out->errorMessage = kw_str(message);
 	if (out->errorCode)
 		return true;
@@ -63,10 +75,14 @@ enum fb_outcome fb_describe_configs(struct fb_request *req)
 	struct kw_DescribeConfigsResponse *response = req->response;
 	bool ok = FB_RESPONSE_ARRAY(req, response->results, kw_DescribeConfigsResponse_DescribeConfigsResult_struct,
 				    body->resources.n);
+	struct fb_config_facts facts;
+	int unknown;
 
 	pthread_rwlock_rdlock(&req->cluster->lock);
+	facts = fb_cluster_facts(req->cluster, req->node);
+	unknown = unknown_type(&facts, body);
 	for (int32_t i = 0; ok && i < body->resources.n; i++)
-		ok = describe(req, &body->resources.v[i], &response->results.v[i]);
+		ok = describe(req, &facts, unknown, &body->resources.v[i], &response->results.v[i]);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

@@ -15,8 +15,8 @@ static struct fb_feature_update *updates_of(struct fb_request *req)
 		const struct kw_UpdateFeaturesRequest_FeatureUpdateKey *u = &body->featureUpdates.v[i];
 
 		updates[i] = (struct fb_feature_update){u->feature, u->maxVersionLevel, u->upgradeType};
-		if (req->version == 0)
-			updates[i].upgradeType = u->allowDowngrade ? FB_SAFE_DOWNGRADE : FB_UPGRADE;
+		if (req->version == 0)   /* Kafka's controllers do not look at allowDowngrade */
+			updates[i].upgradeType = FB_UPGRADE;
 	}
 	return updates;
 }
@@ -102,7 +102,7 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 		answer.errorCode = -1;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;
-	response->errorMessage = kw_str(answer.errorMessage);
+	response->errorMessage = kw_str(answer.errorMessage || !req->cluster->release->oneByOne ? answer.errorMessage : "");
 	if (answer.errorCode)
 		fb_log_line(KASSAY_INFO, "UpdateFeatures refused (%s): %s", kw_error_name(answer.errorCode),
 			    answer.errorMessage ? answer.errorMessage : "");

@@ -140,6 +140,7 @@ struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct
 		.controller = self->controller,
 		.level = cluster->levels.v[FB_METADATA_VERSION],
 		.elr = cluster->levels.v[FB_ELR_VERSION] >= 1,
+		.groups = fb_configdefs_has(cluster->defs, FB_GROUP),
 		.topicExists = topic_exists,
 		.nodeExists = node_exists,
 		.arg = cluster,

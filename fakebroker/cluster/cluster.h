@@ -15,6 +15,7 @@
 #include "fakebroker/cluster/metadata_log.h"
 #include "fakebroker/config/register.h"
 #include "fakebroker/hooks/observer.h"
+#include "fakebroker/log/compact.h"
 #include "fakebroker/log/epochs.h"
 #include "fakebroker/log/txns.h"
 #include "fakebroker/log/verdict.h"
@@ -100,6 +101,7 @@ struct fb_topic {
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct kw_topic_conf conf;
 	struct fb_retention retention;
+	struct fb_compaction compaction;
 	struct fb_chain *chain;      /* NULL: no validators */
 	char *chain_key;             /* what the chain was made of: class list and options */
 };
@@ -111,6 +113,7 @@ struct fb_cluster {
 	pthread_mutex_t tick_lock;   /* alone; guards what follows */
 	int64_t txns_due, retention_due; /* ms by the clock */
 	const struct fb_release *release;
+	bool lax;                    /* what is produced is stored unjudged; set before anything is served */
 	struct fb_node *nodes;       /* brokers by id, then the controller */
 	size_t nnodes;
 	struct fb_broker **brokers;  /* registered, by id */

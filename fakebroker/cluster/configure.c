@@ -66,6 +66,22 @@ static void read_retention(struct lookup *lookup, struct fb_retention *retention
 	retention->bytes = number(lookup, "retention.bytes", -1);
 }
 
+static void read_compaction(struct lookup *lookup, const struct kw_topic_conf *conf, struct fb_compaction *compaction)
+{
+	compaction->compacts = conf->compact;
+	compaction->deleteRetentionMs = number(lookup, "delete.retention.ms", 86400000);
+	compaction->minLagMs = number(lookup, "min.compaction.lag.ms", 0);
+	compaction->record_max = conf->maxDecompressedMessageBytes;
+}
+
+/* LogConfig.maxSegmentMs: a compacted topic's segments end in time to be compacted. */
+static int64_t read_segment_ms(const struct lookup *lookup, bool compacts)
+{
+	int64_t ms = number(lookup, "segment.ms", 604800000), lag = number(lookup, "max.compaction.lag.ms", INT64_MAX);
+
+	return compacts && lag > 0 && lag < ms ? lag : ms;
+}
+
 /* In what the release has no configuration for, it is as it always was there. */
 static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 {
@@ -77,6 +93,7 @@ static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 	conf->maxDecompressedMessageBytes =
 		(int32_t)number(lookup, "max.decompressed.message.bytes", conf->maxDecompressedMessageBytes);
 	conf->segmentBytes = (int32_t)number(lookup, "segment.bytes", conf->segmentBytes);
+	conf->segmentBytes = (int32_t)number(lookup, "internal.segment.bytes", conf->segmentBytes);
 	conf->beforeMaxMs = number(lookup, "message.timestamp.before.max.ms", conf->beforeMaxMs);
 	conf->afterMaxMs = number(lookup, "message.timestamp.after.max.ms", conf->afterMaxMs);
 	conf->compact = policy && list_has(policy, "compact");
@@ -180,6 +197,7 @@ struct outcome {
 	struct fb_topic *topic;
 	struct kw_topic_conf conf;
 	struct fb_retention retention;
+	struct fb_compaction compaction;
 	int64_t segmentMs;
 	struct fb_chain *chain;
 	char *key;                 /* NULL: the topic has that chain already, and keeps it */
@@ -209,6 +227,7 @@ static void install(struct outcome *outcome)
 
 	topic->conf = outcome->conf;
 	topic->retention = outcome->retention;
+	topic->compaction = outcome->compaction;
 	install_segments(outcome);
 	if (!outcome->key)
 		return;
@@ -268,7 +287,8 @@ static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct o
 	lookup_init(&lookup, cluster, kw_str(topic->name), topic->replicas[0]);
 	read_conf(&lookup, &outcome->conf);
 	read_retention(&lookup, &outcome->retention);
-	outcome->segmentMs = number(&lookup, "segment.ms", 604800000);
+	read_compaction(&lookup, &outcome->conf, &outcome->compaction);
+	outcome->segmentMs = read_segment_ms(&lookup, outcome->compaction.compacts);
 	code = make_chain(&lookup, outcome, err);
 	kw_arena_fini(&lookup.arena);
 	return code;

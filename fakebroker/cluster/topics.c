@@ -4,15 +4,6 @@
 #include "fakebroker/cluster/cluster.h"
 #include "lib/wire/errors.h"
 
-static int compare(const struct fb_topic *topic, struct kw_str name)
-{
-	size_t n = strlen(topic->name);
-	size_t m = (size_t)name.n;
-	int c = memcmp(topic->name, name.s, n < m ? n : m);
-
-	return c ? c : (n > m) - (n < m);
-}
-
 /* Where the name is or belongs. */
 static size_t place(const struct fb_cluster *cluster, struct kw_str name)
 {
@@ -21,7 +12,7 @@ static size_t place(const struct fb_cluster *cluster, struct kw_str name)
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		if (compare(cluster->topics[mid], name) < 0)
+		if (kw_str_cmp(kw_str(cluster->topics[mid]->name), name) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -31,12 +22,9 @@ static size_t place(const struct fb_cluster *cluster, struct kw_str name)
 
 struct fb_topic *fb_topic_find(struct fb_cluster *cluster, struct kw_str name)
 {
-	size_t i;
+	size_t i = place(cluster, name);
 
-	if (name.n < 0)
-		return NULL;
-	i = place(cluster, name);
-	return i < cluster->ntopics && compare(cluster->topics[i], name) == 0 ? cluster->topics[i] : NULL;
+	return i < cluster->ntopics && kw_str_is(name, cluster->topics[i]->name) ? cluster->topics[i] : NULL;
 }
 
 /* Where the id is or belongs, in topics_by_id. */

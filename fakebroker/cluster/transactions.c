@@ -95,14 +95,6 @@ int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err)
 
 /* ---- the ids ---- */
 
-static int compare(const struct fb_txn *txn, struct kw_str id)
-{
-	size_t n = strlen(txn->id), m = (size_t)id.n;
-	int c = memcmp(txn->id, id.s, n < m ? n : m);
-
-	return c ? c : (n > m) - (n < m);
-}
-
 /* Where the id is or belongs. */
 static size_t place(const struct fb_transactions *transactions, struct kw_str id)
 {
@@ -111,7 +103,7 @@ static size_t place(const struct fb_transactions *transactions, struct kw_str id
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (compare(transactions->v[mid], id) < 0)
+		if (kw_str_cmp(kw_str(transactions->v[mid]->id), id) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -123,7 +115,7 @@ static struct fb_txn *find(const struct fb_transactions *transactions, struct kw
 {
 	size_t at = place(transactions, id);
 
-	return at < transactions->n && compare(transactions->v[at], id) == 0 ? transactions->v[at] : NULL;
+	return at < transactions->n && kw_str_is(id, transactions->v[at]->id) ? transactions->v[at] : NULL;
 }
 
 const struct fb_txn *fb_txn_find(const struct fb_transactions *transactions, struct kw_str id)
@@ -212,10 +204,11 @@ static int16_t next_epoch(int16_t epoch)
 }
 
 /* Aborts with the next epoch, so that the producer's batches are fenced. The one before it stays known, as in Kafka 4.4.0
- * (measured): whoever names it to InitProducerId goes on with the next, even the producer that was fenced. */
+ * (measured): whoever names it to InitProducerId goes on with the next, even the producer that was fenced. In 3.9.0 nobody does
+ * (measured, too). */
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
-	txn->lastProducerEpoch = txn->producerEpoch;
+	txn->lastProducerEpoch = fb_configdefs_before(cluster->defs, "4.0") ? NO_EPOCH : txn->producerEpoch;
 	if (!fb_mutant(FB_M_INIT_ABORT_UNFENCED))
 		txn->producerEpoch = next_epoch(txn->producerEpoch);
 	complete(cluster, txn, false, false);

@@ -297,7 +297,8 @@ static bool check_nulls(struct fb_alter *alter)
 static bool known_type(const struct fb_alter *alter)
 {
 	switch (alter->resource->resourceType) {
-	case FB_TOPIC: case FB_BROKER: case FB_GROUP: case FB_CLIENT_METRICS: return true;
+	case FB_TOPIC: case FB_BROKER: case FB_CLIENT_METRICS: return true;
+	case FB_GROUP: return fb_configdefs_has(alter->configs->defs, FB_GROUP);
 	case FB_BROKER_LOGGER: return !alter->legacy;
 	default: return false;
 	}

@@ -69,7 +69,7 @@ static bool refuse_names(struct fb_alter *alter, const struct fb_kvs *merged, co
 	for (size_t i = 0; i < n; i++)
 		parts[i] = names[i].name;
 	all = fb_join(parts, n, ", ", alter->arena);
-	if (!fb_configdefs_before_4_2(alter->configs->defs))
+	if (!fb_configdefs_before(alter->configs->defs, "4.2"))
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s: [%.*s]", text, FB_STR(all));
 	/* Scala's sets: large ones have another name, and so has the mutable one of this message. */
 	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s: %sSet(%.*s)", text,

@@ -290,6 +290,15 @@ static bool pattern_ok(struct kw_str item)
 	return false;
 }
 
+/* Before 4.0 the interval was parsed by Integer.parseInt alone, whose exception nobody foresaw. */
+static bool check_plain_interval(struct fb_alter *alter, struct kw_str interval)
+{
+	int64_t ms;
+
+	return interval.n < 0 || !fb_configdefs_before(alter->configs->defs, "4.0") ||
+	       fb_parse_long(interval, INT32_MIN, INT32_MAX, &ms) || fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+}
+
 bool fb_alter_check_client_metrics(struct fb_alter *alter, const struct fb_kvs *merged)
 {
 	struct kw_str unknown, interval = fb_kvs_get(merged, kw_str("interval.ms")), *patterns;
@@ -302,7 +311,8 @@ bool fb_alter_check_client_metrics(struct fb_alter *alter, const struct fb_kvs *
 	if (unknown.n >= 0)
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown client metrics configuration: %.*s",
 			FB_STR(unknown));
-	if (!fb_alter_check_values(alter, merged, FB_CLIENT_METRICS, KW_ERR_INVALID_CONFIG))
+	if (!check_plain_interval(alter, interval) ||
+	    !fb_alter_check_values(alter, merged, FB_CLIENT_METRICS, KW_ERR_INVALID_CONFIG))
 		return false;
 	ms = fb_alter_number(alter, merged, "interval.ms");
 	if (interval.n >= 0 && (ms < 100 || ms > 3600000))

@@ -227,7 +227,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct fb_change *a = pa, *b = pb;
 
-	return fb_str_cmp(a->name, b->name);
+	return kw_str_cmp(a->name, b->name);
 }
 
 bool fb_alter_merge(struct fb_alter *alter, struct fb_kvs *merged)
@@ -243,7 +243,7 @@ bool fb_alter_merge(struct fb_alter *alter, struct fb_kvs *merged)
 	qsort(new, nnew, sizeof *new, compare);
 	while (i < nold || k < nnew) {
 		const struct fb_kv *old = i < nold ? &alter->existing->v[i] : NULL;
-		int order = !old ? 1 : k == nnew ? -1 : fb_str_cmp(old->name, new[k].name);
+		int order = !old ? 1 : k == nnew ? -1 : kw_str_cmp(old->name, new[k].name);
 
 		if (order < 0)
 			merged->v[merged->n++] = *old;

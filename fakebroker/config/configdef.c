@@ -6,64 +6,34 @@
 #include "fakebroker/config/parse.h"
 #include "lib/text/near.h"
 
-/* The words of the .def files. */
-#define V_NONE                    {.kind = FB_V_NONE}
-#define V_ATLEAST(low)            {.kind = FB_V_RANGE, .has_min = true, .lmin = (int64_t)(low), .dmin = (double)(low)}
-#define V_BETWEEN(low, high)                                                                                           \
-	{.kind = FB_V_RANGE, .has_min = true, .lmin = (int64_t)(low), .dmin = (double)(low),                           \
-	 .has_max = true, .lmax = (int64_t)(high), .dmax = (double)(high)}
-#define V_BETWEEN_OR(low, high, or)                                                                                    \
-	{.kind = FB_V_RANGE_OR, .has_min = true, .lmin = (low), .has_max = true, .lmax = (high), .other = (or)}
-#define V_NAMES(...)              (const char *const[]){__VA_ARGS__, NULL}
-#define V_ONEOF(...)              {.kind = FB_V_ONEOF, .names = V_NAMES(__VA_ARGS__)}
-#define V_ONEOF_CASE(...)         {.kind = FB_V_ONEOF_CASE, .names = V_NAMES(__VA_ARGS__)}
-#define V_LISTOF(...)             {.kind = FB_V_LISTOF, .names = V_NAMES(__VA_ARGS__)}
-#define V_LISTOF_OR_EMPTY(...)    {.kind = FB_V_LISTOF, .empty_ok = true, .names = V_NAMES(__VA_ARGS__)}
-#define V_LIST                    {.kind = FB_V_LIST}
-#define V_LIST_OR_EMPTY           {.kind = FB_V_LIST, .empty_ok = true}
-#define V_LIST_OR_NULL            {.kind = FB_V_LIST, .null_ok = true}
-#define V_LIST_OR_EMPTY_OR_NULL   {.kind = FB_V_LIST, .empty_ok = true, .null_ok = true}
-#define V_ENTRIES(most)           {.kind = FB_V_ENTRIES, .lmax = (most)}
-#define V_NONEMPTY                {.kind = FB_V_NONEMPTY}
-#define V_NONNULL                 {.kind = FB_V_NONNULL}
-#define V_REPLICAS                {.kind = FB_V_REPLICAS}
-#define V_VOTERS                  {.kind = FB_V_VOTERS}
-#define V_BOOTSTRAP               {.kind = FB_V_BOOTSTRAP}
-#define V_OFFSET_RESET            {.kind = FB_V_OFFSET_RESET}
-
-#define DEF(scope_, origin_, name_, type_, importance_, update_, internal_, synonym_, default_, ...)                   \
-	{.scope = FB_##scope_, .origin = (origin_), .name = (name_), .type = FB_##type_, .def = (default_),            \
-	 .importance = FB_##importance_, .dynamic = FB_##update_, .sensitive = FB_##type_ == FB_PASSWORD,              \
-	 .internal = (internal_), .synonym = (synonym_), .validator = __VA_ARGS__},
-
 static const struct fb_configdef builtin[] = {
 #define FB_CONFIG(name, type, importance, synonym, def, ...) \
-	DEF(TOPIC, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__)
+	DEF(TOPIC, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__),
 #define FB_HIDDEN(name, type, importance, synonym, def, ...) \
-	DEF(TOPIC, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, true, synonym, def, __VA_ARGS__)
+	DEF(TOPIC, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, true, synonym, def, __VA_ARGS__),
 #include "fakebroker/config/topic.def"
 #undef FB_CONFIG
 #undef FB_HIDDEN
 #define FB_CONFIG(name, type, importance, update, def, ...) \
-	DEF(BROKER, FB_FROM_KAFKA, name, type, importance, update, false, NULL, def, __VA_ARGS__)
+	DEF(BROKER, FB_FROM_KAFKA, name, type, importance, update, false, NULL, def, __VA_ARGS__),
 #define FB_HIDDEN(name, type, importance, update, def, ...) \
-	DEF(BROKER, FB_FROM_KAFKA, name, type, importance, update, true, NULL, def, __VA_ARGS__)
+	DEF(BROKER, FB_FROM_KAFKA, name, type, importance, update, true, NULL, def, __VA_ARGS__),
 #include "fakebroker/config/broker.def"
 #undef FB_CONFIG
 #undef FB_HIDDEN
 #define FB_CONFIG(name, type, importance, synonym, def, ...) \
-	DEF(GROUP, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__)
+	DEF(GROUP, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__),
 #define FB_HIDDEN(name, type, importance, synonym, def, ...) \
-	DEF(GROUP, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, true, synonym, def, __VA_ARGS__)
+	DEF(GROUP, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, true, synonym, def, __VA_ARGS__),
 #include "fakebroker/config/group.def"
 #undef FB_CONFIG
 #undef FB_HIDDEN
 #define FB_CONFIG(name, type, importance, synonym, def, ...) \
-	DEF(CLIENT_METRICS, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__)
+	DEF(CLIENT_METRICS, FB_FROM_KAFKA, name, type, importance, CLUSTER_WIDE, false, synonym, def, __VA_ARGS__),
 #include "fakebroker/config/client_metrics.def"
 #undef FB_CONFIG
 #define FB_KIT(scope, name, type, importance, update, synonym, def, ...) \
-	DEF(scope, FB_FROM_KIT, name, type, importance, update, false, synonym, def, __VA_ARGS__)
+	DEF(scope, FB_FROM_KIT, name, type, importance, update, false, synonym, def, __VA_ARGS__),
 #include "fakebroker/config/kit.def"
 #undef FB_KIT
 };
@@ -93,13 +63,9 @@ enum { NBUILTIN = sizeof builtin / sizeof *builtin, NRULES = sizeof rules / size
 
 static int compare(const struct fb_configdef *def, enum fb_scope scope, struct kw_str name)
 {
-	size_t n = strlen(def->name);
-	int order;
-
 	if (def->scope != scope)
 		return def->scope < scope ? -1 : 1;
-	order = memcmp(def->name, name.s, n < (size_t)name.n ? n : (size_t)name.n);
-	return order ? order : (n > (size_t)name.n) - (n < (size_t)name.n);
+	return kw_str_cmp(kw_str(def->name), name);
 }
 
 /* Index of the first definition that is not before (scope, name). */
@@ -192,7 +158,8 @@ struct fb_configdefs *fb_configdefs_new_as_of(const char *release)
 		if (!fb_configdefs_insert(defs, &builtin[i]))
 			goto fail;
 	}
-	fb_configdefs_make_earlier(defs, release);
+	if (fb_configdefs_make_earlier(defs, release))
+		goto fail;
 	add_texts(defs);
 	if (!add_rules(defs))
 		return defs;
@@ -201,9 +168,14 @@ fail:
 	return NULL;
 }
 
-bool fb_configdefs_before_4_2(const struct fb_configdefs *defs)
+bool fb_configdefs_before(const struct fb_configdefs *defs, const char *release)
 {
-	return strcmp(defs->release, "4.2") < 0;
+	return strcmp(defs->release, release) < 0;
+}
+
+bool fb_configdefs_has(const struct fb_configdefs *defs, enum fb_scope scope)
+{
+	return fb_configdef_next(defs, scope, NULL) != NULL;
 }
 
 void fb_configdefs_free(struct fb_configdefs *defs)

@@ -63,6 +63,7 @@ enum fb_origin { FB_FROM_KAFKA, FB_FROM_KIT, FB_FROM_USER };
 	X(FB_V_REPLICAS)          /* PARTITION:BROKER,... or the one entry * */                                \
 	X(FB_V_VOTERS)            /* ID@HOST:PORT,... */                                                       \
 	X(FB_V_BOOTSTRAP)         /* HOST:PORT,... */                                                          \
+	X(FB_V_VERSION)           /* a release or a metadata.version: 0.10.2, 3.9-IV0 */                       \
 	X(FB_V_OFFSET_RESET)      /* earliest, latest or by_duration:ISO-8601 */
 
 enum fb_validator_kind {
@@ -76,6 +77,7 @@ struct fb_validator {
 	enum fb_validator_kind kind;
 	bool has_min, has_max;
 	bool empty_ok, null_ok;           /* LIST, LISTOF */
+	bool loose;                       /* LISTOF before 4.0: each entry is judged, and nothing else of the list */
 	int64_t lmin, lmax, other;
 	double dmin, dmax;
 	const char *const *names;         /* ONEOF, ONEOF_CASE, LISTOF: NULL-terminated, in the order of the message */
@@ -112,8 +114,10 @@ struct fb_configdef {
 struct fb_configdefs;
 struct fb_configdefs *fb_configdefs_new(void);
 struct fb_configdefs *fb_configdefs_new_as_of(const char *release);
-/* Are they of a release before 4.2, which words some answers in another way? */
-bool fb_configdefs_before_4_2(const struct fb_configdefs *defs);
+/* Are they of a release before this one ("4.2"), which answers some things in another way? */
+bool fb_configdefs_before(const struct fb_configdefs *defs, const char *release);
+/* Has the scope any? Not all releases know all scopes. */
+bool fb_configdefs_has(const struct fb_configdefs *defs, enum fb_scope scope);
 void fb_configdefs_free(struct fb_configdefs *defs);
 
 /* The definition, or NULL. For BROKER, "listener.name.NAME.KEY" finds KEY when nothing is defined by the full name. */

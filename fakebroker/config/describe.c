@@ -63,7 +63,7 @@ static int synonyms_of(struct describe *d, const struct fb_configdef *def, struc
 		more = broker_synonyms(d, kw_str(def->synonym), sensitive, out + n, MAX_SYNONYMS - n);
 		return more < 0 ? more : (int)n + more;
 	}
-	if (d->type == FB_GROUP && def->def && (own.n < 0 || !fb_configdefs_before_4_2(d->configs->defs)))
+	if (d->type == FB_GROUP && def->def && (own.n < 0 || !fb_configdefs_before(d->configs->defs, "4.2")))
 		out[n++] = (struct fb_synonym){def->name, sensitive ? KW_NULL_STR : kw_str(def->def), FB_SRC_DEFAULT};
 	return (int)n;
 }
@@ -198,6 +198,17 @@ static void add_cluster_default(struct describe *d, const struct kw_str *keys, i
 	}
 }
 
+/* Client metrics before 4.0: what is set, and no word about it. */
+static void add_bare(struct describe *d, const struct kw_str *keys, int32_t nkeys)
+{
+	const struct fb_kvs *kvs = kvs_of(d->configs, d->type, d->resourceName);
+
+	for (size_t i = 0; kvs && i < kvs->n; i++)
+		if (wanted(kvs->v[i].name, keys, nkeys))
+			add(d, &(struct fb_described){.name = kvs->v[i].name, .value = kvs->v[i].value,
+						      .source = FB_SRC_CLIENT_METRICS});
+}
+
 /* The loggers of a broker: of the fake there is only the root. */
 static void add_loggers(struct describe *d, const struct kw_str *keys, int32_t nkeys)
 {
@@ -219,7 +230,9 @@ int fb_configs_describe(const struct fb_configs *configs, enum fb_scope type, st
 	/* An empty list of keys asks for all of them, like a null one. */
 	if (nkeys == 0)
 		nkeys = -1;
-	if (type == FB_BROKER_LOGGER)
+	if (type == FB_CLIENT_METRICS && fb_configdefs_before(configs->defs, "4.0"))
+		add_bare(&d, keys, nkeys);
+	else if (type == FB_BROKER_LOGGER)
 		add_loggers(&d, keys, nkeys);
 	else if (type == FB_BROKER && resourceName.n == 0)
 		add_cluster_default(&d, keys, nkeys);
@@ -254,12 +267,22 @@ static int16_t check_id(const struct fb_config_facts *facts, struct kw_str name,
 	return 0;
 }
 
+bool fb_describe_knows(const struct fb_config_facts *facts, int8_t resourceType)
+{
+	return resourceType == FB_TOPIC || resourceType == FB_BROKER || resourceType == FB_BROKER_LOGGER ||
+	       resourceType == FB_CLIENT_METRICS || (resourceType == FB_GROUP && facts->groups);
+}
+
 int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceType, struct kw_str resourceName,
 			  struct kw_arena *arena, const char **message)
 {
 	const char *wrong;
 
 	*message = "";
+	if (!fb_describe_knows(facts, resourceType))
+		return refuse(message, KW_ERR_INVALID_REQUEST, "This most likely occurs because of a request being malformed by "
+			      "the client library or the message was sent to an incompatible broker. See the broker logs for "
+			      "more details.");
 	switch (resourceType) {
 	case FB_TOPIC:
 		wrong = fb_topic_name_fault(resourceName, arena);
@@ -277,15 +300,9 @@ int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceTy
 			return refuse(message, KW_ERR_INVALID_REQUEST, "Broker id must not be empty");
 		return check_id(facts, resourceName, "", arena, message);
 	case FB_CLIENT_METRICS:
-		if (resourceName.n == 0)
-			return refuse(message, KW_ERR_INVALID_REQUEST, "Client metrics subscription name must not be "
-				"empty");
-		return 0;
-	case FB_GROUP:
-		return resourceName.n ? 0 : refuse(message, KW_ERR_INVALID_REQUEST, "Group name must not be empty");
+		return resourceName.n ? 0 : refuse(message, KW_ERR_INVALID_REQUEST,
+						   "Client metrics subscription name must not be empty");
 	default:
-		return refuse(message, KW_ERR_INVALID_REQUEST, "This most likely occurs because of a request being "
-			"malformed by the client library or the message was sent to an incompatible broker. See the "
-			"broker logs for more details.");
+		return resourceName.n ? 0 : refuse(message, KW_ERR_INVALID_REQUEST, "Group name must not be empty");
 	}
 }

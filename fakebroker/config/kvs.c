@@ -2,14 +2,6 @@
 
 #include <stdlib.h>
 
-int fb_str_cmp(struct kw_str a, struct kw_str b)
-{
-	size_t n = (size_t)(a.n < b.n ? a.n : b.n);
-	int order = n ? memcmp(a.s, b.s, n) : 0;
-
-	return order ? order : (a.n > b.n) - (a.n < b.n);
-}
-
 struct kw_str fb_str_dup(struct kw_str text)
 {
 	char *copy = malloc((size_t)text.n + 1);
@@ -45,7 +37,7 @@ static size_t lower_bound(const struct fb_kvs *kvs, struct kw_str name, bool *fo
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 
-		if (fb_str_cmp(kvs->v[mid].name, name) < 0)
+		if (kw_str_cmp(kvs->v[mid].name, name) < 0)
 			from = mid + 1;
 		else
 			to = mid;

@@ -21,8 +21,6 @@ struct kw_str fb_kvs_get(const struct fb_kvs *kvs, struct kw_str name);
 int fb_kvs_set(struct fb_kvs *kvs, struct kw_str name, struct kw_str value);
 void fb_kvs_del(struct fb_kvs *kvs, struct kw_str name);
 
-/* Order of strings by bytes, shorter first: <0, 0, >0. */
-int fb_str_cmp(struct kw_str a, struct kw_str b);
 /* A copy from malloc, NUL-terminated; a null one when memory is exhausted. */
 struct kw_str fb_str_dup(struct kw_str text);
 void fb_str_free(struct kw_str text);

@@ -8,6 +8,7 @@
 /* Levels at which something begins. */
 enum {
 	FB_NO_LEVEL = -1,            /* below all of them: no rule by metadata.version applies */
+	FB_LEVEL_BOOTSTRAP = 4,      /* the least that can be formatted or set: 3.3-IV0 */
 	FB_LEVEL_DIRECTORIES = 17,   /* log directories are assigned: a registration must name them */
 	FB_LEVEL_CORDONED = 30,      /* cordoned.log.dirs */
 };

@@ -13,7 +13,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct sorted *a = pa, *b = pb;
 	int order = a->named.tag != b->named.tag ? (a->named.tag < b->named.tag ? -1 : 1) :
-						   fb_str_cmp(a->named.name, b->named.name);
+						   kw_str_cmp(a->named.name, b->named.name);
 
 	return order ? order : (a->index > b->index) - (a->index < b->index);
 }

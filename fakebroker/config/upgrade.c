@@ -1,5 +1,9 @@
 #include "fakebroker/config/upgrade.h"
 
+#include <stdlib.h>
+
+
+#include "fakebroker/config/kvs.h"
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"
@@ -102,6 +106,8 @@ static bool check_metadata_version(struct upgrade *u, int16_t from, int16_t to, 
 
 	if (fb_mutant(unsafe ? FB_M_UNSAFE_DOWNGRADE_TAKEN : FB_M_SAFE_DOWNGRADE_TAKEN))
 		return true;
+	if (to < FB_LEVEL_BOOTSTRAP)
+		return refuse(u, "Invalid metadata.version %d. Unable to set a metadata.version less than 3.3-IV0", to);
 	if (to >= from || !fb_level_changes_metadata(to, from))
 		return true;
 	if (u->cluster->release->namesBothLevels)
@@ -112,7 +118,8 @@ static bool check_metadata_version(struct upgrade *u, int16_t from, int16_t to, 
 static bool check_dependencies(struct upgrade *u, const struct fb_feature_update *update, int feature)
 {
 	if (feature < 0)
-		return refuse_update(u, update, "Feature %.*s not found.", FB_STR(update->feature));
+		return u->cluster->release->oneByOne ||
+			refuse_update(u, update, "Feature %.*s not found.", FB_STR(update->feature));
 	if (feature == FB_ELR_VERSION && update->maxVersionLevel > 0 && u->asked.v[FB_METADATA_VERSION] < ELR_NEEDS)
 		return refuse_update(u, update, "%s could not be set to %d because it depends on metadata.version "
 			"level %d", fb_feature_name(FB_ELR_VERSION), update->maxVersionLevel, ELR_NEEDS);
@@ -226,6 +233,14 @@ static const char *list_violations(struct upgrade *u, int16_t level, const struc
 	all = fb_join(clauses, shown, "; ", u->arena);
 	return kw_sprintf(u->arena, "The update failed: metadata.version %d makes these configurations illegal: "
 		"%.*s%s", level, FB_STR(all), more ? more : "");
+}
+
+/* The answers before 4.0 are those of a TreeMap. */
+static int by_feature(const void *a, const void *b)
+{
+	const struct fb_feature_result *x = a, *y = b;
+
+	return kw_str_cmp(x->feature, y->feature);
 }
 
 /* A message about all configurations that are illegal at the metadata.version asked for; NULL if there are none, or if
@@ -343,6 +358,8 @@ int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feat
 		answer->nresults = 0;
 		return 0;
 	}
+	if (cluster->release->oneByOne)
+		qsort(answer->results, answer->nresults, sizeof *answer->results, by_feature);
 	answer->levels = u.asked;
 	if (u.asked.v[FB_ELR_VERSION] == 0 || cluster->levels.v[FB_ELR_VERSION] > 0)
 		return 0;

@@ -141,11 +141,21 @@ static void drop_duplicates(struct fb_value *value)
 	value->nitems = n;
 }
 
+static bool check_each(const struct call *call)
+{
+	for (size_t i = 0; !call->value->null && i < call->value->nitems; i++)
+		if (!named(call->validator, call->value->items[i]))
+			return refuse(call, call->value->items[i], "String must be one of: %s", names(call));
+	return true;
+}
+
 static bool check_list(const struct call *call)
 {
 	const struct fb_validator *v = call->validator;
 	const char *name = call->def->name;
 
+	if (v->loose)
+		return check_each(call);
 	if (call->value->null)
 		return v->null_ok || refuse_plain(call, "Configuration '%s' values must not be null.", name);
 	if (call->value->nitems == 0 && !v->empty_ok)
@@ -379,6 +389,40 @@ static bool check_offset_reset(const struct call *call)
 		"'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.", FB_STR(s), call->def->name);
 }
 
+/* Up to the second dot, of 0.x up to the third. */
+static struct kw_str version_key(struct kw_str text)
+{
+	int dots = text.n > 1 && memcmp(text.s, "0.", 2) == 0 ? 3 : 2;
+
+	for (int32_t i = 0; i < text.n; i++)
+		if (text.s[i] == '.' && --dots == 0)
+			return (struct kw_str){text.s, i};
+	return text;
+}
+
+/* Source: MetadataVersion.fromVersionString (3.9.0), which knows a version by "0.10.2-IV0" and by "0.10.2". */
+static bool check_version(const struct call *call)
+{
+	static const char *const versions[] = {
+		"0.8.0", "0.8.1", "0.8.2", "0.9.0", "0.10.0-IV0", "0.10.0-IV1", "0.10.1-IV0", "0.10.1-IV1", "0.10.1-IV2",
+		"0.10.2-IV0", "0.11.0-IV0", "0.11.0-IV1", "0.11.0-IV2", "1.0-IV0", "1.1-IV0", "2.0-IV0", "2.0-IV1",
+		"2.1-IV0", "2.1-IV1", "2.1-IV2", "2.2-IV0", "2.2-IV1", "2.3-IV0", "2.3-IV1", "2.4-IV0", "2.4-IV1",
+		"2.5-IV0", "2.6-IV0", "2.7-IV0", "2.7-IV1", "2.7-IV2", "2.8-IV0", "2.8-IV1", "3.0-IV0", "3.0-IV1",
+		"3.1-IV0", "3.2-IV0", "3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3", "3.4-IV0", "3.5-IV0", "3.5-IV1",
+		"3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2", "3.7-IV0", "3.7-IV1", "3.7-IV2", "3.7-IV3", "3.7-IV4",
+		"3.8-IV0", "3.9-IV0", "4.0-IV0", "4.0-IV1",
+	};
+	struct kw_str text = call->value->null ? KW_NULL_STR : call->value->s, key = version_key(text);
+
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+		struct kw_str whole = kw_str(versions[i]), line = {versions[i], (int32_t)strcspn(versions[i], "-")};
+
+		if (kw_str_eq(key, whole) || kw_str_eq(key, line))
+			return true;
+	}
+	return refuse(call, text, "Version %.*s is not a valid version", FB_STR(text));
+}
+
 static bool (*const checks[])(const struct call *call) = {
 	[FB_V_RANGE] = check_range,
 	[FB_V_RANGE_OR] = check_range_or,
@@ -392,6 +436,7 @@ static bool (*const checks[])(const struct call *call) = {
 	[FB_V_REPLICAS] = check_replicas,
 	[FB_V_VOTERS] = check_voters,
 	[FB_V_BOOTSTRAP] = check_bootstrap,
+	[FB_V_VERSION] = check_version,
 	[FB_V_OFFSET_RESET] = check_offset_reset,
 };
 

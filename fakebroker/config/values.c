@@ -159,7 +159,7 @@ static size_t lower_bound(const struct fb_configs *configs, enum fb_scope type, 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 		const struct fb_resource *resource = &configs->resources[mid];
-		int order = resource->type == type ? fb_str_cmp(resource->name, name) :
+		int order = resource->type == type ? kw_str_cmp(resource->name, name) :
 						     (resource->type < type ? -1 : 1);
 
 		if (order == 0) {

@@ -130,6 +130,7 @@ struct fb_config_facts {
 	bool controller;             /* the request came to a controller listener: no checks of a broker's own */
 	int16_t level;               /* finalized metadata.version */
 	bool elr;                    /* eligible.leader.replicas.version >= 1 */
+	bool groups;                 /* groups can be configured */
 	bool (*topicExists)(void *arg, struct kw_str name);
 	bool (*nodeExists)(void *arg, int32_t id);   /* a registered broker or a controller */
 	void *arg;
@@ -185,6 +186,8 @@ int fb_create_check(const struct fb_configs *configs, const struct fb_config_fac
 		    const struct fb_alter_config *named, int32_t n, struct kw_arena *arena,
 		    struct fb_alter_result *result);
 
+/* Is there such a type of resource? */
+bool fb_describe_knows(const struct fb_config_facts *facts, int8_t resourceType);
 /* Whether DescribeConfigs may describe the resource: 0, or Kafka's code with *message ("" if Kafka sends that). */
 int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceType, struct kw_str resourceName,
 			  struct kw_arena *arena, const char **message);

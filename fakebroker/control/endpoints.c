@@ -224,59 +224,60 @@ static void get_status(const struct fb_ask *ask, const char *rest, struct fb_ans
 	answer->json = fb_status_json(ask->cluster);
 }
 
-/* "TOPIC/N" */
-static bool read_partition(const char *rest, size_t n, char topic[256], int64_t *index)
+bool fb_partition_path(const char *rest, size_t n, struct fb_partition_path *path)
 {
 	const char *slash = memrchr(rest, '/', n);
 	char digits[24];
+	int64_t index;
 
-	if (!slash || slash - rest >= 256)
+	if (!slash || (size_t)(slash - rest) >= sizeof path->topic)
 		return false;
-	snprintf(topic, 256, "%.*s", (int)(slash - rest), rest);
+	snprintf(path->topic, sizeof path->topic, "%.*s", (int)(slash - rest), rest);
 	snprintf(digits, sizeof digits, "%.*s", (int)(rest + n - slash - 1), slash + 1);
-	return kt_parse_int(digits, 0, INT32_MAX, index, NULL) == 0;
+	if (kt_parse_int(digits, 0, INT32_MAX, &index, NULL) < 0)
+		return false;
+	path->index = (int32_t)index;
+	return true;
 }
 
-static void no_partition(const char *rest, size_t n, struct fb_answer *answer)
+void fb_answer_no_partition(const char *rest, size_t n, struct fb_answer *answer)
 {
 	fb_answer_error(answer, 404, "there is no partition %.*s; /v1/partitions/TOPIC/N is expected", (int)n, rest);
 }
 
 static void get_partition(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
+	struct fb_partition_path path;
 	size_t n = strlen(rest);
-	char topic[256];
-	int64_t index;
 
-	if (read_partition(rest, n, topic, &index))
-		answer->json = fb_partition_json(ask->cluster, topic, (int32_t)index);
+	if (fb_partition_path(rest, n, &path))
+		answer->json = fb_partition_json(ask->cluster, path.topic, path.index);
 	if (!answer->json)
-		no_partition(rest, n, answer);
+		fb_answer_no_partition(rest, n, answer);
 }
 
 static void post_append(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	size_t n = strlen(rest) - strlen("/append");
 	bool keep_offsets = false;
+	struct fb_partition_path path;
 	struct kt_err err = {0};
 	struct kw_buf set = {0};
 	struct kt_obj obj;
-	char topic[256];
-	int64_t index;
 
-	if (!read_partition(rest, n, topic, &index)) {
-		no_partition(rest, n, answer);
+	if (!fb_partition_path(rest, n, &path)) {
+		fb_answer_no_partition(rest, n, answer);
 		return;
 	}
 	if (!open_body(ask, &obj, &err, answer))
 		return;
 	if (fb_append_read(&obj, &set, &keep_offsets) == 0)
-		answer->json = fb_append_json(ask->cluster, topic, (int32_t)index, &set, keep_offsets, &err);
+		answer->json = fb_append_json(ask->cluster, path.topic, path.index, &set, keep_offsets, &err);
 	kw_buf_fini(&set);
 	if (err.code)
 		fb_answer_err(answer, &err);
 	else if (!answer->json)
-		no_partition(rest, n, answer);
+		fb_answer_no_partition(rest, n, answer);
 }
 
 static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -435,6 +436,7 @@ static const struct endpoint {
 	{"GET",    "/v1/clock",       get_clock,      {NULL}, false},
 	{"POST",   "/v1/clock",       post_clock,     {NULL}, false},
 	{"POST",   "/v1/partitions/*/append", post_append, {NULL}, false},
+	{"POST",   "/v1/partitions/*/compact", fb_post_compact, {NULL}, true},
 	{"GET",    "/v1/partitions/", get_partition,  {NULL}, false},
 	{"GET",    "/v1/observer",    get_observer,   {NULL}, false},
 	{"PUT",    "/v1/observer",    put_observer,   {NULL}, true},

@@ -41,6 +41,18 @@ void fb_answer_drop(struct fb_answer *answer);
 void fb_answer_waited(struct fb_answer *answer, bool met);
 void fb_answer_error(struct fb_answer *answer, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* What "TOPIC/N" names. */
+struct fb_partition_path {
+	char topic[256];
+	int32_t index;
+};
+
+/* endpoints.c: reads the n bytes; false when they are no such path. */
+bool fb_partition_path(const char *rest, size_t n, struct fb_partition_path *path);
+/* The answer when there is no such partition. */
+void fb_answer_no_partition(const char *rest, size_t n, struct fb_answer *answer);
+/* compact.c: POST /v1/partitions/TOPIC/N/compact; rest is what follows /v1/partitions/ */
+void fb_post_compact(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
 /* nodes.c: POST /v1/nodes/ID/stop and /v1/nodes/ID/start; rest is what follows /v1/nodes/ */
 void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
 /* endpoints.c: for other files with endpoints. */

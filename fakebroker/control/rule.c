@@ -51,14 +51,17 @@ static void read_api(struct kt_obj *match, struct fb_rule *rule)
 }
 
 /* ApiVersions is answered in versions that it does not have, too. */
-static void check_version(struct kt_obj *match, const struct fb_rule *rule)
+static void check_version(struct kt_obj *match, const struct fb_rule *rule, const struct fb_cluster *cluster)
 {
 	const struct fb_api *api = fb_api_find(rule->api);
+	struct fb_api_versions versions;
 
-	if (rule->version != FB_ANY && api && api->key != API_VERSIONS &&
-	    (rule->version < api->min || rule->version > api->max))
+	if (rule->version == FB_ANY || !api || api->key == API_VERSIONS)
+		return;
+	versions = fb_api_versions_in(cluster->release, api);
+	if (rule->version < versions.min || rule->version > versions.max)
 		kt_obj_fail(match, "version", KT_ERANGE, "%s is served in versions %d to %d, not in %d", kw_api_name(api->key),
-			    api->min, api->max, rule->version);
+			    versions.min, versions.max, rule->version);
 }
 
 static void check_node(struct kt_obj *match, const struct fb_rule *rule, const struct fb_cluster *cluster)
@@ -72,7 +75,7 @@ static void read_match(struct kt_obj *match, struct fb_rule *rule, const struct 
 {
 	read_api(match, rule);
 	kt_obj_int(match, "version", 0, INT16_MAX, &rule->version);
-	check_version(match, rule);
+	check_version(match, rule, cluster);
 	kt_obj_int(match, "node", 1, INT32_MAX, &rule->node);
 	check_node(match, rule, cluster);
 	rule->client_id = copy(match, "clientId");

@@ -1,7 +1,12 @@
 /* The verdict on a record set: options in three bytes, then the record set, which is produced twice to a small log.
- * What is refused leaves the log as it was; what is accepted can be read back as it was told. */
+ * What is refused leaves the log as it was; what is accepted can be read back as it was told, and by old consumers. Or,
+ * as with --lax, it is stored unjudged, and can be read back but for the leader's fields. Last the log is compacted. */
+#include "fakebroker/log/compact.h"
+#include "fakebroker/log/down_convert.h"
+#include "fakebroker/log/lax.h"
 #include "fakebroker/log/verdict.h"
 #include "lib/text/fuzz/fuzz.h"
+#include "lib/wire/set.h"
 
 FUZZ_TARGET
 
@@ -10,6 +15,7 @@ enum { HEAD = 20, INFLATE_MAX = 1 << 20 };   /* HEAD: bytes of the frame before 
 enum {   /* of the first byte; the second is the version, the third compression.type */
 	FIX_CRC = 1, TEXT_CHAIN = 2, JSON_CHAIN = 4, COMPACT = 8, LOG_APPEND_TIME = 16, TRANSACTIONAL = 32, SMALL = 64,
 	OLD_RELEASE = 128,
+	LAX = 128,   /* of the second */
 };
 
 struct partition {
@@ -52,7 +58,7 @@ static void set_up(struct partition *to, uint8_t flags, uint8_t version, uint8_t
 			.beforeMaxMs = flags & SMALL ? 1000 : INT64_MAX, .afterMaxMs = 3600000,
 			.maxDecompressedMessageBytes = flags & OLD_RELEASE ? -1 : 0,
 		},
-		.version = version % 14,
+		.version = version % LAX % 14,
 		.transactional = flags & TRANSACTIONAL,
 	};
 	fb_log_init(&to->log, flags & SMALL ? 500 : 0);
@@ -80,6 +86,7 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 	struct fb_append a = {
 		.log = &to->log, .producers = &to->producers, .topic = "topic", .leaderEpoch = 7, .conf = &to->conf,
 		.chain = to->chain, .meters = &to->meters, .now = 1000000, .inflate_max = INFLATE_MAX,
+		.old = to->version <= KW_OLD_PRODUCE,
 	};
 	struct kw_first_producer first = {0};
 	struct kw_append_plan *plan;
@@ -87,7 +94,7 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 
 	kw_verdict_init(v);
 	if (kw_verdict_request(&request, arena, v) && kw_verdict_shape(to->version, &data.records, arena, v, &whole) &&
-	    kw_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v))
+	    kw_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v) && plan)
 		fb_verdict_append(&a, plan, frame, arena, v);
 }
 
@@ -120,6 +127,28 @@ static void check_stored(const struct partition *to, const struct kw_verdict *v,
 	fb_frame_unref(read.frames[0]);
 }
 
+/* What an old consumer is sent of the log from an offset on: messages of its magic, and at the end what may be cut off. */
+static void check_converted(const struct partition *to, int magic, int64_t offset, struct kw_arena *arena)
+{
+	struct fb_frame *frame;
+	struct kw_entry entry;
+	struct kw_set set;
+	struct fb_read read;
+	struct kt_err err = {0};
+	int code;
+
+	FUZZ_CHECK(fb_log_read(&to->log, offset, INT64_MAX, 1 << 20, true, arena, &read) == 0);
+	code = fb_down_convert(&read.records, magic, offset, &frame, &err);
+	FUZZ_CHECK(code == err.code && (code == 0) == (frame != NULL));
+	set = (struct kw_set){.p = frame ? frame->p : NULL, .n = frame ? frame->n : 0};
+	while (frame && kw_set_next(&set, &entry, NULL) > 0)
+		FUZZ_CHECK(entry.magic <= magic && kw_entry_check(&entry, NULL) == 0);
+	FUZZ_CHECK(!frame || frame->n >= (size_t)read.records.n || frame->n == KW_E_BODY);
+	fb_frame_unref(frame);
+	for (size_t i = 0; i < read.nframes; i++)
+		fb_frame_unref(read.frames[i]);
+}
+
 /* end, dropped: of the log, before */
 static void check(const struct partition *to, const struct kw_verdict *v, int64_t end, uint64_t dropped,
 		  struct kw_arena *arena)
@@ -129,12 +158,16 @@ static void check(const struct partition *to, const struct kw_verdict *v, int64_
 		FUZZ_CHECK(v->logAppendTimeMs == -1 && v->reason && v->reason[0]);
 		for (int32_t i = 0; i < v->nrecordErrors; i++)
 			FUZZ_CHECK(v->recordErrors[i].batchIndex >= 0 && v->recordErrors[i].batchIndex < v->records);
+	} else if (v->baseOffset < 0) {   /* nothing to append */
+		FUZZ_CHECK(to->version <= KW_OLD_PRODUCE && to->log.logEndOffset == end);
 	} else if (v->duplicate) {
 		FUZZ_CHECK(to->log.logEndOffset == end && v->baseOffset >= 0 && v->baseOffset < end);
 	} else {
 		FUZZ_CHECK(v->baseOffset == end && v->nrecordErrors == 0);
 		FUZZ_CHECK((v->logAppendTimeMs == -1) == !to->conf.logAppendTime);
 		check_stored(to, v, arena);
+		for (int magic = 0; magic < 2; magic++)
+			check_converted(to, magic, end, arena);
 	}
 }
 
@@ -153,6 +186,87 @@ static struct fb_frame *frame_of(const uint8_t *p, size_t n, bool fix_crc)
 	return frame;
 }
 
+/* All that a consumer could fetch, as one piece; for free(). */
+static uint8_t *fetch_all(const struct fb_log *log, struct kw_arena *arena, size_t *n)
+{
+	struct fb_read read;
+	uint8_t *bytes, *at;
+
+	FUZZ_CHECK(fb_log_read(log, log->logStartOffset, log->logEndOffset, SIZE_MAX, true, arena, &read) == 0);
+	at = bytes = malloc((size_t)read.records.n + 1);
+	FUZZ_CHECK(bytes);
+	for (int32_t i = 0; i < read.records.nv; i++) {
+		memcpy(at, read.records.v[i].p, read.records.v[i].n);
+		at += read.records.v[i].n;
+	}
+	for (size_t i = 0; i < read.nframes; i++)
+		fb_frame_unref(read.frames[i]);
+	*n = (size_t)(at - bytes);
+	return bytes;
+}
+
+static void check_offsets(const struct fb_log *log)
+{
+	int64_t next = 0;
+	size_t bytes = 0;
+
+	for (size_t i = log->first; i < log->n; i++) {
+		const struct fb_entry *entry = &log->entries[i];
+
+		FUZZ_CHECK(entry->baseOffset >= next && entry->lastOffset >= entry->baseOffset);
+		next = entry->lastOffset + 1;
+		bytes += entry->size;
+	}
+	FUZZ_CHECK(next <= log->logEndOffset && bytes == log->bytes);
+}
+
+static void store(struct partition *to, const struct fb_frame *frame, struct kw_arena *arena)
+{
+	const uint8_t *p = frame->p + HEAD;
+	size_t n = frame->n - HEAD, all;
+	int64_t offset, timestamp;
+	uint8_t *bytes;
+
+	FUZZ_CHECK(fb_log_append_lax(&to->log, p, n, 7) == 0);
+	check_offsets(&to->log);
+	fb_log_by_time(&to->log, 1, &offset, &timestamp);
+	fb_log_max_time(&to->log, &offset, &timestamp);
+	bytes = fetch_all(&to->log, arena, &all);
+	/* A small log has lost its oldest batches. */
+	FUZZ_CHECK(to->log.max_bytes || all == to->log.bytes);
+	if (!to->log.max_bytes && n > KW_B_MAGIC)
+		FUZZ_CHECK(memcmp(bytes + all - n + KW_B_LENGTH, p + KW_B_LENGTH, KW_B_LEADER_EPOCH - KW_B_LENGTH) == 0);
+	free(bytes);
+}
+
+/* Whatever lies there: it is compacted as far as it can be, or nothing changes. */
+static void compact(struct partition *to)
+{
+	const struct fb_compaction conf = {
+		.compacts = true, .deleteRetentionMs = 10, .record_max = to->conf.maxDecompressedMessageBytes,
+		.inflate_max = INFLATE_MAX,
+	};
+	int64_t end = to->log.logEndOffset, start = to->log.logStartOffset;
+	size_t bytes = to->log.bytes;
+	struct fb_txns txns = {0};
+	struct fb_compacted done;
+	struct kt_err err = {0};
+
+	fb_log_roll(&to->log);
+	for (int64_t now = 1000000; now <= 1000010; now += 10) {
+		if (fb_log_compact(&to->log, &to->producers, &txns, &conf, now, &done, &err) < 0)
+			FUZZ_CHECK(err.code && err.text[0] && err.path[0] && to->log.bytes == bytes);
+		else
+			FUZZ_CHECK(to->log.bytes == bytes - done.bytesRead + done.bytesKept &&
+				   done.recordsKept <= done.recordsRead);
+		FUZZ_CHECK(to->log.logEndOffset == end && to->log.logStartOffset == start);
+		check_offsets(&to->log);
+		bytes = to->log.bytes;
+		err = (struct kt_err){0};
+	}
+	fb_txns_fini(&txns);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	uint8_t flags = fuzz_byte(&p, &n), version = fuzz_byte(&p, &n), compression = fuzz_byte(&p, &n);
@@ -167,10 +281,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		uint64_t dropped = to.log.dropped;
 
 		kw_arena_init(&arena, 16 << 20);
-		produce(&to, frame, &arena, &v);
-		check(&to, &v, end, dropped, &arena);
+		if (version & LAX) {
+			store(&to, frame, &arena);
+		} else {
+			produce(&to, frame, &arena, &v);
+			check(&to, &v, end, dropped, &arena);
+		}
 		kw_arena_fini(&arena);
 	}
+	compact(&to);
 	fb_frame_unref(frame);
 	tear_down(&to);
 	return 0;

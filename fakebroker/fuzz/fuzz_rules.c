@@ -49,7 +49,7 @@ static void put_all(struct fb_rules *rules, json_t *json)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	struct fb_cluster cluster = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+	struct fb_cluster cluster = {.release = fb_release_find("4.4"), .lock = PTHREAD_RWLOCK_INITIALIZER};
 	struct fb_rules *rules = fb_rules_new(&cluster, 1);
 	json_t *json = json_loadb((const char *)p, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL), *told;
 	char text[64];

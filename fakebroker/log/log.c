@@ -99,6 +99,7 @@ static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
 static void add_entry(struct fb_log *log, const struct fb_entry *entry)
 {
 	log->entries[log->n] = *entry;
+	log->entries[log->n].appendedMs = log->now;
 	add_to_segment(log, &log->entries[log->n++]);
 	log->logEndOffset = entry->lastOffset + 1;
 	log->bytes += entry->size;
@@ -163,7 +164,7 @@ struct fit {
 	size_t total;              /* bytes */
 };
 
-/* As Kafka, which sends a piece of its file: it may end within a batch, but not within the first. */
+/* As Kafka, which sends a piece of one segment's file: it may end within a batch, but not within the first. */
 static struct fit fitting(const struct fb_log *log, size_t at, int64_t end, size_t max, bool min_one)
 {
 	struct fit fit = {0};
@@ -171,6 +172,8 @@ static struct fit fitting(const struct fb_log *log, size_t at, int64_t end, size
 	for (; at + fit.whole < log->n && log->entries[at + fit.whole].baseOffset < end; fit.whole++) {
 		size_t size = log->entries[at + fit.whole].size;
 
+		if (fit.whole && log->entries[at + fit.whole].rolled)
+			break;
 		if (fit.total >= max && !(min_one && fit.whole == 0))
 			break;
 		if (size > max - fit.total && !(min_one && fit.whole == 0)) {
@@ -381,6 +384,18 @@ int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_
 	return 0;
 }
 
+int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n)
+{
+	struct kw_entry from = {.p = p, .size = n, .magic = -1};
+	int64_t end = log->logEndOffset;
+	struct kt_err err = {0};
+	struct fb_entry entry;
+
+	if (place_entry(&from, false, false, &end, &entry, &err))
+		return err.code;
+	return store_entry(log, &from, &entry, false, -1);
+}
+
 /* ---- retention ---- */
 
 struct segment {
@@ -408,7 +423,8 @@ static size_t drop_segment(struct fb_log *log, const struct segment *segment)
 		drop_first(log);
 	if (log->first == log->n)
 		log->activeBytes = 0;
-	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset : log->logEndOffset;
+	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset - log->entries[log->first].hole
+						  : log->logEndOffset;
 	return segment->n;
 }
 
@@ -426,6 +442,26 @@ size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, i
 	       now - segment.maxTimestamp > retention->ms)
 		n += drop_segment(log, &segment);
 	return n;
+}
+
+/* ---- compaction ---- */
+
+void fb_log_roll(struct fb_log *log)
+{
+	log->activeBytes = 0;
+}
+
+void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n)
+{
+	assert(end <= log->n && n <= end - log->first);
+	while (log->first < end)
+		drop_first(log);
+	log->first = end - n;
+	for (size_t i = 0; i < n; i++) {
+		log->entries[log->first + i] = entries[i];
+		log->bytes += entries[i].size;
+		log->pinned += pinned_by(&entries[i]);
+	}
 }
 
 /* ---- end ---- */

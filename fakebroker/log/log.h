@@ -15,8 +15,10 @@
 struct fb_entry {
 	int64_t baseOffset, lastOffset;
 	int64_t maxTimestamp;
+	int64_t appendedMs;        /* fb_log.now of then */
 	int64_t offsetOfMaxTimestamp; /* of the first record that has it; -1 if none has */
 	uint32_t size;             /* whole batch, header included */
+	uint32_t hole;             /* of a segment's first: offsets before baseOffset that it has, too, and compaction emptied */
 	bool rolled;               /* the first of its segment */
 	bool opaque;               /* no whole batch of magic 2: nothing but its bytes is known */
 	struct fb_frame *frame;    /* holds the bytes after the header */
@@ -29,11 +31,13 @@ struct fb_log {
 	size_t first, n, cap;
 	_Atomic int64_t logStartOffset; /* changed under the owner's lock; fb_verdict_check reads it without */
 	int64_t logEndOffset;
+	int64_t now;               /* ms by the broker's clock; the owner sets it before an append */
 	size_t bytes;              /* of the batches kept, as a Kafka log would count them */
 	size_t pinned;             /* memory that they hold: headers, and frames whole */
 	size_t max_bytes;          /* kit.log.max.bytes, a limit of `pinned`: above it the oldest batches go and
 				      logStartOffset moves; 0 = none */
 	uint64_t dropped;          /* batches that the limit removed */
+	int64_t cleanedTo;         /* compaction came up to here; 0 = never */
 	/* The active segment; a batch that does not fit, or is too much later than the first, begins another one. */
 	size_t segmentBytes;       /* segment.bytes; 0 = no limit */
 	int64_t segmentMs;         /* segment.ms; 0 = no limit */
@@ -67,13 +71,18 @@ int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct
 int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_offsets, int32_t leaderEpoch,
 		      struct kt_err *err);
 
+/* Appends n bytes, at least one, as an entry of which nothing else is known; it takes up one offset. 0, KT_ELIMIT (2 GiB) or
+ * KT_ENOMEM, when nothing changed. */
+int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n);
+
 /* Index (into entries) of the batch that holds offset, or of the next one after it; log->n if there is none. */
 size_t fb_log_find(const struct fb_log *log, int64_t offset);
 /* The batch of an entry that is not opaque, for kw_batch_walk: header fields as stored, p such that the body is in place
  * behind it. Lives as long as the entry. */
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
-/* The batches from the one that holds `offset` on and below `end`, for a records field: at most max bytes, so that the
+/* The batches from the one that holds `offset` on and below `end`, up to the end of its segment, for a records field: at most
+ * max bytes, so that the
  * last batch may be cut off; but the first one is whole or not there, and with `min_one` it comes whatever its size
  * (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are put into arena; the caller unrefs
  * frames when the bytes are sent. Headers are copied into the arena, since entries move. Without a batch, out->records is
@@ -97,9 +106,19 @@ bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset
 /* The greatest timestamp and the offset of the first record that has it (-1, -1 in an empty log): ListOffsets
  * timestamp -3. */
 void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
+/* ListOffsets 0: where the segments begin that were last written at `timestamp` or before, and where the log ends if `now` is no
+ * later either, the newest first; timestamp may be -1 (all) and -2 (the oldest). At most max, in *offsets, which is in arena.
+ * Returns how many, or KT_ENOMEM. Source: UnifiedLog.legacyFetchOffsetsBefore (3.9.0). */
+int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max, struct kw_arena *arena,
+			      int64_t **offsets);
 /* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
  * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
+/* Begins a new segment with the next batch. */
+void fb_log_roll(struct fb_log *log);
+/* Compaction: the batches entries[first..end) become these, not more than they are, with the references of their frames.
+ * logStartOffset stays. */
+void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n);
 /* DeleteRecords: moves logStartOffset up to offset (at most logEndOffset) and drops whole batches below it. */
 void fb_log_trim(struct fb_log *log, int64_t offset);
 

@@ -60,6 +60,7 @@ static int append(struct fb_log *log, const struct fb_marker *marker, int32_t le
 	spec.producerEpoch = marker->producerEpoch;
 	kw_buf_init(&buf, MARKER_MAX);
 	code = kw_control_build(&spec, marker->commit ? KW_CONTROL_COMMIT : KW_CONTROL_ABORT, 0, &value, &buf, NULL);
+	log->now = marker->timestamp;
 	if (code == 0)
 		code = fb_log_append(log, buf.p, NULL, buf.p + KW_B_RECORDS, buf.n - KW_B_RECORDS, marker->timestamp,
 				     spec.baseOffset);

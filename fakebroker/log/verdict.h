@@ -22,14 +22,15 @@ struct fb_append {
 	int64_t now;                     /* ms since the epoch, by the broker's clock */
 	/* A transactional batch was found to be of an ongoing transaction when its producer had so many markers here. */
 	bool verified;
+	bool old;                        /* it came in Produce 0 to 2 */
 	uint32_t markers;
 	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
 	struct kw_buf *inflated;         /* where, or NULL: struct kw_walk_opts */
 };
 
 /* Stages I to K, which need no lock: header and records of the first batch; with a chain the records are read whole.
- * Returns true with *plan, what to append, or false with *v set when the batch is refused. Everything lives in arena,
- * or in the request's frame. Of a->log only logStartOffset is read, of a->producers nothing. */
+ * Returns true with *plan, what to append (NULL: nothing), or false with *v set when the batch is refused. Everything
+ * lives in arena, or in the request's frame. Of a->log only logStartOffset is read, of a->producers nothing. */
 bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v);
 /* Stage L under the partition's lock: sequences and epochs, then the append. frame is the one that `records` lies in.

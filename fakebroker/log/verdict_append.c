@@ -74,9 +74,22 @@ static bool check_without(const struct fb_append *a, const struct kw_records *re
 	return kw_verdict_check(&leader, records, arena, plan, v);
 }
 
+static bool check_old(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
+		      struct kw_append_plan **plan, struct kw_verdict *v)
+{
+	struct kw_leader leader = leader_of(a);
+	struct validation validation;
+
+	if (a->chain)
+		add_chain(&leader, &validation, a);
+	return kw_verdict_old(&leader, records, arena, plan, v);
+}
+
 bool fb_verdict_check(const struct fb_append *a, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v)
 {
+	if (a->old)
+		return check_old(a, records, arena, plan, v);
 	if (fb_mutated())
 		return check_mutated(a, records, arena, plan, v);
 	if (a->chain)
@@ -136,6 +149,7 @@ void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, s
 	/* Neither field is under the CRC. */
 	kw_wr64(plan->header + KW_B_BASE_OFFSET, (uint64_t)baseOffset);
 	kw_wr32(plan->header + KW_B_LEADER_EPOCH, (uint32_t)a->leaderEpoch);
+	a->log->now = a->now;
 	if (fb_producers_reserve(a->producers) < 0 ||
 	    fb_log_append(a->log, plan->header, plan->rebuilt ? NULL : frame, plan->body.p, plan->body.n,
 			  plan->batch.maxTimestamp, offsetOfMax) < 0) {

@@ -3,6 +3,7 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/tests/talk.h"
+#include "lib/wire/errors.h"
 
 static struct running run;
 static struct kc_conn *conn;
@@ -461,12 +462,64 @@ static void a_fetch_does_not_wait_for_what_cannot_come(void **state)
 	kc_free(c);
 }
 
+/* ---- the epoch of the reader's last record ---- */
+
+static void divergence(int64_t offset, int last, int error, int64_t epoch, int64_t end)
+{
+	int wait = offset == 5 ? 0 : 600000;
+	json_t *json = talk(&run, conn, "Fetch", 12, "{'replicaId': -1, 'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': 1000000, "
+			    "'sessionEpoch': -1, 'topics': [{'topic': 'apart', 'partitions': [{'partition': 0, "
+			    "'fetchOffset': %lld, 'lastFetchedEpoch': %d, 'partitionMaxBytes': 1000000}]}]}", wait,
+			    (long long)offset, last);
+	json_t *p = at(json, "responses.0.partitions.0");
+
+	assert_int_equal(num_at(p, "errorCode"), error);
+	assert_int_equal(num_at(p, "highWatermark"), error ? -1 : 5);
+	if (epoch < 0) {
+		assert_null(at(p, "divergingEpoch"));
+	} else {
+		assert_int_equal(num_at(p, "divergingEpoch.epoch"), epoch);
+		assert_int_equal(num_at(p, "divergingEpoch.endOffset"), end);
+		assert_string_equal(str_at(p, "records"), "");
+	}
+	json_decref(json);
+}
+
+/* None of these waits but at the log's end. */
+static void a_reader_is_told_where_its_epoch_ended(void **state)
+{
+	struct fb_partition *partition;
+
+	(void)state;
+	fill("apart");
+	divergence(0, 0, 0, -1, -1);
+	divergence(0, -2, 0, -1, -1);
+	divergence(5, 0, 0, -1, -1);
+	divergence(6, 0, 0, 0, 5);
+	divergence(6, -1, KW_ERR_OFFSET_OUT_OF_RANGE, -1, -1);
+	divergence(0, 1, KW_ERR_OFFSET_OUT_OF_RANGE, -1, -1);
+	divergence(6, 1, KW_ERR_OFFSET_OUT_OF_RANGE, -1, -1);
+	divergence(-1, 0, KW_ERR_OFFSET_OUT_OF_RANGE, -1, -1);
+	partition = &fb_topic_find(run.process.cluster, kw_str("apart"))->partitions[0];
+	pthread_mutex_lock(&partition->lock);
+	partition->leaderEpoch = 2;
+	assert_int_equal(fb_epochs_begin(&partition->epochs, 2, 5), 0);
+	partition->epochs.v[1].start = 3;
+	pthread_mutex_unlock(&partition->lock);
+	divergence(3, 0, 0, -1, -1);
+	divergence(4, 0, 0, 0, 3);
+	divergence(4, 1, 0, 0, 3);
+	divergence(0, 1, 0, 0, 3);
+	divergence(4, 2, 0, -1, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(offsets_are_found),
 		cmocka_unit_test(wrong_places_have_no_offsets),
 		cmocka_unit_test(batches_are_read),
+		cmocka_unit_test(a_reader_is_told_where_its_epoch_ended),
 		cmocka_unit_test(wrong_places_have_no_records),
 		cmocka_unit_test(requests_are_judged_as_a_whole),
 		cmocka_unit_test(a_session_tells_what_changed),

@@ -405,7 +405,7 @@ static void refuses_resources_as_kafka(void **state)
 			      "message was sent to an incompatible broker. See the broker logs for more details."},
 	};
 	struct fixture *f = *state;
-	const struct fb_config_facts facts = {.self = 1, .topicExists = is_t};
+	const struct fb_config_facts facts = {.self = 1, .groups = true, .topicExists = is_t};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *message;

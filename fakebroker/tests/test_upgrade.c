@@ -213,10 +213,10 @@ static void each_feature_for_itself_in_39(void **state)
 	ask(f, &(struct row){MV, 20, SD, "foo", 1, U, NULL}, &answer);
 	assert_int_equal(answer.errorCode, 0);
 	assert_int_equal(answer.nresults, 2);
-	assert_int_equal(answer.results[0].errorCode, 0);
-	assert_null(answer.results[0].errorMessage);
-	assert_int_equal(answer.results[1].errorCode, 95);
-	assert_string_equal(answer.results[1].errorMessage, "Invalid update version 1 for feature foo. Local controller 1 does "
+	assert_int_equal(answer.results[1].errorCode, 0);
+	assert_null(answer.results[1].errorMessage);
+	assert_int_equal(answer.results[0].errorCode, 95);
+	assert_string_equal(answer.results[0].errorMessage, "Invalid update version 1 for feature foo. Local controller 1 does "
 			    "not support this feature.");
 	assert_int_equal(answer.levels.v[FB_METADATA_VERSION], 20);
 	ask(f, &(struct row){MV, 16, SD, TXN, 0, U, NULL}, &answer);
@@ -418,9 +418,9 @@ static void one_by_one_refuses_the_level_only(void **state)
 	add_broker(f, 1, jbod, 1);
 	ask(f, &(struct row){MV, 16, U, "kraft.version", 0, U, NULL}, &answer);
 	assert_int_equal(answer.errorCode, 0);
-	assert_int_equal(answer.results[0].errorCode, 40);
-	assert_non_null(strstr(answer.results[0].errorMessage, "broker 1 static log.dirs=/a,/b: Multiple log directories"));
-	assert_int_equal(answer.results[1].errorCode, 0);
+	assert_int_equal(answer.results[1].errorCode, 40);
+	assert_non_null(strstr(answer.results[1].errorMessage, "broker 1 static log.dirs=/a,/b: Multiple log directories"));
+	assert_int_equal(answer.results[0].errorCode, 0);
 	assert_int_equal(answer.levels.v[FB_METADATA_VERSION], 15);
 }
 

@@ -47,6 +47,7 @@ static int down_convert(const struct kw_entry *entry, int magic, int64_t firstOf
 	int code;
 
 	kw_legacy_set_init(&down.set, &spec, out);
+	kw_buf_init(&down.set.inner, opts ? opts->inflate_max : 0);
 	code = kw_entry_walk(entry, opts, take_down, &down, &why, err);
 	if (code == 0)
 		code = kw_legacy_set_end(&down.set, err);

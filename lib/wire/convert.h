@@ -14,7 +14,7 @@
  *   - A compressed batch becomes one wrapper of the same codec, an uncompressed one a message for each record; of the
  *     latter, records below firstOffset are left out. lz4 is written with the historic checksum in magic 0.
  *   - Control batches are left out, as are batches without records. An entry that is cut off at the end is left out.
- * CRCs are not checked. opts may be NULL.
+ * CRCs are not checked. opts may be NULL; its inflate_max bounds what a compressed batch comes to, too.
  * KT_EUNKNOWN for zstd below magic 2, in whatever entry; KT_ERANGE for what Kafka's builder refuses (a timestamp below
  * -1, offsets that do not rise), and for a magic other than 0, 1 and 2; otherwise as from kw_set_next and
  * kw_entry_walk. err has the offset of the entry in the set. On failure out is as before. */

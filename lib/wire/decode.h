@@ -24,8 +24,10 @@ static inline bool kw_has(const struct kw_dec *d, const uint8_t *p, size_t n)
 	return (size_t)(d->end - p) >= n;
 }
 
-/* Elements of an array from up->index to n, or one struct that is no element: then they are -1 and 0. The memory is
- * zeroed. */
+/* One struct: the field of `up`, or the element of it at up->index. The memory is zeroed. */
+const uint8_t *kw_read_struct(struct kw_dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
+			      struct kw_frame *up);
+/* All n > 0 elements of an array, without a map. The memory is zeroed. */
 const uint8_t *kw_read_structs(struct kw_dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
 			       struct kw_frame *up);
 /* One field; `out` is its struct. */

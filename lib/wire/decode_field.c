@@ -216,7 +216,7 @@ static inline const uint8_t *read_value(struct kw_dec *d, const uint8_t *p, cons
 	ptrdiff_t span = open_span(d, p, op, frame);
 
 	if (op->type == KW_STRUCT)
-		p = kw_read_structs(d, p, op->sub, at, frame->index + 1, frame);
+		p = kw_read_struct(d, p, op->sub, at, frame);
 	else if (op->type == KW_STRING)
 		p = read_text(d, p, op, frame, nullable, span, at);
 	else if (op->type > KW_STRING)
@@ -267,10 +267,8 @@ static const uint8_t *read_elements(struct kw_dec *d, const uint8_t *p, const st
 			((uint32_t *)(void *)v)[i] = kw_rd32(p);
 		return p;
 	}
-	if (op->type == KW_STRUCT && !d->map) {
-		frame->index = 0;
+	if (op->type == KW_STRUCT && !d->map)
 		return kw_read_structs(d, p, op->sub, v, n, frame);
-	}
 	for (int32_t i = 0; i < n && p; i++, v += op->elem_size) {
 		frame->index = i;
 		p = read_value(d, p, op, false, frame, v);
@@ -331,7 +329,7 @@ static const uint8_t *read_pointer(struct kw_dec *d, const uint8_t *p, const str
 	*out = NULL;
 	if (p && present) {
 		*out = kw_alloc(d->arena, op->elem_size);
-		p = *out ? kw_read_structs(d, p, op->sub, *out, 0, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
+		p = *out ? kw_read_struct(d, p, op->sub, *out, frame) : fail(d, p, frame, KT_ENOMEM, "out of memory");
 	}
 	close_span(d, p, span);
 	return p;

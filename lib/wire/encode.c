@@ -431,7 +431,7 @@ static uint8_t *write_structs(struct enc *e, uint8_t *q, const struct kw_plan *p
 		if (may_lack && !(plan->flexible && has_defaults(plan, plan->absent_at, in)) &&
 		    !check_absent(e, plan, in, &frame))
 			return NULL;
-		for (const struct kw_step *step = plan->steps; step->kind != KW_STEP_END; step++) {
+		for (const struct kw_step *step = plan->steps; step->kind < KW_STEP_TAGS; step++) {
 			uint8_t *next = write_quickly(e, q, step, in, &frame);
 
 			if (!next && !(next = write_slowly(e, q, step, in, &frame)))

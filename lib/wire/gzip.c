@@ -6,10 +6,12 @@
 #include "lib/wire/codec.h"
 
 enum { RAW = -MAX_WBITS, GZIP = MAX_WBITS + 16, HEADER = 10, TRAILER = 8, SMALLEST_MEMBER_LOOKED_FOR = 19 };
+enum { UNKNOWN_OS = 255 };   /* as java.util.zip.GZIPOutputStream says since Java 16 */
 enum { FHCRC = 2, FEXTRA = 4, FNAME = 8, FCOMMENT = 16 };
 
 int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
 {
+	gz_header header = {.os = UNKNOWN_OS};
 	z_stream z = {0};
 	uint8_t *room;
 	size_t bound;
@@ -17,6 +19,7 @@ int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_er
 
 	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return kt_fail(err, KT_ENOMEM, "gzip: out of memory");
+	deflateSetHeader(&z, &header);
 	bound = deflateBound(&z, n);
 	room = bound <= UINT_MAX ? kw_buf_room(out, bound) : NULL;
 	if (room) {

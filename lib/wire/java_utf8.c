@@ -1,5 +1,7 @@
 #include "lib/wire/java_utf8.h"
 
+#include "lib/wire/batch.h"
+
 /* Bytes that a sequence with this first byte should have; 1 with *good false if it starts none. */
 static size_t wanted(uint8_t first, bool *good)
 {
@@ -55,4 +57,36 @@ void kw_java_utf8_put(struct kw_buf *out, const uint8_t *p, size_t n)
 			kw_put(out, "\xef\xbf\xbd", 3);
 		at += length;
 	}
+}
+
+static bool good_keys(const struct kw_record *record)
+{
+	for (int32_t i = 0; i < record->nheaders; i++)
+		if (!kw_java_utf8_good((const uint8_t *)record->headers[i].key.s, (size_t)record->headers[i].key.n))
+			return false;
+	return true;
+}
+
+int kw_record_recode_keys(struct kw_record *record, struct kw_arena *arena)
+{
+	struct kw_header *headers;
+
+	if (good_keys(record))
+		return 0;
+	headers = kw_alloc(arena, (size_t)record->nheaders * sizeof *headers);
+	if (!headers)
+		return KT_ENOMEM;
+	for (int32_t i = 0; i < record->nheaders; i++) {
+		struct kw_buf key = {0};
+
+		headers[i] = record->headers[i];
+		kw_java_utf8_put(&key, (const uint8_t *)headers[i].key.s, (size_t)headers[i].key.n);
+		headers[i].key = (struct kw_str){key.failed ? NULL : kw_strndup(arena, (const char *)key.p, key.n),
+						 (int32_t)key.n};
+		kw_buf_fini(&key);
+		if (!headers[i].key.s)
+			return KT_ENOMEM;
+	}
+	record->headers = headers;
+	return 0;
 }

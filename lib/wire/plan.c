@@ -287,7 +287,10 @@ static void make_steps(struct maker *mk, struct kw_plan *plan)
 	}
 	for (uint32_t i = 0; i < plan->nops; i += steps[plan->nsteps++].nops)
 		make_step(mk, plan->st, &plan->ops[i], plan->nops - i, &steps[plan->nsteps]);
-	steps[plan->nsteps].kind = KW_STEP_END;
+	steps[plan->nsteps].kind = plan->flexible ? KW_STEP_TAGS : KW_STEP_END;
+	steps[plan->nsteps].sub = plan;
+	for (uint32_t i = 0; i <= plan->nsteps; i++)
+		steps[i].read = kw_read_fns[steps[i].kind];
 	plan->steps = steps;
 }
 

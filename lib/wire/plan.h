@@ -42,11 +42,23 @@ struct kw_op {
  * records, arrays of int32, of structs, and other arrays. The end has none, and comes after all others. */
 enum kw_step_kind {
 	KW_STEP_SLOW, KW_STEP_RUN, KW_STEP_16, KW_STEP_32, KW_STEP_64, KW_STEP_BOOL, KW_STEP_TEXT, KW_STEP_RECORDS,
-	KW_STEP_INTS, KW_STEP_STRUCTS, KW_STEP_ARRAY, KW_STEP_END,
+	KW_STEP_INTS, KW_STEP_STRUCTS, KW_STEP_ARRAY, KW_STEP_TAGS, KW_STEP_END,
+	KW_STEP_KINDS,
 };
 
-/* One op or a run of them, as the interpreters' short ways need it: half a cache line. */
+struct kw_dec;
+struct kw_step;
+struct kw_frame;
+
+/* Reads at p a step and all that come after it in its struct, which lies at `out`; returns the place behind, or NULL. */
+typedef const uint8_t *kw_read_fn(struct kw_dec *d, const uint8_t *p, const struct kw_step *step, char *out,
+				  struct kw_frame *frame);
+/* By kind of step. */
+extern kw_read_fn *const kw_read_fns[KW_STEP_KINDS];
+
+/* One op or a run of them, as the interpreters' short ways need it. */
 struct kw_step {
+	kw_read_fn *read;
 	uint8_t kind;              /* enum kw_step_kind */
 	bool nullable;
 	uint8_t nops;              /* that it stands for */
@@ -56,7 +68,7 @@ struct kw_step {
 	uint16_t run_get, run_put; /* of a run: bytes that its moves touch when they read and when they write */
 	union {
 		struct kw_move *moves;     /* KW_STEP_RUN */
-		const struct kw_plan *sub; /* KW_STEP_STRUCTS */
+		const struct kw_plan *sub; /* KW_STEP_STRUCTS; KW_STEP_TAGS: the plan of the step */
 	};
 	const struct kw_op *op;
 };
@@ -75,7 +87,7 @@ struct kw_extent {
 
 /* What the short ways need comes first, and is one cache line. */
 struct kw_plan {
-	const struct kw_step *steps;  /* the ops once more; the last is KW_STEP_END */
+	const struct kw_step *steps;  /* the ops once more; the last is the end */
 	const struct kw_fill *fills;
 	uint32_t nsteps, nfills;
 	uint32_t min_size;            /* least bytes on the wire */

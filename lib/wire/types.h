@@ -73,6 +73,15 @@ static inline bool kw_str_is(struct kw_str a, const char *s)
 	return kw_str_eq(a, kw_str(s));
 }
 
+/* Order by bytes, what is shorter before what begins with it, null first: <0, 0, >0. */
+static inline int kw_str_cmp(struct kw_str a, struct kw_str b)
+{
+	int32_t n = a.n < b.n ? a.n : b.n;
+	int order = n > 0 ? memcmp(a.s, b.s, (size_t)n) : 0;
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
 static inline bool kw_uuid_eq(struct kw_uuid a, struct kw_uuid b)
 {
 	return memcmp(a.b, b.b, sizeof a.b) == 0;

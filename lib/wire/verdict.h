@@ -45,9 +45,9 @@ bool kw_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena
 
 /* Stages E and F for one partition, E before F: shape of the record set for the request's version. Returns false with
  * *v set when it is refused; *whole is then set when the failure fails every partition of the request (a batch too
- * short for a producer id; codec 5..7 below version 7; a second batch whose length overflows), and left alone
- * otherwise. v->records and v->codec are set as far as the batch can be read. Null records, which a Kafka broker never
- * answers at all, are refused as INVALID_RECORD. */
+ * short for a producer id; codec 5..7 below version 7; a second batch whose length overflows; up to version 2, which ask
+ * for no shape, any batch whose framing is broken), and left alone otherwise. v->records and v->codec are set as far as
+ * the batch can be read. Null records, which a Kafka broker never answers at all, are refused as INVALID_RECORD. */
 bool kw_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct kw_verdict *v,
 		      bool *whole);
 
@@ -99,11 +99,12 @@ struct kw_append_plan {
 bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v);
 
-/* Stages E to L of a release that serves Produce 0 to 2, which Kafka 3.9 was the last to: any magic, and several messages
- * of magic 0 and 1. What is accepted is converted to magic 2 by Kafka; here is only the verdict. Those versions answer with
- * the error code alone. */
+/* In the place of kw_verdict_check for Produce 0 to 2, which Kafka 3.9 was the last to serve: any magic, and several
+ * messages of magic 0 and 1, which are converted to one batch of magic 2. Those versions answer with the error code alone, so
+ * that v has no record errors; and they take a set without any batch, for which *plan is NULL: nothing is appended. */
+enum { KW_OLD_PRODUCE = 2 };
 bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
-		    struct kw_verdict *v);
+		    struct kw_append_plan **plan, struct kw_verdict *v);
 
 /* What a broken rule answers and counts. reason is in the arena or static; NULL when the arena is full. set_size: bytes of
  * the whole record set. Returns false. */

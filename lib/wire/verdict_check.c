@@ -60,7 +60,7 @@ static bool check_records(const struct kw_judge *judge, const struct kw_batch *b
 	return kw_rebuild(judge, batch, target, &facts, plan);
 }
 
-static bool check_segment(const struct kw_judge *judge, const struct kw_append_plan *plan)
+bool kw_check_segment(const struct kw_judge *judge, const struct kw_append_plan *plan)
 {
 	size_t size = KW_B_RECORDS + plan->body.n;
 
@@ -93,5 +93,5 @@ bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *r
 	*plan = kw_alloc(arena, sizeof **plan);
 	if (!*plan)
 		return kw_refuse_no_memory(&judge);
-	return check_records(&judge, &batch, *plan) && check_segment(&judge, *plan);
+	return check_records(&judge, &batch, *plan) && kw_check_segment(&judge, *plan);
 }

@@ -17,36 +17,6 @@ struct rebuild {
 	struct kw_arena *arena;
 };
 
-static bool good_keys(const struct kw_record *record)
-{
-	for (int32_t i = 0; i < record->nheaders; i++)
-		if (!kw_java_utf8_good((const uint8_t *)record->headers[i].key.s, (size_t)record->headers[i].key.n))
-			return false;
-	return true;
-}
-
-/* Kafka carries header keys as Java strings. 0 or KT_ENOMEM. */
-static int recode_keys(struct kw_record *record, struct kw_arena *arena)
-{
-	struct kw_header *headers = kw_alloc(arena, (size_t)record->nheaders * sizeof *headers);
-
-	if (!headers)
-		return KT_ENOMEM;
-	for (int32_t i = 0; i < record->nheaders; i++) {
-		struct kw_buf key = {0};
-
-		headers[i] = record->headers[i];
-		kw_java_utf8_put(&key, (const uint8_t *)headers[i].key.s, (size_t)headers[i].key.n);
-		headers[i].key = (struct kw_str){key.failed ? NULL : kw_strndup(arena, (const char *)key.p, key.n),
-						 (int32_t)key.n};
-		kw_buf_fini(&key);
-		if (!headers[i].key.s)
-			return KT_ENOMEM;
-	}
-	record->headers = headers;
-	return 0;
-}
-
 static int put_record(void *arg, int32_t index, const struct kw_record *record)
 {
 	struct rebuild *rebuild = arg;
@@ -62,7 +32,7 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	copy.attributes = 0;
 	copy.offsetDelta = index;
 	copy.timestampDelta = kw_wrap_sub(timestamp, rebuild->baseTimestamp);
-	if (!good_keys(record) && recode_keys(&copy, rebuild->arena) < 0)
+	if (kw_record_recode_keys(&copy, rebuild->arena) < 0)
 		return KT_ENOMEM;
 	kw_record_put(&rebuild->records, &copy);
 	return rebuild->records.failed ? KT_ENOMEM : 0;

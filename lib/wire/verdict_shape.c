@@ -91,6 +91,23 @@ static bool judge_size(const struct shape *shape, const struct kw_batch *batch)
 	return batch->size >= need || refuse_whole(shape, KW_R_NO_PRODUCER_ID, batch);
 }
 
+/* Up to version 2 there is no stage E; F goes over all batches, and what it cannot read fails the request. */
+static bool judge_old(const struct shape *shape, struct kw_slice *rest)
+{
+	struct kw_batch batch;
+	enum kw_next next;
+	enum kw_rule rule;
+
+	while ((next = kw_next_batch(rest, &batch, &rule)) == KW_NEXT_BATCH) {
+		if (batch.p[KW_B_MAGIC] < 2)
+			continue;
+		describe(&batch, shape->v);
+		if (!judge_size(shape, &batch))
+			return false;
+	}
+	return next == KW_NEXT_NONE || refuse_whole(shape, rule, &batch);
+}
+
 bool kw_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct kw_verdict *v,
 		      bool *whole)
 {
@@ -101,6 +118,8 @@ bool kw_verdict_shape(int version, const struct kw_records *records, struct kw_a
 
 	if (records->n < 0)
 		return refuse(&shape, KW_R_NULL_RECORDS, NULL);
+	if (version <= KW_OLD_PRODUCE)
+		return judge_old(&shape, &rest);
 	switch (kw_next_batch(&rest, &batch, &rule)) {
 	case KW_NEXT_BATCH:
 		return judge_first(&shape, &batch) && judge_rest(&shape, &rest) && judge_size(&shape, &batch);

@@ -43,6 +43,9 @@ bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch
 bool kw_rebuild(const struct kw_judge *judge, const struct kw_batch *batch, int target,
 		const struct kw_records_facts *facts, struct kw_append_plan *plan);
 
+/* Is what is stored no larger than a segment may be? Returns false when it is refused. */
+bool kw_check_segment(const struct kw_judge *judge, const struct kw_append_plan *plan);
+
 /* The options with which the topic reads compressed records. */
 static inline struct kw_walk_opts kw_judge_walk_opts(const struct kw_leader *leader, bool partial)
 {

@@ -172,8 +172,8 @@ static void *peer_run(void *arg)
 	return NULL;
 }
 
-/* Opens the port. */
-static void peer_listen(struct peer *peer)
+/* Takes a port where nobody listens: it refuses, and no one else can get it until peer_fini(). */
+static void peer_bind(struct peer *peer)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof address;
@@ -182,9 +182,15 @@ static void peer_listen(struct peer *peer)
 	sem_init(&peer->go, 0, 0);
 	peer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(peer->fd, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(listen(peer->fd, 8), 0);
 	assert_int_equal(getsockname(peer->fd, (struct sockaddr *)&address, &size), 0);
 	peer->port = ntohs(address.sin_port);
+}
+
+/* Opens a port. */
+static void peer_listen(struct peer *peer)
+{
+	peer_bind(peer);
+	assert_int_equal(listen(peer->fd, 8), 0);
 }
 
 /* Serves the port that peer_listen() opened. */

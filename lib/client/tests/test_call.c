@@ -217,7 +217,9 @@ static void encodes_whole_frames(void **state)
 
 static void calls_and_decodes(void **state)
 {
-	static const struct peer_step script[] = {{PEER_READ, 0, 0}, {PEER_ANSWER, PEER_BYTES(COORDINATOR)}, {0}};
+	static const struct peer_step script[] = {
+		{PEER_READ, 0, 0}, {PEER_ANSWER, PEER_BYTES(COORDINATOR)}, {PEER_READ, 0, 0}, {0},
+	};
 	struct kw_FindCoordinatorResponse *response;
 
 	(void)state;

@@ -229,10 +229,7 @@ static void dead_bootstrap_addresses_are_passed_over(void **state)
 	struct peer dead;
 
 	(void)state;
-	peer_listen(&dead);
-	peer_start(&dead, nobody);
-	peer_join(&dead);
-	peer_fini(&dead);
+	peer_bind(&dead);
 	listen_both();
 	snprintf(bootstrap, sizeof bootstrap, "127.0.0.1:%d,127.0.0.1:%d", dead.port, peers[0].port);
 	say_metadata(&answers[0], 0, 1);
@@ -243,6 +240,7 @@ static void dead_bootstrap_addresses_are_passed_over(void **state)
 	assert_int_equal(kc_cluster_open(bootstrap, NULL, kc_now_ms() + PATIENCE, &cluster, &err), KT_ENET);
 	assert_null(cluster);
 	assert_non_null(strstr(err.text, "Connection refused"));
+	peer_fini(&dead);
 	err = (struct kt_err){0};
 	assert_int_equal(kc_cluster_open("a:1,b", NULL, 0, &cluster, &err), KT_ESYNTAX);
 	assert_string_equal(err.text, "\"b\" is no address; write host:port or [::1]:port");

@@ -82,20 +82,17 @@ static void reads_addresses(void **state)
 
 static void a_closed_port_refuses(void **state)
 {
-	static const struct peer_step *const nobody[] = {NULL};
 	char expected[128];
 
 	(void)state;
-	peer_listen(&peer);
-	peer_start(&peer, nobody);
-	peer_join(&peer);
-	peer_fini(&peer);
+	peer_bind(&peer);
 	err = (struct kt_err){0};
 	assert_int_equal(kc_connect("127.0.0.1", peer.port, NULL, kc_now_ms() + PATIENCE, &conn, &err), KT_ENET);
 	assert_null(conn);
 	snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1:%d: Connection refused", peer.port);
 	assert_string_equal(err.text, expected);
 	assert_int_equal(kc_connect("::1", peer.port, NULL, kc_now_ms() + PATIENCE, &conn, NULL), KT_ENET);
+	peer_fini(&peer);
 }
 
 static void a_name_is_tried_with_all_its_addresses(void **state)

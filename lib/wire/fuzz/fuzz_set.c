@@ -77,7 +77,8 @@ static void judge(const uint8_t *p, size_t n, const struct kw_release *release, 
 
 	kw_verdict_init(&v);
 	if (release->minVersion < 3) {
-		ok = kw_verdict_old(&leader, &records, arena, &v);
+		ok = kw_verdict_shape(release->minVersion, &records, arena, &v, &whole) &&
+		     kw_verdict_old(&leader, &records, arena, &plan, &v);
 		FUZZ_CHECK(ok == (v.errorCode == 0) && ok == (v.rule < 0));
 		kw_verdict_init(&v);
 	}

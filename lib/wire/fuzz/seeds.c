@@ -152,15 +152,21 @@ static void golden_sets(void)
 	};
 
 	for (size_t i = 0; i < sizeof hex / sizeof hex[0]; i++) {
-		uint8_t bytes[256];
+		static const uint8_t old_produce[] = {0, 2, 0};   /* options of fuzz_produce.c */
+		uint8_t bytes[256 + sizeof old_produce];
 		struct kw_buf buf = {0};
 		char name[32];
 
-		if (strlen(hex[i]) > 2 * sizeof bytes)
+		if (strlen(hex[i]) > 2 * 256)
 			continue;
 		kw_put(&buf, bytes, (size_t)kw_hex_decode(hex[i], strlen(hex[i]), bytes));
 		snprintf(name, sizeof name, "golden-%zu", i);
 		write_file("lib/wire/fuzz/corpus/set", name, &buf);
+		memmove(bytes + sizeof old_produce, bytes, buf.n);
+		memcpy(bytes, old_produce, sizeof old_produce);
+		kw_buf_clear(&buf);
+		kw_put(&buf, bytes, sizeof old_produce + (strlen(hex[i]) / 2));
+		write_file("fakebroker/fuzz/corpus/produce", name, &buf);
 		kw_buf_fini(&buf);
 	}
 }

@@ -356,6 +356,19 @@ static void headers(void **state)
 	assert_string_equal(kw_error_name(87), "INVALID_RECORD");
 }
 
+static void strings_have_an_order(void **state)
+{
+	static const struct kw_str ascending[] = {{NULL, -1}, {NULL, 0}, {"a", 1}, {"a\0", 2}, {"ab", 2}, {"b", 1}, {"\xff", 1}};
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		for (int k = 0; k < 7; k++) {
+			int order = kw_str_cmp(ascending[i], ascending[k]);
+
+			assert_int_equal((order > 0) - (order < 0), (i > k) - (i < k));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +384,7 @@ int main(void)
 		cmocka_unit_test(a_field_that_a_version_lacks_is_an_error),
 		cmocka_unit_test(static_configs_travel_under_tag_0),
 		cmocka_unit_test(headers),
+		cmocka_unit_test(strings_have_an_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/* A table of requests, each with the answer to it, put to a broker: a real one, which gives the answers (measure_old.c), or the
+ * fakebroker, whose answers must be the same (test_old_versions.c).
+ *
+ * A step is {"api", "version", "body", "answer"}: body and answer in Kafka's JSON, the answer "closed" when the connection was.
+ * Bytes in an answer that are longer than LONGEST are told by their number and CRC. */
+#ifndef KASSAY_FAKEBROKER_TESTS_CONVERSATION_H
+#define KASSAY_FAKEBROKER_TESTS_CONVERSATION_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/client/client.h"
+#include "lib/wire/batch.h"
+
+enum { STEP_MS = 15000, LONGEST = 800 };
+
+struct conversation {
+	char host[256];
+	int port;
+	struct kc_conn *conn;
+};
+
+static inline void conversation_end(struct conversation *talk)
+{
+	kc_free(talk->conn);
+	talk->conn = NULL;
+}
+
+/* Long strings made short, in place. */
+static inline json_t *shortened(json_t *json)
+{
+	const char *name, *text = json_string_value(json);
+	json_t *value;
+	char said[64];
+	size_t i;
+
+	if (text && json_string_length(json) > LONGEST) {
+		snprintf(said, sizeof said, "%zu characters, CRC-32C %08" PRIx32, json_string_length(json),
+			 kw_crc32c(0, text, json_string_length(json)));
+		return json_string(said);
+	}
+	json_object_foreach(json, name, value) json_object_set_new(json, name, shortened(value));
+	json_array_foreach(json, i, value) json_array_set_new(json, i, shortened(value));
+	return json_incref(json);
+}
+
+/* The answer to a step; a new reference. NULL with err when there is none. */
+static inline json_t *conversation_put(struct conversation *talk, json_t *step, struct kt_err *err)
+{
+	int key = kw_api_key(json_string_value(json_object_get(step, "api")));
+	int version = (int)json_integer_value(json_object_get(step, "version"));
+	int64_t deadline = kc_now_ms() + STEP_MS;
+	struct kw_arena arena;
+	json_t *answer = NULL, *is;
+	void *body, *response;
+	int code = 0;
+
+	*err = (struct kt_err){0};
+	kw_arena_init(&arena, 0);
+	if (!talk->conn && !(code = kc_connect(talk->host, talk->port, "old", deadline, &talk->conn, err)))
+		code = kc_negotiate(talk->conn, deadline, err);
+	if (!code && !(code = kw_from_json(kw_request(key), version, json_object_get(step, "body"), &arena, &body, err)))
+		code = kc_call(talk->conn, key, version, body, deadline, &arena, &response, err);
+	if (!code)
+		answer = kw_to_json(kw_response(key), version, response, err);
+	else
+		conversation_end(talk);
+	if (code == KT_ECLOSED || code == KT_ENET)
+		answer = json_string("closed");
+	kw_arena_fini(&arena);
+	is = answer ? shortened(answer) : NULL;
+	json_decref(answer);
+	return is;
+}
+
+#endif

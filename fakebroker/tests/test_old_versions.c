@@ -1,0 +1,50 @@
+/* The versions of requests that Kafka 3.9 was the last to serve: what a running 3.9.0 answered, --release 3.9 must answer. */
+#include "fakebroker/tests/conversation.h"
+#include "fakebroker/tests/running.h"
+
+#define TABLE "fakebroker/tests/data/old_versions_kafka_3.9.0.json"
+
+static void old_versions_are_answered_as_by_3_9(void **state)
+{
+	const struct fb_settings settings = {.release = "3.9"};
+	json_t *table = json_load_file(TABLE, JSON_REJECT_DUPLICATES, NULL), *step, *is;
+	struct conversation talk = {.host = "127.0.0.1"};
+	struct kt_err err = {0};
+	struct running run;
+	char line[1200];
+	int bad = 0;
+	size_t i;
+
+	(void)state;
+	assert_non_null(table);
+	running_start(&run, &settings);
+	talk.port = run.process.cluster->nodes[0].port;
+	json_array_foreach(json_object_get(table, "steps"), i, step) {
+		is = conversation_put(&talk, step, &err);
+		if (!is)
+			fail_msg("step %zu: %s", i, kt_err_line(&err, line, sizeof line));
+		if (!json_equal(is, json_object_get(step, "answer"))) {
+			printf("step %zu, %s %" JSON_INTEGER_FORMAT ":\n", i, json_string_value(json_object_get(step, "api")),
+			       json_integer_value(json_object_get(step, "version")));
+			json_dumpf(is, stdout, JSON_ENCODE_ANY | JSON_COMPACT);
+			printf("\nnot\n");
+			json_dumpf(json_object_get(step, "answer"), stdout, JSON_ENCODE_ANY | JSON_COMPACT);
+			printf("\n");
+			bad++;
+		}
+		json_decref(is);
+	}
+	assert_int_equal(bad, 0);
+	conversation_end(&talk);
+	running_stop(&run);
+	json_decref(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(old_versions_are_answered_as_by_3_9),
+	};
+
+	return cmocka_run_group_tests_name("old versions", tests, NULL, NULL);
+}
