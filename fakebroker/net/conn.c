@@ -575,11 +575,6 @@ void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame)
 		conn->max_frame = conn->loop->server->opts.max_frame;
 }
 
-struct kw_buf *fb_conn_scratch(struct fb_conn *conn)
-{
-	return &conn->loop->scratch;
-}
-
 uint64_t fb_conn_id(const struct fb_conn *conn)
 {
 	return conn->id;

@@ -235,6 +235,11 @@ void fb_server_free(struct fb_server *server)
 	free(server);
 }
 
+struct kw_buf *fb_conn_scratch(struct fb_conn *conn)
+{
+	return &conn->loop->scratch;
+}
+
 int fb_server_connections(const struct fb_server *server)
 {
 	return atomic_load(&server->connections);
