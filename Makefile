@@ -201,13 +201,14 @@ check: all tests
 .PHONY: tests
 tests: $(TESTS)
 
+# They slow the suites down several times, so that a test may take longer.
 .PHONY: check-san check-address check-thread
 check-san: check-address check-thread
 check-address:
-	$(MAKE) check SAN=address,undefined
+	TEST_TIMEOUT=900 $(MAKE) check SAN=address,undefined
 # ThreadSanitizer of gcc 12 cannot place its shadow where addresses are randomized by more than 28 bits.
 check-thread:
-	$$(setarch -R true 2>/dev/null && echo setarch -R) $(MAKE) check SAN=thread
+	$$(setarch -R true 2>/dev/null && echo setarch -R) env TEST_TIMEOUT=900 $(MAKE) check SAN=thread
 
 # Every fuzz target for FUZZ_SECONDS, one after the other, by libFuzzer; see docs/fuzzing.md.
 CLANG        ?= clang
