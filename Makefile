@@ -196,7 +196,7 @@ $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 check: all tests
 	@BUILD=$(BUILD) LINK='$(CC) $(KLDFLAGS)' TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
 		ASAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/asan.supp \
-		fixtures/launchers/run-tests.sh $(TESTS) $(SH_TESTS)
+		fixtures/launchers/run-tests.sh $(SH_TESTS) $(TESTS)
 
 .PHONY: tests
 tests: $(TESTS)
@@ -210,7 +210,7 @@ check-address:
 check-thread:
 	$$(setarch -R true 2>/dev/null && echo setarch -R) env TEST_TIMEOUT=900 $(MAKE) check SAN=thread
 
-# Every fuzz target for FUZZ_SECONDS, one after the other, by libFuzzer; see docs/fuzzing.md.
+# Every fuzz target for FUZZ_SECONDS, FUZZ_JOBS of them (as many as there are processors) at a time, by libFuzzer; see docs/fuzzing.md.
 CLANG        ?= clang
 FUZZ_SECONDS ?= 10
 FUZZ_BUILD   := CC=$(CLANG) BUILD=build-fuzz FUZZ=1 SAN=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
@@ -308,12 +308,13 @@ $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
-# The suite against mutants of the fakebroker: each must turn exactly its listed cases red. All of them take about ten minutes
-# on two cores, so that by default a sample is drawn anew each time, which says its seed; MUTANTS=0 runs all.
+# The suite against mutants of the fakebroker: each must turn exactly its listed cases red. Most of the time goes into waiting
+# for what must not come, so that there are twice as many at a time as processors. All of them take long, so that by
+# default a sample is drawn anew each time, which says its seed; MUTANTS=0 runs all.
 MUTANTS ?= 120
 .PHONY: check-mutants
 check-mutants: $(BUILD)/fakebroker $(BUILD)/conformance
-	$(BUILD)/conformance mutants --jobs $(shell nproc) --sample $(MUTANTS)
+	$(BUILD)/conformance mutants --jobs $$((2 * $$(nproc))) --sample $(MUTANTS)
 
 # Asks a running Kafka what it answers to a table of Produce requests; the program says how.
 MEASURE := $(OBJ)/lib/client/tests/measure_produce

@@ -8,9 +8,9 @@
 #include "lib/wire/message.h"
 
 static const struct {
-	const char *name, *meaning;
+	const char *name, *meaning, *given;
 } rows[CF_NCAPABILITIES] = {
-#define CF_X(sym, name, meaning) {name, meaning},
+#define CF_X(sym, name, meaning, given) {name, meaning, given},
 	CF_CAPABILITIES(CF_X)
 #undef CF_X
 };
@@ -23,6 +23,11 @@ const char *cf_capability_name(enum cf_capability capability)
 const char *cf_capability_meaning(enum cf_capability capability)
 {
 	return rows[capability].meaning;
+}
+
+const char *cf_capability_given(enum cf_capability capability)
+{
+	return rows[capability].given;
 }
 
 enum cf_capability cf_capability_find(const char *name)

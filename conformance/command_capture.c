@@ -7,6 +7,7 @@
 #include "conformance/command.h"
 #include "kw_messages.h"
 #include "lib/client/cluster.h"
+#include "lib/client/login.h"
 #include "lib/wire/set.h"
 
 #define PROGRAM "conformance capture"
@@ -166,11 +167,12 @@ static int capture(struct kc_cluster *cluster, FILE **f, struct kt_err *err)
 
 static int capture_to_file(struct kt_err *err)
 {
+	static const struct kc_login nobody = {.how = "capture has none to give: name a listener without"};
 	struct kc_cluster *cluster = NULL;
 	int status = KT_EXIT_ENGINE;
 	FILE *f = NULL;
 
-	if (kc_cluster_open(given.bootstrap, "kassay-conformance", kc_now_ms() + TIMEOUT_MS, &cluster, err) == 0)
+	if (kc_cluster_open(given.bootstrap, "kassay-conformance", &nobody, kc_now_ms() + TIMEOUT_MS, &cluster, err) == 0)
 		status = capture(cluster, &f, err);
 	else if (err->code == KT_ESYNTAX)
 		status = KT_EXIT_USAGE;

@@ -33,7 +33,9 @@ static const struct kt_cli cli = {
 
 static void print_table(const struct cf_target *target)
 {
+	bool missed[CF_NCAPABILITIES];
 	struct kt_table table;
+	char hint[400];
 
 	printf("broker %d of %d at %s:%d, cluster %s\n\n", target->broker_id, target->brokers, target->host, target->port,
 	       target->cluster_id);
@@ -42,11 +44,13 @@ static void print_table(const struct cf_target *target)
 		kt_table_add(&table, "%s", cf_capability_name((enum cf_capability)i));
 		kt_table_add(&table, "%s", target->can[i].present ? "yes" : "no");
 		kt_table_add(&table, "%s", target->can[i].evidence);
+		missed[i] = true;
 	}
 	kt_table_print(&table, stdout, kt_terminal_width(stdout));
 	kt_table_fini(&table);
-	if (*cf_target_hint(target))
-		printf("\n%s\n", cf_target_hint(target));
+	cf_target_hint(target, missed, hint, sizeof hint);
+	if (*hint)
+		printf("\n%s\n", hint);
 }
 
 static int write_profile(const struct cf_target *target, const char *bootstrap)

@@ -264,17 +264,38 @@ static int write_out(struct session *session)
 	return KT_EXIT_ENGINE;
 }
 
+/* The reason of a case that is unsupported for want of a capability begins with its name. */
+static void print_hint(const struct session *session)
+{
+	bool missed[CF_NCAPABILITIES] = {false};
+	char hint[400];
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(session->result, "cases"), i, row) {
+		char name[64];
+		enum cf_capability capability;
+
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(cf_text(row, "reason"), ":"), cf_text(row, "reason"));
+		capability = cf_capability_find(name);
+		if (cf_row_verdict(row) == CF_UNSUPPORTED && capability < CF_NCAPABILITIES)
+			missed[capability] = true;
+	}
+	cf_target_hint(&session->setup.target, missed, hint, sizeof hint);
+	if (*hint)
+		printf("%s\n", hint);
+}
+
 static int tell(struct session *session)
 {
-	int status = (int)json_integer_value(json_object_get(session->result, "exit")), counts[CF_NVERDICTS];
+	int status = (int)json_integer_value(json_object_get(session->result, "exit"));
 
 	if (session->lines)
 		cf_text_summary(stdout, session->result, session->color);
 	else
 		cf_format_find(given.formats.v[0])->write(stdout, session->result);
-	cf_result_count(session->result, counts);
-	if (session->lines && counts[CF_UNSUPPORTED] > 0 && *cf_target_hint(&session->setup.target))
-		printf("%s\n", cf_target_hint(&session->setup.target));
+	if (session->lines)
+		print_hint(session);
 	if (given.out && write_out(session))
 		return KT_EXIT_ENGINE;
 	if (given.out && session->lines)

@@ -190,7 +190,7 @@ static void set_variables(struct cf_run *run, const char *run_name, size_t index
 	cf_run_set(run, "minLevel", json_integer(target->min_level));
 	cf_run_set(run, "maxLevel", json_integer(target->max_level));
 	cf_run_set(run, "principal",
-		   json_sprintf("User:%s", target->profile->user ? target->profile->user : "ANONYMOUS"));
+		   json_sprintf("User:%s", target->profile->login.user ? target->profile->login.user : "ANONYMOUS"));
 	if (run->instance->version >= 0)
 		cf_run_set(run, "version", json_integer(run->instance->version));
 	names = json_deep_copy(target->profile->names);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/client/login.h"
 #include "lib/wire/base64.h"
 #include "lib/wire/edit.h"
 
@@ -20,6 +21,7 @@ int cf_link_open(struct cf_link *link, struct kt_err *err)
 	cf_link_close(link);
 	if (kc_connect(link->host, link->port, CLIENT_ID, deadline, &link->conn, err))
 		return err->code;
+	kc_use_login(link->conn, link->login);
 	if (kc_negotiate(link->conn, deadline, err))
 		cf_link_close(link);
 	return err->code;
@@ -193,6 +195,7 @@ int cf_link_ask(struct cf_link *link, const char *api, int version, json_t *body
 	if (err->code || cf_link_encode(link, key, use, body, NULL, &frame, &sent, err) ||
 	    cf_link_send(link, frame.p, frame.n, evidence, err) ||
 	    cf_link_receive(link, key, use, evidence, &got, answer, err)) {
+		kc_explain_close(link->conn, err);
 		cf_link_close(link);
 		goto out;
 	}

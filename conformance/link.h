@@ -11,6 +11,7 @@ struct cf_link {
 	char host[256];
 	int port;
 	int timeout;             /* ms that one answer may take */
+	const struct kc_login *login;   /* or NULL */
 	struct kc_conn *conn;    /* NULL while there is none */
 };
 

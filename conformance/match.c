@@ -1,6 +1,5 @@
 #include "conformance/match.h"
 
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "conformance/vars.h"
 #include "lib/text/near.h"
+#include "lib/text/regex.h"
 #include "lib/wire/message.h"
 
 struct operator {
@@ -161,16 +161,13 @@ static bool match_range(json_t *operand, json_t *got, struct cf_mismatch *why)
 
 static int compile(json_t *operand, regex_t *re, struct kt_err *err)
 {
-	char text[200];
-	int rc;
+	struct kt_err why = {0};
+	int code;
 
 	if (!json_is_string(operand))
 		return kt_fail(err, KT_ETYPE, "must be a string");
-	rc = regcomp(re, json_string_value(operand), REG_EXTENDED | REG_NOSUB);
-	if (rc == 0)
-		return 0;
-	regerror(rc, re, text, sizeof text);
-	return kt_fail(err, KT_ESYNTAX, "not a regular expression: %s", text);
+	code = kt_regex_compile(re, json_string_value(operand), &why);
+	return code ? kt_fail(err, code, "not a regular expression: %s", why.text) : 0;
 }
 
 static int check_regex(json_t *operand, struct kt_err *err)

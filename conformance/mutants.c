@@ -107,15 +107,11 @@ bool cf_mutant_by_chance(const struct cf_mutant_list *list, const struct cf_inst
 
 /* ---- checking ---- */
 
-static bool is_known(const struct cf_suite *suite, const char *id, struct kt_near *near)
+static bool is_known(const struct cf_suite *suite, const char *id)
 {
-	for (size_t i = 0; i < suite->ninstances; i++) {
-		const struct cf_instance *instance = &suite->instances[i];
-
-		if (strcmp(instance->id, id) == 0 || strcmp(instance->cas->id, id) == 0)
+	for (size_t i = 0; i < suite->ninstances; i++)
+		if (means(id, &suite->instances[i]))
 			return true;
-		kt_near_offer(near, instance->cas->id);
-	}
 	return false;
 }
 
@@ -135,9 +131,11 @@ static size_t check_list(const struct cf_mutant_book *book, const struct cf_muta
 		const char *name = json_string_value(id) + (*json_string_value(id) == CF_MUTANT_CHANCE);
 		struct kt_near near;
 
-		kt_near_init(&near, name);
-		if (is_known(suite, name, &near))
+		if (is_known(suite, name))
 			continue;
+		kt_near_init(&near, name);
+		for (size_t k = 0; k < suite->ncases; k++)
+			kt_near_offer(&near, suite->cases[k]->id);
 		snprintf(text, sizeof text, "%s: unknown case \"%s\"%s%s%s", list->mutant, name,
 			 near.best ? "; did you mean \"" : "", near.best ? near.best : "", near.best ? "\"?" : "");
 		fn(arg, book->files[list->file].name, text);

@@ -78,13 +78,17 @@ static int read_failures(struct cf_profile *profile, struct kt_obj *obj)
 
 static int read_login(struct cf_profile *profile, struct kt_obj *obj)
 {
+	const char *user, *password;
 	struct kt_obj login;
 
 	if (!kt_obj_object(obj, "login", &login))
 		return obj->err->code;
 	kt_obj_need(&login, "username", "password", NULL);
-	kt_obj_str(&login, "username", &profile->user);
-	kt_obj_str(&login, "password", &profile->password);
+	if (kt_obj_str(&login, "username", &user) && kt_obj_str(&login, "password", &password)) {
+		kc_login_set(&profile->login, "security.protocol", "sasl_plaintext", obj->err);
+		kc_login_set(&profile->login, "sasl.username", user, obj->err);
+		kc_login_set(&profile->login, "sasl.password", password, obj->err);
+	}
 	return kt_obj_done(&login);
 }
 
@@ -111,6 +115,7 @@ int cf_profile_load(struct cf_profile *profile, const char *defaults, const char
 	profile->timeout = TIMEOUT;
 	profile->topicPrefix = "kassay-";
 	profile->names = json_object();
+	profile->login.how = "\"login\" in a --profile gives it";
 	if (kt_json_load(&profile->defaults, defaults, err) || read_profile(profile, &profile->defaults, false, err))
 		return err->code;
 	if (file && kt_json_load(&profile->doc, file, err) == 0)
@@ -120,6 +125,7 @@ int cf_profile_load(struct cf_profile *profile, const char *defaults, const char
 
 void cf_profile_fini(struct cf_profile *profile)
 {
+	kc_login_fini(&profile->login);
 	json_decref(profile->names);
 	free(profile->disabled);
 	free(profile->failures);

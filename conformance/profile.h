@@ -13,6 +13,7 @@
 #define KASSAY_CONFORMANCE_PROFILE_H
 
 #include "conformance/capability.h"
+#include "lib/client/login.h"
 #include "lib/text/json.h"
 
 enum cf_claim { CF_CLAIMS_NOTHING, CF_CLAIMS_PRESENT, CF_CLAIMS_ABSENT };
@@ -26,7 +27,7 @@ struct cf_expected_failure {
 struct cf_profile {
 	struct kt_json doc, defaults;
 	const char *name, *bootstrap, *controller, *topicPrefix;
-	const char *user, *password;             /* of SASL/PLAIN, or NULL */
+	struct kc_login login;
 	const char *observations;                /* file of the observation channel, or NULL */
 	int timeout;                             /* ms for one answer */
 	int patience;                            /* ms that anything may take to come true at most; 0 = as the case says */

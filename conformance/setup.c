@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/client/login.h"
-
 int cf_setup_load(struct cf_setup *setup, const char *data, const char *profile, const char *program)
 {
 	char defaults[PATH_MAX + 32];
@@ -22,16 +20,6 @@ int cf_setup_load(struct cf_setup *setup, const char *data, const char *profile,
 	return KT_EXIT_USAGE;
 }
 
-static int log_in(const struct cf_profile *profile, struct kt_err *err)
-{
-	if (!profile->user)
-		return 0;
-	if (kc_login_set("security.protocol", "sasl_plaintext", err) < 0 ||
-	    kc_login_set("sasl.username", profile->user, err) < 0)
-		return err->code;
-	return kc_login_set("sasl.password", profile->password, err);
-}
-
 int cf_setup_target(struct cf_setup *setup, const char *bootstrap, const char *program)
 {
 	struct kt_err err = {0};
@@ -42,8 +30,7 @@ int cf_setup_target(struct cf_setup *setup, const char *bootstrap, const char *p
 		fprintf(stderr, "%s: which broker? Give --bootstrap-server HOST:PORT\n", program);
 		return KT_EXIT_USAGE;
 	}
-	if (log_in(&setup->profile, &err) >= 0 &&
-	    cf_target_probe(&setup->target, bootstrap, &setup->profile, &err) == 0)
+	if (cf_target_probe(&setup->target, bootstrap, &setup->profile, &err) == 0)
 		return 0;
 	kt_complain(program, &err);
 	return err.code == KT_EUSAGE || err.code == KT_ESYNTAX || err.code == KT_ERANGE ? KT_EXIT_USAGE : KT_EXIT_ENGINE;

@@ -7,7 +7,8 @@
 
 struct cf_link cf_target_broker(const struct cf_target *target)
 {
-	struct cf_link link = {.port = target->port, .timeout = target->profile->timeout};
+	struct cf_link link = {.port = target->port, .timeout = target->profile->timeout,
+			       .login = &target->profile->login};
 
 	memcpy(link.host, target->host, sizeof link.host);
 	return link;
@@ -15,7 +16,8 @@ struct cf_link cf_target_broker(const struct cf_target *target)
 
 struct cf_link cf_target_controller(const struct cf_target *target)
 {
-	struct cf_link link = {.port = target->controller_port, .timeout = target->profile->timeout};
+	struct cf_link link = {.port = target->controller_port, .timeout = target->profile->timeout,
+			       .login = &target->profile->login};
 
 	memcpy(link.host, target->controller_host, sizeof link.host);
 	return link;
@@ -86,16 +88,36 @@ bool cf_target_has(const struct cf_target *target, const char *need, char *why, 
 	return false;
 }
 
-const char *cf_target_hint(const struct cf_target *target)
+/* The names of those that are missed and that the target gets from what `given` says, with commas. */
+static void add_missed(const struct cf_target *target, const bool *missed, const char *given, char *text, size_t size)
 {
-	static const enum cf_capability ours[] = {CF_CAN_VALIDATORS, CF_CAN_MV_CONFIG, CF_CAN_MV_TOPIC_CONFIG, CF_CAN_OBSERVER,
-						  CF_CAN_OBSERVATIONS};
+	const char *between = "";
 
-	for (size_t i = 0; i < sizeof ours / sizeof *ours && target->can[CF_CAN_CONTROL].present; i++)
-		if (!target->can[ours[i]].present)
-			return "The target is a fakebroker without all that the suite asks for; one that has it starts with the "
-			       "scenario fixtures/scenarios/demo.json and --set observer.JournalObserver.file=FILE.";
-	return "";
+	for (int i = 0; i < CF_NCAPABILITIES; i++) {
+		const char *own = cf_capability_given((enum cf_capability)i);
+		size_t n = strlen(text);
+
+		if (target->can[i].present || !missed[i] || !own || strcmp(own, given) != 0)
+			continue;
+		snprintf(text + n, size - n, "%s%s", between, cf_capability_name((enum cf_capability)i));
+		between = ", ";
+	}
+}
+
+void cf_target_hint(const struct cf_target *target, const bool *missed, char *text, size_t size)
+{
+	*text = '\0';
+	for (int i = 0; i < CF_NCAPABILITIES && target->can[CF_CAN_CONTROL].present; i++) {
+		const char *given = cf_capability_given((enum cf_capability)i);
+		char names[200] = "";
+		size_t n = strlen(text);
+
+		if (!given || strstr(text, given))
+			continue;
+		add_missed(target, missed, given, names, sizeof names);
+		if (*names)
+			snprintf(text + n, size - n, "%s%s (%s)", n ? ", " : "The fakebroker was started without ", given, names);
+	}
 }
 
 /* ---- JSON ---- */

@@ -37,8 +37,9 @@ bool cf_target_lists(json_t *apis, int api, int *min, int *max);
 /* Does the target have what a need asks for? why gets the evidence when it does not. */
 bool cf_target_has(const struct cf_target *target, const char *need, char *why, size_t size);
 
-/* What a user can do about capabilities that the target lacks; "" if nothing is known. */
-const char *cf_target_hint(const struct cf_target *target);
+/* Which of the capabilities that are missed (an element each) a fakebroker would have, and what it has to be given for them;
+ * "" if it is none, or there is nothing to give. */
+void cf_target_hint(const struct cf_target *target, const bool *missed, char *text, size_t size);
 
 /* Name, supported range and finalized level of a feature in an answer to ApiVersions; -1 what is not there. */
 void cf_feature(json_t *apis, const char *name, int *min, int *max, int *level);

@@ -64,33 +64,43 @@ static int create_once(struct cf_run *run, const char *name, json_t *configs, in
 	return err->code;
 }
 
-static int create(struct cf_run *run, const char *name, json_t *spec, struct kt_err *err)
+/* *led: how many of its partitions, from the first one on, are known to have one leader. */
+static int create(struct cf_run *run, const char *name, json_t *spec, int *led, struct kt_err *err)
 {
 	json_t *configs = config_rows(json_object_get(spec, "configs"), run->vars, err);
 	json_t *given = json_object_get(spec, "partitions");
 	int partitions = given ? (int)json_integer_value(given) : 1;
 	struct kt_err first = {0};
 
-	if (configs && create_once(run, name, configs, partitions, true, &first))
+	*led = partitions;
+	if (configs && create_once(run, name, configs, partitions, true, &first)) {
 		create_once(run, name, configs, partitions, false, err);
+		*led = 1;
+	}
 	json_decref(configs);
 	return err->code;
 }
 
-/* The leader serves the partition a moment after Metadata names it. */
-static bool serves(struct cf_run *run, const char *name)
+/* The leader serves a partition a moment after Metadata names it, each for itself. */
+static bool serves(struct cf_run *run, const char *name, int partitions)
 {
 	struct kt_err err = {0};
 	struct cf_link *link = cf_run_link(run, "leader", name, &err);
-	json_t *answer = NULL;
-	bool ok;
+	json_t *asked, *answer = NULL, *row;
+	bool ok = true;
+	size_t i;
 
-	if (!link || cf_link_ask(link, "ListOffsets", 4,
-				 json_pack("{s:i, s:i, s:[{s:s, s:[{s:i, s:i, s:I}]}]}", "replicaId", -1, "isolationLevel", 0,
-					   "topics", "name", name, "partitions", "partitionIndex", 0, "currentLeaderEpoch", -1,
-					   "timestamp", (json_int_t)-1), &answer, &err))
+	if (!link)
 		return false;
-	ok = json_integer_value(cf_at(answer, "topics[0].partitions[0].errorCode")) == 0;
+	asked = json_array();
+	for (int index = 0; index < partitions; index++)
+		json_array_append_new(asked, json_pack("{s:i, s:i, s:I}", "partitionIndex", index, "currentLeaderEpoch", -1,
+						       "timestamp", (json_int_t)-1));
+	if (cf_link_ask(link, "ListOffsets", 4, json_pack("{s:i, s:i, s:[{s:s, s:o}]}", "replicaId", -1, "isolationLevel", 0,
+							  "topics", "name", name, "partitions", asked), &answer, &err))
+		return false;
+	json_array_foreach(cf_at(answer, "topics[0].partitions"), i, row)
+		ok = ok && json_integer_value(json_object_get(row, "errorCode")) == 0;
 	json_decref(answer);
 	return ok;
 }
@@ -110,11 +120,11 @@ static void learn_id(struct cf_run *run, const char *name)
 	json_decref(answer);
 }
 
-static int await(struct cf_run *run, const char *name, struct kt_err *err)
+static int await(struct cf_run *run, const char *name, int partitions, struct kt_err *err)
 {
 	int64_t deadline = kc_now_ms() + cf_profile_wait(run->target->profile, READY_WAIT);
 
-	while (!serves(run, name)) {
+	while (!serves(run, name, partitions)) {
 		if (kc_now_ms() > deadline)
 			return kt_fail(err, KT_ETIMEOUT, "topic %s has no leader that serves it", name);
 		pause_ms(POLL);
@@ -126,18 +136,22 @@ static int await(struct cf_run *run, const char *name, struct kt_err *err)
 int cf_topics_create(struct cf_run *run, struct kt_err *err)
 {
 	const char *variable, *base = json_string_value(json_object_get(run->vars, "run"));
-	json_t *spec;
+	json_t *spec, *created = json_object(), *led;
+	int partitions;
 
 	json_object_foreach(run->instance->cas->topics, variable, spec) {
 		char name[200];
 
 		snprintf(name, sizeof name, "%s-%s", base, variable);
-		if (create(run, name, spec, err))
-			return err->code;
+		if (create(run, name, spec, &partitions, err))
+			goto out;
+		json_object_set_new(created, name, json_integer(partitions));
 		cf_run_set(run, variable, json_string(name));
 	}
-	json_object_foreach(run->instance->cas->topics, variable, spec)
-		if (await(run, json_string_value(json_object_get(run->vars, variable)), err))
-			return err->code;
-	return 0;
+	json_object_foreach(created, variable, led)
+		if (await(run, variable, (int)json_integer_value(led), err))
+			goto out;
+out:
+	json_decref(created);
+	return err->code;
 }

@@ -153,8 +153,11 @@ static int set_static(struct gather *g, int32_t node, const struct place *place,
 		.violation = {.scope = FB_BROKER, .resource = place->resource, .layer = FB_LAYER_STATIC, .name = place->name},
 		.file = place->file, .option = place->option, .line = place->line};
 	struct fb_violation *violation = &offender.violation;
+	char where[300];
 
-	if (place->hidden || fb_cluster_set_static(g->cluster, node, place->name, value, &why) == 0)
+	if (place->hidden ||
+	    fb_cluster_set_static(g->cluster, node, place->name, value,
+				  fb_given_where(place->file, place->line, place->option, where, sizeof where), &why) == 0)
 		return 0;
 	violation->where = node == FB_ALL_NODES ? "all brokers static" :
 			   fb_where(FB_BROKER, place->resource, FB_LAYER_STATIC, g->arena);

@@ -173,19 +173,30 @@ int fb_given_each(const struct fb_properties_files *files, const struct fb_setti
 	return code;
 }
 
+const char *fb_given_where(const char *file, int line, const char *option, char *text, size_t size)
+{
+	if (file)
+		snprintf(text, size, "%s:%d", file, line);
+	else
+		snprintf(text, size, "%s", option);
+	return text;
+}
+
 /* ---- setting them ---- */
 
 static int set(void *arg, const struct fb_given *given, struct kt_err *err)
 {
 	struct fb_cluster *cluster = arg;
 	bool ours = given->node == FB_ALL_NODES || (given->node != FB_CONTROLLER_ID && fb_cluster_node(cluster, given->node));
+	char where[300];
 	int code = 0;
 
 	if (!ours)
 		code = kt_fail(err, KT_ERANGE, "there is no broker %d; brokers are 1 to %d", given->node,
 			       (int)cluster->nnodes - 1);
 	if (!code)
-		code = fb_cluster_set_static(cluster, given->node, given->name, kw_str(given->value), err);
+		code = fb_cluster_set_static(cluster, given->node, given->name, kw_str(given->value),
+					     fb_given_where(given->file, given->line, given->option, where, sizeof where), err);
 	if (code && given->file) {
 		err->line = given->line;
 		snprintf(err->file, sizeof err->file, "%s", given->file);

@@ -34,6 +34,9 @@ struct fb_given {
 	const char *option;          /* with its argument, "--set a=b" */
 };
 
+/* "server.properties:4", or the option; cut off at size. Returns text. */
+const char *fb_given_where(const char *file, int line, const char *option, char *text, size_t size);
+
 /* Takes a value; a negative result ends it. */
 typedef int fb_given_fn(void *arg, const struct fb_given *given, struct kt_err *err);
 

@@ -9,7 +9,7 @@
 #include "fakebroker/request.h"
 #include "fakebroker/sasl.h"
 
-enum { ARENA_LIMIT = 1 << 28, API_VERSIONS = 18, BROKER_REGISTRATION = 62, SLOW_NS = 15000000 };
+enum { ARENA_LIMIT = 1 << 28, SLOW_NS = 15000000 };
 
 static const struct fb_api apis[] = {
 #define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
@@ -18,6 +18,12 @@ static const struct fb_api apis[] = {
 };
 
 enum { NAPIS = sizeof apis / sizeof apis[0] };
+
+enum {
+#define X(key, name, min, max, adv, listeners, handler) KEY_##name = (key),
+#include "fakebroker/apis.def"
+#undef X
+};
 
 const struct fb_api *fb_api_at(size_t index)
 {
@@ -35,16 +41,17 @@ const struct fb_api *fb_api_find(int api_key)
 struct fb_api_versions fb_api_versions_in(const struct fb_release *release, const struct fb_api *api)
 {
 	static const struct {
-		const char *release, *name;
+		const char *release;
+		int key;
 		struct fb_api_versions versions;
 	} earlier[] = {
-#define X(release, name, min, max) {release, #name, {min, max, min}},
+#define X(release, name, min, max) {release, KEY_##name, {min, max, min}},
 #include "fakebroker/apis_earlier.def"
 #undef X
 	};
 
 	for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++)
-		if (strcmp(earlier[i].release, release->name) == 0 && strcmp(earlier[i].name, kw_api_name(api->key)) == 0)
+		if (earlier[i].key == api->key && strcmp(earlier[i].release, release->name) == 0)
 			return earlier[i].versions;
 	return (struct fb_api_versions){api->min, api->max, api->advertised_min};
 }
@@ -53,7 +60,7 @@ struct fb_api_versions fb_api_versions_of(const struct fb_cluster *cluster, cons
 {
 	struct fb_api_versions versions = fb_api_versions_in(cluster->release, api);
 
-	if (api->key == BROKER_REGISTRATION && cluster->registrationVersion < versions.max)
+	if (api->key == KEY_BrokerRegistration && cluster->registrationVersion < versions.max)
 		versions.max = (int16_t)cluster->registrationVersion;
 	return versions;
 }
@@ -154,7 +161,7 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 	void *body;
 
 	if (req->version < versions.min || req->version > versions.max) {
-		if (api->key != API_VERSIONS)
+		if (api->key != KEY_ApiVersions)
 			return ignored(FB_M_VERSION_IGNORED, unparsed(req, "%s has no version %d here",
 								      kw_api_name(api->key), req->version));
 		if (fb_mutant(FB_M_API_VERSIONS_CLOSES))
@@ -243,6 +250,8 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 		break;
 	case FB_SILENT:
 	case FB_CLOSE:
+		if (req->muted)
+			break;   /* nobody came to the answer: nobody is shown it */
 		fb_request_observe(req, false, 0);
 		if (req->cluster->recorder)
 			fb_recorder_add(req->cluster->recorder, req, NULL, outcome == FB_SILENT ? "silent" : "closed");
@@ -258,7 +267,9 @@ static enum fb_outcome call(struct fb_request *req)
 		req->response = kw_new(kw_response(req->api->key), &req->arena);
 	if (!req->response)
 		return unparsed(req, "out of memory");
-	return req->api->handler(req);
+	if (req->muted)
+		return FB_CLOSE;
+	return fb_request_lead(req) == FB_WAIT ? FB_WAIT : req->api->handler(req);
 }
 
 /* Rules come before the handler. */

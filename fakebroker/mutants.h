@@ -28,7 +28,7 @@ struct fb_mutant_row {
 
 extern const struct fb_mutant_row fb_mutants[FB_NMUTANTS];
 
-/* Which are on, and whether any is. Written before any thread is started, only read afterwards. */
+/* Which are on, and whether any is. Changed before any thread is started, only read afterwards. */
 extern bool fb_mutants_on[FB_NMUTANTS], fb_mutants_any;
 
 /* Is any on? For what is done per record, which without mutants shall cost one test in all. */
@@ -42,7 +42,8 @@ static inline bool fb_mutant(enum fb_mutant mutant)
 	return fb_mutated() && fb_mutants_on[mutant];
 }
 
-/* Switches exactly the n named ones on. KT_EUNKNOWN names the nearest one. */
+/* Switches exactly the n named ones on; writes nothing where they are on already, so that a second cluster can start in a process
+ * while the first one runs. KT_EUNKNOWN names the nearest one, and changes nothing. */
 int fb_mutants_switch(const char *const *names, size_t n, struct kt_err *err);
 
 #endif

@@ -89,16 +89,30 @@ void fb_scenario_fini(struct fb_scenario *scenario)
 
 /* ---- then: configuration ---- */
 
+/* "demo.json:12", of a member. */
+static const char *line_of(const struct kt_obj *config, const char *name, char *text, size_t size)
+{
+	struct kt_err at = {0};
+	struct kt_obj obj = *config;
+
+	obj.err = &at;
+	kt_obj_fail(&obj, name, KT_EUNKNOWN, "%s", name);
+	snprintf(text, size, "%s:%d", at.file, at.line);
+	return text;
+}
+
 static int read_static(struct kt_obj *config, struct fb_cluster *cluster, int32_t node)
 {
 	const char *name, *value;
 
 	while (kt_obj_each(config, &name)) {
 		struct kt_err why = {0};
+		char where[300];
 
 		if (!kt_obj_str(config, name, &value))
 			continue;
-		if (fb_cluster_set_static(cluster, node, kw_str(name), kw_str(value), &why) < 0)
+		if (fb_cluster_set_static(cluster, node, kw_str(name), kw_str(value),
+					  line_of(config, name, where, sizeof where), &why) < 0)
 			kt_obj_fail(config, name, why.code, "%s", why.text);
 	}
 	return kt_obj_done(config);

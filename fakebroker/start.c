@@ -95,7 +95,7 @@ static int open_control(struct fb_broker_process *process, const struct fb_setti
 	process->cluster->control_url = strdup(url);
 	if (!process->cluster->control_url)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	return fb_cluster_set_static(process->cluster, FB_ALL_NODES, kw_str("kit.control.url"), kw_str(url), err);
+	return fb_cluster_set_static(process->cluster, FB_ALL_NODES, kw_str("kit.control.url"), kw_str(url), NULL, err);
 }
 
 /* ---- the whole ---- */

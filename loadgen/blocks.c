@@ -283,7 +283,7 @@ int lg_blocks_open(struct lg_blocks *blocks, const struct lg_requests *requests,
 	kw_buf_init(&blocks->frames, 0);
 	kw_buf_init(&batch, 0);
 	kw_arena_init(&blocks->arena, 64 << 20);
-	rc = kc_cluster_open(bootstrap, "kassay-loadgen", soon(), &blocks->cluster, err);
+	rc = kc_cluster_open(bootstrap, "kassay-loadgen", NULL, soon(), &blocks->cluster, err);
 	if (rc == 0)
 		rc = make_topic(blocks, err);
 	if (rc == 0)

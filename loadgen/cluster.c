@@ -12,22 +12,24 @@
 #define CALL_MS 10000
 
 /* The kit's own connections log in as librdkafka is told to. */
-static int log_in(const struct lg_properties *properties, struct kt_err *err)
+static int take_login(struct lg_plan *plan, struct kt_err *err)
 {
+	const struct lg_properties *properties = &plan->properties;
 	int rc = 0;
 
+	plan->login.how = "-X security.protocol=sasl_plaintext -X sasl.username=USER -X sasl.password=PASSWORD gives it";
 	for (int i = 0; i < properties->n && rc >= 0; i++)
-		rc = kc_login_set(properties->v[i].name, properties->v[i].value, err);
-	return rc < 0 ? rc : kc_login_check(err);
+		rc = kc_login_set(&plan->login, properties->v[i].name, properties->v[i].value, err);
+	return rc < 0 ? rc : kc_login_check(&plan->login, err);
 }
 
-int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err)
+int lg_cluster_open(struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err)
 {
 	rd_kafka_conf_t *conf;
-	int rc = log_in(&plan->properties, err);
+	int rc = take_login(plan, err);
 
 	if (rc == 0)
-		rc = lg_reach(plan->bootstrap, kc_now_ms() + CALL_MS, err);
+		rc = lg_reach(plan->bootstrap, &plan->login, kc_now_ms() + CALL_MS, err);
 
 	*rk = NULL;
 	if (rc)

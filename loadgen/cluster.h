@@ -11,7 +11,7 @@ struct lg_range {
 };
 
 /* A client for the calls below; KT_EUSAGE, KT_ENET when nobody listens there. */
-int lg_cluster_open(const struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err);
+int lg_cluster_open(struct lg_plan *plan, rd_kafka_t **rk, struct kt_err *err);
 /* Number of partitions; KT_EUNKNOWN when there is no such topic, KT_ENET when no broker answers. */
 int lg_cluster_partitions(rd_kafka_t *rk, const char *topic, int32_t *n, struct kt_err *err);
 /* Creates the topic unless it exists; *created says which. An existing topic is left as it is. */

@@ -250,7 +250,7 @@ static void report_wire(const struct lg_fetch_stats *stats)
 static int run_wire(const struct lg_range *ranges, int32_t n, struct kt_err *err)
 {
 	struct lg_fetch_opts opts = {
-		.bootstrap = plan.bootstrap, .topic = given.topic, .npartitions = n,
+		.bootstrap = plan.bootstrap, .login = &plan.login, .topic = given.topic, .npartitions = n,
 		.rate = {given.rate, given.rate, given.duration, given.count, false}, .seed = plan.seed,
 		.in_flight = given.in_flight, .max_bytes = 1 << 20,
 	};

@@ -4,26 +4,24 @@
 
 enum { API_METADATA = 3 };
 
-int lg_dial_host(const char *host, int port, int64_t deadline, struct kc_conn **out, struct kt_err *err)
+int lg_dial_host(const char *host, int port, const struct kc_login *login, int64_t deadline, struct kc_conn **out,
+		 struct kt_err *err)
 {
 	int rc = kc_connect(host, port, "kassay-loadgen", deadline, out, err);
 
-	if (rc == 0 && (rc = kc_negotiate(*out, deadline, err))) {
+	if (rc)
+		return rc;
+	kc_use_login(*out, login);
+	rc = kc_negotiate(*out, deadline, err);
+	if (rc) {
 		kc_free(*out);
 		*out = NULL;
 	}
 	return rc;
 }
 
-typedef int dial_fn(const char *host, int port, int64_t deadline, struct kc_conn **out, struct kt_err *err);
-
-static int connect_only(const char *host, int port, int64_t deadline, struct kc_conn **out, struct kt_err *err)
-{
-	return kc_connect(host, port, "kassay-loadgen", deadline, out, err);
-}
-
 /* One address after the other, until one answers. */
-static int dial_any(const char *bootstrap, dial_fn *dial, int64_t deadline, struct kc_conn **out, struct kt_err *err)
+int lg_dial(const char *bootstrap, const struct kc_login *login, int64_t deadline, struct kc_conn **out, struct kt_err *err)
 {
 	struct kt_err last = {0};
 	int rc = KT_EUSAGE;
@@ -36,7 +34,7 @@ static int dial_any(const char *bootstrap, dial_fn *dial, int64_t deadline, stru
 		last = (struct kt_err){0};
 		rc = kc_parse_address(at, host, sizeof host, &port, &last);
 		if (rc == 0)
-			rc = dial(host, port, deadline, out, &last);
+			rc = lg_dial_host(host, port, login, deadline, out, &last);
 		if (rc == 0)
 			return 0;
 	}
@@ -45,18 +43,23 @@ static int dial_any(const char *bootstrap, dial_fn *dial, int64_t deadline, stru
 	return rc;
 }
 
-int lg_reach(const char *bootstrap, int64_t deadline, struct kt_err *err)
+int lg_reach(const char *bootstrap, const struct kc_login *login, int64_t deadline, struct kt_err *err)
 {
+	struct kw_MetadataResponse *metadata;
+	struct kw_arena arena;
 	struct kc_conn *conn;
-	int rc = dial_any(bootstrap, connect_only, deadline, &conn, err);
+	int rc = lg_dial(bootstrap, login, deadline, &conn, err);
 
+	kw_arena_init(&arena, 16 << 20);
+	if (rc == 0)
+		rc = lg_metadata(conn, NULL, deadline, &arena, &metadata, err);
+	kw_arena_fini(&arena);
 	kc_free(conn);
-	return rc;
-}
-
-int lg_dial(const char *bootstrap, int64_t deadline, struct kc_conn **out, struct kt_err *err)
-{
-	return dial_any(bootstrap, lg_dial_host, deadline, out, err);
+	if (rc != KT_EVERSION && rc != KT_ECORRUPT && rc != KT_ETRUNC)
+		return rc;
+	if (err)
+		*err = (struct kt_err){0};
+	return 0;
 }
 
 int lg_metadata(struct kc_conn *conn, const char *topic, int64_t deadline, struct kw_arena *arena,
@@ -82,12 +85,13 @@ int lg_metadata(struct kc_conn *conn, const char *topic, int64_t deadline, struc
 	return rc;
 }
 
-int lg_dial_node(const char *bootstrap, int32_t node, int64_t deadline, struct kc_conn **out, struct kt_err *err)
+int lg_dial_node(const char *bootstrap, int32_t node, const struct kc_login *login, int64_t deadline, struct kc_conn **out,
+		 struct kt_err *err)
 {
 	struct kw_MetadataResponse *metadata;
 	struct kc_conn *conn;
 	struct kw_arena arena;
-	int rc = lg_dial(bootstrap, deadline, &conn, err);
+	int rc = lg_dial(bootstrap, login, deadline, &conn, err);
 
 	*out = NULL;
 	if (rc)
@@ -102,7 +106,7 @@ int lg_dial_node(const char *bootstrap, int32_t node, int64_t deadline, struct k
 		if (broker->nodeId != node)
 			continue;
 		snprintf(host, sizeof host, "%.*s", broker->host.n, broker->host.s);
-		rc = lg_dial_host(host, broker->port, deadline, out, err);
+		rc = lg_dial_host(host, broker->port, login, deadline, out, err);
 		break;
 	}
 	if (rc == 0 && !*out)

@@ -227,9 +227,10 @@ static const struct kw_ProduceResponse_PartitionProduceResponse *partition_of(co
 	return &response->responses.v[0].partitionResponses.v[0];
 }
 
-static int take_answer(struct wire *wire, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
+static int take_answer(void *arg, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
 {
 	const struct kw_ProduceResponse_PartitionProduceResponse *partition;
+	struct wire *wire = arg;
 	struct flights *flights = flights_of(wire, lane);
 	const struct lg_parcel *parcel = oldest(flights);
 	int64_t now = lg_now();
@@ -267,17 +268,9 @@ static void read_lane(void *arg, struct lg_lane *lane)
 {
 	struct wire *wire = arg;
 	struct kt_err err = {0};
-	const uint8_t *p;
 	char text[600];
-	size_t n;
-	int rc;
 
-	do {
-		rc = kc_read_frame(lane->conn, kc_now_ms(), &p, &n, &err);
-		if (rc == 0)
-			rc = take_answer(wire, lane, p, n, &err);
-	} while (rc == 0 && kc_has_frame(lane->conn));
-	if (rc == 0 || rc == KT_ETIMEOUT)
+	if (lg_lane_read(lane, take_answer, wire, &err) == 0)
 		return;
 	note(wire, &err);
 	drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
@@ -359,8 +352,8 @@ static int start(struct wire *wire, struct kt_err *err)
 	if (rc == 0)
 		rc = lg_packer_init(&wire->packer, load, err);
 	if (rc == 0)
-		rc = lg_routes_open(&wire->routes, load->plan->bootstrap, load->phase->topic, load->npartitions,
-				    API_PRODUCE, VERSION_MIN, VERSION_MAX, err);
+		rc = lg_routes_open(&wire->routes, load->plan->bootstrap, &load->plan->login, load->phase->topic,
+				    load->npartitions, API_PRODUCE, VERSION_MIN, VERSION_MAX, err);
 	return rc;
 }
 

@@ -41,7 +41,7 @@ static int write_result(const char *program, const struct lg_run *run, const cha
 	return err.code;
 }
 
-int lg_execute(const char *program, const struct lg_plan *plan, const char *out, bool tell_steps)
+int lg_execute(const char *program, struct lg_plan *plan, const char *out, bool tell_steps)
 {
 	const struct lg_run_opts opts = {.out = out, .progress = isatty(STDERR_FILENO), .tell_phases = true,
 					 .tell_steps = tell_steps};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/text/near.h"
+#include "lib/wire/errors.h"
 
 #define DAY_MS INT64_C(86400000)
 #define HOUR_MS INT64_C(3600000)
@@ -109,7 +110,7 @@ static void no_sequence(uint8_t *batch, size_t size)
 
 static const struct lg_illegal table[] = {
 #define LG_ILLEGAL(n, scope, c, l, change, text, refuser)                                                         \
-	{.name = n, .code = c, .listed = l, SPOILS_##scope(change), .what = text, .who = refuser},
+	{.name = n, .code = KW_ERR_##c, .listed = l, SPOILS_##scope(change), .what = text, .who = refuser},
 #include "loadgen/illegal.def"
 #undef LG_ILLEGAL
 };

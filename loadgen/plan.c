@@ -17,6 +17,7 @@ void lg_plan_init(struct lg_plan *plan)
 
 void lg_plan_fini(struct lg_plan *plan)
 {
+	kc_login_fini(&plan->login);
 	kw_arena_fini(&plan->arena);
 	kt_json_fini(&plan->json);
 }

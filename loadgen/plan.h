@@ -2,6 +2,7 @@
 #ifndef KASSAY_LOADGEN_PLAN_H
 #define KASSAY_LOADGEN_PLAN_H
 
+#include "lib/client/login.h"
 #include "lib/text/json.h"
 #include "lib/wire/arena.h"
 #include "loadgen/illegal.h"
@@ -82,6 +83,7 @@ struct lg_plan {
 	struct lg_phase *phases;
 	struct lg_step *steps;       /* in the order of `at` */
 	struct lg_properties properties;
+	struct kc_login login;       /* of the kit's own connections; set by lg_cluster_open() */
 	/* ownership */
 	struct kw_arena arena;
 	struct kt_json json;

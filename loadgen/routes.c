@@ -54,7 +54,7 @@ static int refresh(struct lg_routes *routes, struct kt_err *err)
 	int64_t deadline = kc_now_ms() + DIAL_MS;
 	struct kw_MetadataResponse *metadata;
 	struct kc_conn *conn;
-	int rc = lg_dial(routes->bootstrap, deadline, &conn, err);
+	int rc = lg_dial(routes->bootstrap, routes->login, deadline, &conn, err);
 
 	routes->stale = true;
 	if (rc)
@@ -75,7 +75,7 @@ static int refresh(struct lg_routes *routes, struct kt_err *err)
 
 static int open_lane(const struct lg_routes *routes, struct lg_lane *lane, struct kt_err *err)
 {
-	int rc = lg_dial_host(lane->host, lane->port, kc_now_ms() + DIAL_MS, &lane->conn, err);
+	int rc = lg_dial_host(lane->host, lane->port, routes->login, kc_now_ms() + DIAL_MS, &lane->conn, err);
 
 	if (rc)
 		return rc;
@@ -89,13 +89,13 @@ static int open_lane(const struct lg_routes *routes, struct lg_lane *lane, struc
 	return 0;
 }
 
-int lg_routes_open(struct lg_routes *routes, const char *bootstrap, const char *topic, int32_t npartitions, int api_key,
-		   int version_min, int version_max, struct kt_err *err)
+int lg_routes_open(struct lg_routes *routes, const char *bootstrap, const struct kc_login *login, const char *topic,
+		   int32_t npartitions, int api_key, int version_min, int version_max, struct kt_err *err)
 {
 	int rc;
 
 	*routes = (struct lg_routes){
-		.bootstrap = bootstrap, .topic = topic, .api_key = api_key, .version_min = version_min,
+		.bootstrap = bootstrap, .login = login, .topic = topic, .api_key = api_key, .version_min = version_min,
 		.version_max = version_max, .npartitions = npartitions,
 	};
 	kw_arena_init(&routes->arena, 64 << 20);
@@ -164,6 +164,22 @@ void lg_routes_poll(struct lg_routes *routes, int64_t until, lg_lane_fn *readabl
 	for (nfds_t i = 0; i < n; i++)
 		if (fds[i].revents)
 			readable(arg, lanes[i]);
+}
+
+int lg_lane_read(struct lg_lane *lane, lg_answer_fn *take, void *arg, struct kt_err *err)
+{
+	const uint8_t *p;
+	size_t n;
+	int rc;
+
+	do {
+		rc = kc_read_frame(lane->conn, kc_now_ms(), &p, &n, err);
+		if (rc == KT_ETIMEOUT)
+			return 0;
+		if (rc == 0)
+			rc = take(arg, lane, p, n, err);
+	} while (rc == 0 && kc_has_frame(lane->conn));
+	return rc;
 }
 
 void lg_lane_close(struct lg_routes *routes, struct lg_lane *lane)

@@ -263,7 +263,7 @@ static int run_phases(struct lg_run *run, const struct lg_run_opts *opts, struct
 	return 0;
 }
 
-int lg_run(struct lg_run *run, const struct lg_plan *plan, const struct lg_run_opts *opts, struct kt_err *err)
+int lg_run(struct lg_run *run, struct lg_plan *plan, const struct lg_run_opts *opts, struct kt_err *err)
 {
 	uint64_t seed = (uint64_t)lg_wall();
 	int64_t begin = lg_now();

@@ -48,7 +48,7 @@ struct lg_run_opts {
 
 /* Runs the plan. Errors that keep the first record from being sent are returned: KT_ENET, KT_EUSAGE, KT_EFILE. What
  * happens later is in run. lg_run_fini() may be called whatever the outcome. */
-int lg_run(struct lg_run *run, const struct lg_plan *plan, const struct lg_run_opts *opts, struct kt_err *err);
+int lg_run(struct lg_run *run, struct lg_plan *plan, const struct lg_run_opts *opts, struct kt_err *err);
 void lg_run_fini(struct lg_run *run);
 
 /* The comparison of phase and partition; -1 sums up all partitions. */

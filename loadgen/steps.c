@@ -208,8 +208,8 @@ static int connect_for(const struct lg_plan *plan, const struct lg_step *step, i
 
 	if (step->action == LG_STEP_CONFIG && step->resource_type == LG_RESOURCE_BROKER &&
 	    kt_parse_int(step->resource, 0, INT32_MAX, &node, NULL) == 0)
-		return lg_dial_node(plan->bootstrap, (int32_t)node, deadline, conn, err);
-	return lg_dial(plan->bootstrap, deadline, conn, err);
+		return lg_dial_node(plan->bootstrap, (int32_t)node, &plan->login, deadline, conn, err);
+	return lg_dial(plan->bootstrap, &plan->login, deadline, conn, err);
 }
 
 /* The control API of the fakebroker that any of its brokers, which need not be the one in question, names. */
@@ -224,7 +224,7 @@ static int change_node(const struct lg_plan *plan, const struct lg_step *step, s
 		return err->code;
 	if (metadata->brokers.n < 1)
 		return kt_fail(err, KT_ENET, "Metadata lists no broker");
-	if (lg_dial_node(plan->bootstrap, metadata->brokers.v[0].nodeId, deadline, &broker, err) == 0 &&
+	if (lg_dial_node(plan->bootstrap, metadata->brokers.v[0].nodeId, &plan->login, deadline, &broker, err) == 0 &&
 	    lg_control_url(broker, metadata->brokers.v[0].nodeId, deadline, arena, &url, err) == 0)
 		lg_step_node(step, url, STEP_MS, result, err);
 	kc_free(broker);

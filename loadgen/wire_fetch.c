@@ -234,8 +234,9 @@ static void take_partition(struct fetcher *fetcher, const struct flight *flight,
 		*position = next >= data->highWatermark ? fetcher->opts->begins[flight->partition] : next;
 }
 
-static int take_answer(struct fetcher *fetcher, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
+static int take_answer(void *arg, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
 {
+	struct fetcher *fetcher = arg;
 	struct flights *flights = flights_of(fetcher, lane);
 	const struct flight *flight = oldest(flights);
 	const struct kw_FetchResponse *response;
@@ -268,17 +269,9 @@ static void read_lane(void *arg, struct lg_lane *lane)
 {
 	struct fetcher *fetcher = arg;
 	struct kt_err err = {0};
-	const uint8_t *p;
 	char text[600];
-	size_t n;
-	int rc;
 
-	do {
-		rc = kc_read_frame(lane->conn, kc_now_ms(), &p, &n, &err);
-		if (rc == 0)
-			rc = take_answer(fetcher, lane, p, n, &err);
-	} while (rc == 0 && kc_has_frame(lane->conn));
-	if (rc && rc != KT_ETIMEOUT)
+	if (lg_lane_read(lane, take_answer, fetcher, &err) < 0)
 		drop_lane(fetcher, lane, kt_err_line(&err, text, sizeof text));
 }
 
@@ -351,8 +344,8 @@ int lg_wire_fetch(const struct lg_fetch_opts *opts, struct lg_fetch_stats *stats
 	rc = fetcher->positions ? lg_schedule_init(&fetcher->schedule, &opts->rate, opts->seed, err) :
 	     kt_fail(err, KT_ENOMEM, "no memory");
 	if (rc == 0)
-		rc = lg_routes_open(&fetcher->routes, opts->bootstrap, opts->topic, opts->npartitions, API_FETCH,
-				    VERSION_MIN, VERSION_MAX, err);
+		rc = lg_routes_open(&fetcher->routes, opts->bootstrap, opts->login, opts->topic, opts->npartitions,
+				    API_FETCH, VERSION_MIN, VERSION_MAX, err);
 	if (rc == 0) {
 		memcpy(fetcher->positions, opts->begins, (size_t)opts->npartitions * sizeof *opts->begins);
 		lg_precise_timers();

@@ -14,6 +14,7 @@
 
 struct lg_fetch_opts {
 	const char *bootstrap, *topic;
+	const struct kc_login *login;
 	int32_t npartitions;
 	const int64_t *begins;         /* of each partition */
 	struct lg_plan_rate rate;      /* in requests */

@@ -4,6 +4,7 @@
 
 #include "conformance/inspect/inspect.h"
 #include "lib/wire/control.h"
+#include "lib/wire/errors.h"
 #include "lib/wire/map.h"
 #include "lib/wire/varint.h"
 
@@ -532,7 +533,8 @@ static void show_end(struct cf_inspector *inspector, const struct kw_slice *byte
 		place.at = at + err->offset;
 		place.size = err->offset - set->at == KW_E_MAGIC ? 1 : 4;
 	}
-	cf_inspect_fault(inspector, &place, bytes, where, text, code == KT_ETRUNC ? 87 : 2);
+	cf_inspect_fault(inspector, &place, bytes, where, text,
+			 code == KT_ETRUNC ? KW_ERR_INVALID_RECORD : KW_ERR_CORRUPT_MESSAGE);
 }
 
 void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes, size_t at, size_t n, int64_t first_offset)

@@ -1,43 +1,9 @@
 #!/bin/bash
 # fakebroker --record, a real client, conformance inspect and replay together. Nothing here sleeps: a broker is ready when its
 # line comes.
-set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
-build=$PWD/${BUILD:-build}
-dir=$(mktemp -d) || exit 2
-pids=()
-clean_up() {
-	for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
-	rm -rf "$dir"
-}
-trap clean_up EXIT
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); echo "ok   $*"; }
-bad() { failed=$((failed + 1)); echo "FAIL $*"; sed 's/^/     /' "$dir/log" | head -60; }
-equal() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1: $2, not $3"; fi; }
-# expect CODE WHAT COMMAND...: it ends with this exit code; what it says is in $dir/log.
-expect() {
-	local code=$1 what=$2 got
-	shift 2
-	timeout 60 "$build/conformance" "$@" >"$dir/log" 2>&1 </dev/null
-	got=$?
-	if [ "$got" = "$code" ]; then ok "$what"; else bad "$what: exit code $got, not $code"; fi
-}
-says() { if grep -qE -- "$1" "$dir/log"; then ok "it says $1"; else bad "it does not say $1"; fi; }
-# start FILE OF STDERR, ARGUMENT...: sets pid and bootstrap, the addresses of the brokers.
-start() {
-	local err=$1
-	shift
-	rm -f "$dir/fifo"
-	mkfifo "$dir/fifo"
-	"$build/fakebroker" --port 0 "$@" >"$dir/fifo" 2>"$err" </dev/null &
-	pid=$!
-	pids+=("$pid")
-	line=
-	IFS= read -r -t 20 line <"$dir/fifo"
-	bootstrap=${line#*bootstrap=} bootstrap=${bootstrap%% *}
-}
+. fixtures/tests/checks.sh
+conformance() { timeout 60 "$build/conformance" "$@"; }
 # send ADDRESS HEX: on a connection of its own, and reads until the broker closes.
 send() {
 	exec 3<>"/dev/tcp/${1%:*}/${1##*:}" || return 1
@@ -52,7 +18,7 @@ client() {
 
 # ---- a session: records of several sizes, compressed ones, acks=0, frames that are none ----
 
-start "$dir/err" --threads 4 --nodes 3 --record "$dir/session.pcap"
+start --port 0 --threads 4 --nodes 3 --record "$dir/session.pcap"
 seq 1 200 | client -P -t numbers -z zstd >/dev/null 2>&1
 head -c 150000 /dev/zero | tr '\0' x | client -P -t large -D '|' >/dev/null 2>&1
 echo last | client -P -t numbers -X acks=0 >/dev/null 2>&1
@@ -68,7 +34,7 @@ send "$first" 'ffffff00'
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 
-expect 1 'the recording' inspect --brief "$dir/session.pcap"
+expect 1 'the recording' conformance inspect --brief "$dir/session.pcap"
 says '3 wrong; first request of exchange [0-9]+: '
 says 'Produce [0-9]+, [0-9]+ bytes, answered after'
 says 'Fetch [0-9]+, [0-9]+ bytes, answered after .* with [0-9]{6} bytes'
@@ -76,10 +42,10 @@ says 'remark +acks=0: no answer is due'
 says 'wrong: the size field says what cannot be'
 equal 'brokers in it' "$(grep -oE 'broker 127[^,]*' "$dir/log" | sort -u | wc -l)" 3
 equal 'connections without a beginning, holes or other than Kafka' "$(grep -cE 'not captured|missing|begin as Kafka' "$dir/log")" 0
-expect 0 'requests of one API' inspect --brief --api Produce "$dir/session.pcap"
+expect 0 'requests of one API' conformance inspect --brief --api Produce "$dir/session.pcap"
 says '20[0-9] records, nothing wrong'
 produce=$(grep -oE 'exchange [0-9]+' "$dir/log" | head -1)
-expect 0 'one of them' inspect --exchange "${produce#* }" "$dir/session.pcap"
+expect 0 'one of them' conformance inspect --exchange "${produce#* }" "$dir/session.pcap"
 says 'value +"1"'
 if command -v tshark >/dev/null; then
 	ports=()
@@ -91,26 +57,26 @@ fi
 
 # ---- once more ----
 
-start "$dir/err" --nodes 3
-expect 0 'replay' replay "$dir/session.pcap" --bootstrap-server "${bootstrap%%,*}"
+start --port 0 --nodes 3
+expect 0 'replay' conformance replay "$dir/session.pcap" --bootstrap-server "${bootstrap%%,*}"
 says 'Produce +[0-9]+  same bytes'
 says 'Fetch +[0-9]+  same bytes'
 says 'Metadata +[0-9]+  same error codes, other values: brokers\[0\]\.port'
 says '^[0-9]+ same bytes; [0-9]+ same error codes, other values; 2 no answer, as recorded; [0-9]+ sent'
 equal 'records after it' "$(client -C -t numbers -e -q 2>/dev/null | wc -l)" 201
-start "$dir/err" --nodes 3 --set message.max.bytes=100000
-expect 1 'replay where large records are refused' replay "$dir/session.pcap" --bootstrap-server "${bootstrap%%,*}"
+start --port 0 --nodes 3 --set message.max.bytes=100000
+expect 1 'replay where large records are refused' conformance replay "$dir/session.pcap" --bootstrap-server "${bootstrap%%,*}"
 says 'DIFFERENT: responses\[0\]\.partitionResponses\[0\]\.errorCode is MESSAGE_TOO_LARGE \(10\), was not'
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
-expect 3 'replay to nobody' replay "$dir/session.pcap" --bootstrap-server "${bootstrap%%,*}"
+expect 3 'replay to nobody' conformance replay "$dir/session.pcap" --bootstrap-server "${bootstrap%%,*}"
 says 'Connection refused'
-expect 2 'replay to nowhere' replay "$dir/session.pcap"
+expect 2 'replay to nowhere' conformance replay "$dir/session.pcap"
 says 'bootstrap-server says where'
 
 # ---- a client that breaks off, and one that resets; a broker that is asked to end ----
 
-start "$dir/err" --record "$dir/ends.pcap"
+start --port 0 --record "$dir/ends.pcap"
 exec 3<>"/dev/tcp/${bootstrap%:*}/${bootstrap##*:}"
 printf '\0\0\0\012\0\022\0\0\0\0\0\007\377\377' >&3
 head -c 8 <&3 >/dev/null                       # the rest of the answer stays unread: closing resets
@@ -124,7 +90,7 @@ head -c 8 <&3 >/dev/null
 kill -TERM "$pid"
 wait "$pid"
 exec 3>&-
-expect 1 'connections that break off' inspect --brief "$dir/ends.pcap"
+expect 1 'connections that break off' conformance inspect --brief "$dir/ends.pcap"
 says 'connection 1 .* 1 exchange, 14 and [0-9]+ bytes, reset'
 says 'wrong: the connection ends inside of the frame'
 says 'connection 3 .* 1 exchange, 14 and [0-9]+ bytes, closed'
@@ -134,7 +100,7 @@ says 'connection 3 .* 1 exchange, 14 and [0-9]+ bytes, closed'
 "$build/fakebroker" --port 0 --record "$dir/no/such/file" >"$dir/log" 2>&1
 equal 'exit code without a file' $? 2
 says 'no/such/file: No such file or directory'
-(ulimit -f 16 && exec "$build/fakebroker" --port 0 --record "$dir/full.pcap") >"$dir/fifo" 2>"$dir/err" &
+(ulimit -f 16 && exec "$build/fakebroker" --port 0 --record "$dir/full.pcap") >"$dir/fifo" 2>"$dir/full.err" &
 pid=$!
 pids+=("$pid")
 line=
@@ -142,12 +108,11 @@ IFS= read -r -t 20 line <"$dir/fifo"
 bootstrap=${line#*bootstrap=} bootstrap=${bootstrap%% *}
 for i in 1 2; do head -c 50000 /dev/zero | tr '\0' x | client -P -t large -D '|' >/dev/null 2>&1; done
 equal 'records of a broker that cannot record' "$(client -C -t large -e -q 2>/dev/null | wc -l)" 2
-cp "$dir/err" "$dir/log"
+cp "$dir/full.err" "$dir/log"
 says 'ERROR --record .*full.pcap: File too large: nothing more is recorded'
 equal 'lines about it' "$(grep -c 'nothing more' "$dir/log")" 1
 timeout 60 "$build/conformance" inspect --brief "$dir/full.pcap" >"$dir/log" 2>&1
 says 'Metadata'
 equal 'packets that are cut off' "$(grep -c 'cut off' "$dir/log")" 0
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -161,9 +161,12 @@ static int ask(struct walk *walk, const struct question *q, struct kt_err *err)
 					 q->validateOnly), &answer, err);
 
 	walk->asked++;
-	if (!code)
-		judge(walk, q, (int)json_integer_value(json_object_get(what_is_told(answer), "errorCode")),
-		      json_string_value(json_object_get(what_is_told(answer), "errorMessage")));
+	if (!code) {
+		json_t *told = what_is_told(answer);
+
+		judge(walk, q, (int)json_integer_value(json_object_get(told, "errorCode")),
+		      json_string_value(json_object_get(told, "errorMessage")));
+	}
 	json_decref(answer);
 	return code;
 }

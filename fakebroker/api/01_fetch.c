@@ -236,6 +236,7 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 			     struct kassay_partition *shown)
 {
 	struct fb_partition *partition = find(f, want, &out->errorCode);
+	int16_t refused = partition && !f->req->forced ? fb_fetch_old_refuses(f->req, partition->topic) : 0;
 	struct fb_read read = {.codec = -1};
 	bool ok = true;
 
@@ -251,10 +252,10 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 		out->currentLeader.leaderId = partition->leader;
 		out->currentLeader.leaderEpoch = partition->leaderEpoch;
 	}
-	if (!out->errorCode)
+	if (refused)
+		fb_fetch_old_fail(out, refused);
+	else if (!out->errorCode)
 		ok = read_log(f, partition, want, out, &read);
-	if (partition && !f->req->forced && fb_fetch_old_refuses(f->req, partition->topic))
-		fb_fetch_old_fail(out, fb_fetch_old_refuses(f->req, partition->topic));
 	if (shown)
 		show_consumed(f, want, partition, &read, out->errorCode, shown);
 	return ok;

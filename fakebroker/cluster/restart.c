@@ -95,7 +95,7 @@ static int change_statics(struct fb_cluster *cluster, int32_t id, const struct f
 	for (size_t i = 0; i < n; i++) {
 		if (changes[i].value.n < 0)
 			fb_configs_unset_static(cluster->configs, id, changes[i].name);
-		else if (fb_cluster_set_static(cluster, id, changes[i].name, changes[i].value, err) < 0)
+		else if (fb_cluster_set_static(cluster, id, changes[i].name, changes[i].value, NULL, err) < 0)
 			return err->code;
 	}
 	return 0;

@@ -47,7 +47,7 @@ static int set_other_id(struct fb_cluster *cluster, int32_t node, struct kw_str 
 }
 
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
-			  struct kt_err *err)
+			  const char *where, struct kt_err *err)
 {
 	int code = check_option(cluster, name, err);
 	const char *near;
@@ -59,8 +59,8 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 	if (code || fb_configdef_find(cluster->defs, FB_BROKER, name))
 		return code;
 	near = fb_configdef_near(cluster->defs, FB_BROKER, name);
-	fb_log_line(KASSAY_WARN, "there is no broker configuration %.*s%s%s", name.n, name.s, near ? "; did you mean " : "",
-		    near ? near : "");
+	fb_log_line(KASSAY_WARN, "%s%sthere is no broker configuration %.*s%s%s", where ? where : "", where ? ": " : "", name.n,
+		    name.s, near ? "; did you mean " : "", near ? near : "");
 	return 0;
 }
 

@@ -52,14 +52,17 @@ static void retain_all(struct fb_cluster *cluster, int64_t now)
 
 void fb_cluster_tick(struct fb_cluster *cluster, bool at_once)
 {
-	int64_t now = fb_cluster_now(cluster), every_txns, every_retention;
+	int64_t now = fb_cluster_now(cluster), every_txns, every_retention, first_retention;
 	bool txns, retention;
 
 	pthread_rwlock_rdlock(&cluster->lock);
 	every_txns = interval(cluster, "transaction.abort.timed.out.transaction.cleanup.interval.ms", 10000);
 	every_retention = interval(cluster, "log.retention.check.interval.ms", 300000);
+	first_retention = interval(cluster, "log.initial.task.delay.ms", 30000);
 	pthread_rwlock_unlock(&cluster->lock);
 	pthread_mutex_lock(&cluster->tick_lock);
+	if (!cluster->retention_due)
+		cluster->retention_due = now + (first_retention < every_retention ? first_retention : every_retention);
 	txns = is_due(&cluster->txns_due, now, every_txns) || at_once;
 	retention = is_due(&cluster->retention_due, now, every_retention) || at_once;
 	pthread_mutex_unlock(&cluster->tick_lock);

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-
-#include "fakebroker/config/kvs.h"
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/config/twins.h"

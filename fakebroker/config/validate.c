@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "fakebroker/config/levels.h"
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
 #include "fakebroker/mutants.h"
@@ -400,26 +401,30 @@ static struct kw_str version_key(struct kw_str text)
 	return text;
 }
 
+/* Is it the version, or without its "-IV0"? */
+static bool names_version(struct kw_str text, const char *version)
+{
+	return kw_str_is(text, version) || kw_str_eq(text, (struct kw_str){version, (int32_t)strcspn(version, "-")});
+}
+
 /* Source: MetadataVersion.fromVersionString (3.9.0), which knows a version by "0.10.2-IV0" and by "0.10.2". */
 static bool check_version(const struct call *call)
 {
-	static const char *const versions[] = {
+	static const char *const before_levels[] = {
 		"0.8.0", "0.8.1", "0.8.2", "0.9.0", "0.10.0-IV0", "0.10.0-IV1", "0.10.1-IV0", "0.10.1-IV1", "0.10.1-IV2",
 		"0.10.2-IV0", "0.11.0-IV0", "0.11.0-IV1", "0.11.0-IV2", "1.0-IV0", "1.1-IV0", "2.0-IV0", "2.0-IV1",
 		"2.1-IV0", "2.1-IV1", "2.1-IV2", "2.2-IV0", "2.2-IV1", "2.3-IV0", "2.3-IV1", "2.4-IV0", "2.4-IV1",
-		"2.5-IV0", "2.6-IV0", "2.7-IV0", "2.7-IV1", "2.7-IV2", "2.8-IV0", "2.8-IV1", "3.0-IV0", "3.0-IV1",
-		"3.1-IV0", "3.2-IV0", "3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3", "3.4-IV0", "3.5-IV0", "3.5-IV1",
-		"3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2", "3.7-IV0", "3.7-IV1", "3.7-IV2", "3.7-IV3", "3.7-IV4",
-		"3.8-IV0", "3.9-IV0", "4.0-IV0", "4.0-IV1",
+		"2.5-IV0", "2.6-IV0", "2.7-IV0", "2.7-IV1", "2.7-IV2", "2.8-IV0", "2.8-IV1", "3.0-IV0",
 	};
+	enum { LAST_KNOWN = 23 };   /* level of 4.0-IV1 */
 	struct kw_str text = call->value->null ? KW_NULL_STR : call->value->s, key = version_key(text);
 
-	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-		struct kw_str whole = kw_str(versions[i]), line = {versions[i], (int32_t)strcspn(versions[i], "-")};
-
-		if (kw_str_eq(key, whole) || kw_str_eq(key, line))
+	for (size_t i = 0; i < sizeof before_levels / sizeof *before_levels; i++)
+		if (names_version(key, before_levels[i]))
 			return true;
-	}
+	for (int16_t level = 1; level <= LAST_KNOWN; level++)
+		if (names_version(key, fb_level_name(level)))
+			return true;
 	return refuse(call, text, "Version %.*s is not a valid version", FB_STR(text));
 }
 

@@ -93,6 +93,7 @@ json_t *fb_append_json(struct fb_cluster *cluster, const char *topic, int32_t in
 	partition = t ? fb_topic_partition(t, index) : NULL;
 	if (partition) {
 		pthread_mutex_lock(&partition->lock);
+		partition->log.now = fb_cluster_now(cluster);
 		json = append(partition, set, keep_offsets, err);
 		pthread_mutex_unlock(&partition->lock);
 	}

@@ -74,16 +74,17 @@ static struct fb_partition *find(struct fb_cluster *cluster, const char *name, i
 
 void fb_post_compact(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
-	struct fb_partition_path path;
+	size_t n = strlen(rest) - strlen("/compact");
 	struct fb_partition *partition = NULL;
+	struct fb_partition_path path;
 	struct fb_compaction conf;
 	struct kt_err err = {0};
 	bool roll = false;
 
-	if (fb_partition_path(rest, strlen(rest) - strlen("/compact"), &path))
+	if (fb_partition_path(rest, n, &path))
 		partition = find(ask->cluster, path.topic, path.index, &conf);
 	if (!partition) {
-		fb_answer_no_partition(rest, strlen(rest) - strlen("/compact"), answer);
+		fb_answer_no_partition(rest, n, answer);
 		return;
 	}
 	if (read_body(ask, &roll, &err) < 0) {

@@ -98,6 +98,22 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 		fb_verdict_append(&a, plan, frame, arena, v);
 }
 
+/* The bytes that were read, in one piece, without the references; for free(). */
+static uint8_t *gather(const struct fb_read *read)
+{
+	uint8_t *bytes = malloc((size_t)read->records.n + 1), *at = bytes;
+
+	FUZZ_CHECK(bytes);
+	for (int32_t i = 0; i < read->records.nv; i++) {
+		memcpy(at, read->records.v[i].p, read->records.v[i].n);
+		at += read->records.v[i].n;
+	}
+	FUZZ_CHECK(at == bytes + read->records.n);
+	for (size_t i = 0; i < read->nframes; i++)
+		fb_frame_unref(read->frames[i]);
+	return bytes;
+}
+
 /* The newest batch as a fetch gets it. */
 static void check_stored(const struct partition *to, const struct kw_verdict *v, struct kw_arena *arena)
 {
@@ -105,16 +121,10 @@ static void check_stored(const struct partition *to, const struct kw_verdict *v,
 	enum kw_walk why;
 	struct kw_batch batch;
 	struct fb_read read;
-	uint8_t *bytes, *at;
+	uint8_t *bytes;
 
 	FUZZ_CHECK(fb_log_read(&to->log, v->baseOffset, INT64_MAX, 1, true, arena, &read) == 0 && read.nframes == 1);
-	at = bytes = malloc((size_t)read.records.n);
-	FUZZ_CHECK(bytes);
-	for (int32_t i = 0; i < read.records.nv; i++) {
-		memcpy(at, read.records.v[i].p, read.records.v[i].n);
-		at += read.records.v[i].n;
-	}
-	FUZZ_CHECK(at == bytes + read.records.n);
+	bytes = gather(&read);
 	FUZZ_CHECK(kw_batch_parse(bytes, (size_t)read.records.n, &batch, NULL) == 0);
 	FUZZ_CHECK(batch.size == (size_t)read.records.n && batch.magic == 2 && batch.partitionLeaderEpoch == 7);
 	FUZZ_CHECK(batch.crc == kw_batch_crc(batch.p, batch.size));
@@ -124,7 +134,6 @@ static void check_stored(const struct partition *to, const struct kw_verdict *v,
 	if (to->chain || (batch.attributes & KW_A_CODEC) == KW_NONE)
 		FUZZ_CHECK(why == KW_WALK_END);
 	free(bytes);
-	fb_frame_unref(read.frames[0]);
 }
 
 /* What an old consumer is sent of the log from an offset on: messages of its magic, and at the end what may be cut off. */
@@ -186,25 +195,6 @@ static struct fb_frame *frame_of(const uint8_t *p, size_t n, bool fix_crc)
 	return frame;
 }
 
-/* All that a consumer could fetch, as one piece; for free(). */
-static uint8_t *fetch_all(const struct fb_log *log, struct kw_arena *arena, size_t *n)
-{
-	struct fb_read read;
-	uint8_t *bytes, *at;
-
-	FUZZ_CHECK(fb_log_read(log, log->logStartOffset, log->logEndOffset, SIZE_MAX, true, arena, &read) == 0);
-	at = bytes = malloc((size_t)read.records.n + 1);
-	FUZZ_CHECK(bytes);
-	for (int32_t i = 0; i < read.records.nv; i++) {
-		memcpy(at, read.records.v[i].p, read.records.v[i].n);
-		at += read.records.v[i].n;
-	}
-	for (size_t i = 0; i < read.nframes; i++)
-		fb_frame_unref(read.frames[i]);
-	*n = (size_t)(at - bytes);
-	return bytes;
-}
-
 static void check_offsets(const struct fb_log *log)
 {
 	int64_t next = 0;
@@ -225,13 +215,16 @@ static void store(struct partition *to, const struct fb_frame *frame, struct kw_
 	const uint8_t *p = frame->p + HEAD;
 	size_t n = frame->n - HEAD, all;
 	int64_t offset, timestamp;
+	struct fb_read read;
 	uint8_t *bytes;
 
 	FUZZ_CHECK(fb_log_append_lax(&to->log, p, n, 7) == 0);
 	check_offsets(&to->log);
 	fb_log_by_time(&to->log, 1, &offset, &timestamp);
 	fb_log_max_time(&to->log, &offset, &timestamp);
-	bytes = fetch_all(&to->log, arena, &all);
+	FUZZ_CHECK(fb_log_read(&to->log, to->log.logStartOffset, to->log.logEndOffset, SIZE_MAX, true, arena, &read) == 0);
+	bytes = gather(&read);
+	all = (size_t)read.records.n;
 	/* A small log has lost its oldest batches. */
 	FUZZ_CHECK(to->log.max_bytes || all == to->log.bytes);
 	if (!to->log.max_bytes && n > KW_B_MAGIC)

@@ -1,10 +1,10 @@
 /* Validators that read the key or the value as text. Null passes all of them except KeyPattern. */
 #include <jansson.h>
-#include <regex.h>
 #include <stdio.h>
 
 #include "fakebroker/hooks/builtin_validators.h"
 #include "fakebroker/hooks/utf8.h"
+#include "lib/text/regex.h"
 
 /* ---- KeyPattern ---- */
 
@@ -24,9 +24,8 @@ int fb_key_pattern_create(const struct kassay_host *host, void **instance, struc
 {
 	struct key_pattern *self;
 	const char *pattern;
-	char reason[128];
+	struct kt_err err = {0};
 	bool nulls;
-	int rc;
 
 	if (fb_option_text(host, "pattern", &pattern, why) < 0 || fb_option_bool(host, "nulls", false, &nulls, why) < 0)
 		return -1;
@@ -35,10 +34,8 @@ int fb_key_pattern_create(const struct kassay_host *host, void **instance, struc
 		return -1;
 	self->nulls = nulls;
 	snprintf(self->pattern, sizeof self->pattern, "%s", pattern);
-	rc = regcomp(&self->regex, pattern, REG_EXTENDED | REG_NOSUB);
-	if (rc != 0) {
-		regerror(rc, &self->regex, reason, sizeof reason);
-		snprintf(why->text, why->size, "option pattern is '%s': %s", pattern, reason);
+	if (kt_regex_compile(&self->regex, pattern, &err) < 0) {
+		snprintf(why->text, why->size, "option pattern is '%s': %s", pattern, err.text);
 		free(self);
 		return -1;
 	}

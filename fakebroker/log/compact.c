@@ -6,14 +6,6 @@
 #include "fakebroker/log/thin.h"
 #include "lib/wire/control.h"
 
-/* A run of entries from `at` on. */
-struct segment {
-	size_t at, n;
-	size_t bytes;
-	int64_t base;
-	int64_t maxTimestamp;       /* -1: no batch has one */
-};
-
 /* A round. */
 struct round {
 	const struct fb_log *log;
@@ -33,27 +25,6 @@ struct round {
 
 /* ---- segments ---- */
 
-static int64_t base_of(const struct fb_entry *entry)
-{
-	return entry->baseOffset - entry->hole;
-}
-
-/* The segment that the entry at `at` begins. */
-static struct segment segment_at(const struct fb_log *log, size_t at)
-{
-	struct segment segment = {.at = at, .base = base_of(&log->entries[at]), .maxTimestamp = -1};
-
-	do {
-		const struct fb_entry *entry = &log->entries[at++];
-
-		segment.n++;
-		segment.bytes += entry->size;
-		if (entry->maxTimestamp > segment.maxTimestamp)
-			segment.maxTimestamp = entry->maxTimestamp;
-	} while (at < log->n && !log->entries[at].rolled);
-	return segment;
-}
-
 /* Where the segment of an entry begins; that of the log's end is the active one. */
 static size_t segment_of(const struct fb_log *log, size_t i)
 {
@@ -61,7 +32,7 @@ static size_t segment_of(const struct fb_log *log, size_t i)
 		return i;
 	if (i == log->n)
 		i--;
-	while (i > log->first && !log->entries[i].rolled)
+	while (!fb_log_begins_segment(log, i))
 		i--;
 	return i;
 }
@@ -73,7 +44,7 @@ static size_t first_too_young(const struct round *round, size_t end)
 	size_t i = segment_of(log, fb_log_find(log, round->firstDirtyOffset));
 
 	while (i < end) {
-		struct segment segment = segment_at(log, i);
+		struct fb_segment segment = fb_log_segment(log, i);
 
 		if (segment.maxTimestamp < 0 || segment.maxTimestamp > round->how.now - round->conf->minLagMs)
 			return i;
@@ -93,7 +64,7 @@ static void find_range(struct round *round)
 	round->end = unstable < active ? unstable : active;
 	if (round->conf->minLagMs > 0)
 		round->end = first_too_young(round, round->end);
-	round->endOffset = round->end < log->n ? base_of(&log->entries[round->end]) : log->logEndOffset;
+	round->endOffset = round->end < log->n ? fb_segment_base(&log->entries[round->end]) : log->logEndOffset;
 }
 
 /* ---- one batch ---- */
@@ -118,16 +89,21 @@ static int read_type(const struct round *round, const struct kw_batch *batch, in
 	return code < 0 ? kt_fail(round->err, KT_ECORRUPT, "no control record can be read in it") : 0;
 }
 
-/* Shows the batch to the transactions. 1: it can go, whatever its keys; 0 or an error. */
-static int pass(const struct round *round, struct fb_cleaned_txns *txns, const struct kw_batch *batch)
+/* Reads the entry's batch and shows it to the transactions. 1: it can go, whatever its keys; 0 or an error. */
+static int pass(const struct round *round, struct fb_cleaned_txns *txns, const struct fb_entry *entry, struct kw_batch *batch)
 {
-	int type, code = 0;
+	int type, code;
 
-	if (batch->attributes & KW_A_CONTROL)
+	if (entry->opaque)
+		return kt_fail(round->err, KT_ECORRUPT, "only batches of magic 2 are compacted");
+	fb_entry_batch(entry, batch);
+	if (batch->attributes & KW_A_CONTROL) {
 		code = read_type(round, batch, &type);
-	if (!code)
-		code = batch->attributes & KW_A_CONTROL ? fb_cleaned_txns_marker(txns, batch, type)
-							: fb_cleaned_txns_data(txns, batch);
+		if (!code)
+			code = fb_cleaned_txns_marker(txns, batch, type);
+	} else {
+		code = fb_cleaned_txns_data(txns, batch);
+	}
 	return code == KT_ENOMEM ? kt_fail(round->err, KT_ENOMEM, "out of memory") : code;
 }
 
@@ -165,12 +141,8 @@ static int index_entry(struct round *round, struct fb_cleaned_txns *txns, const 
 {
 	struct kw_batch batch;
 	enum kw_walk why;
-	int gone;
+	int gone = pass(round, txns, entry, &batch);
 
-	if (entry->opaque)
-		return kt_fail(round->err, KT_ECORRUPT, "only batches of magic 2 are compacted");
-	fb_entry_batch(entry, &batch);
-	gone = pass(round, txns, &batch);
 	if (gone || batch.attributes & KW_A_CONTROL)
 		return gone < 0 ? gone : 0;
 	return kw_batch_walk(&batch, &round->opts, add_key, &(struct indexing){round, &batch}, &why, round->err);
@@ -211,13 +183,9 @@ static int clean_entry(struct round *round, const struct fb_entry *entry)
 {
 	struct fb_thinned thinned = {0};
 	struct kw_batch batch;
+	int code = pass(round, &round->txns, entry, &batch);
 	bool control, due;
-	int code;
 
-	if (entry->opaque)
-		return kt_fail(round->err, KT_ECORRUPT, "only batches of magic 2 are compacted");
-	fb_entry_batch(entry, &batch);
-	code = pass(round, &round->txns, &batch);
 	if (code < 0)
 		return code;
 	control = batch.attributes & KW_A_CONTROL;
@@ -246,15 +214,15 @@ static int clean_entry(struct round *round, const struct fb_entry *entry)
 static size_t group_end(const struct round *round, size_t at)
 {
 	const struct fb_log *log = round->log;
-	struct segment segment = segment_at(log, at);
-	int64_t base = segment.base;
+	struct fb_segment segment = fb_log_segment(log, at);
+	int64_t base = fb_segment_base(&log->entries[at]);
 	size_t bytes = segment.bytes, end = at + segment.n;
 
 	while (end < round->end) {
 		int64_t next;
 
-		segment = segment_at(log, end);
-		next = end + segment.n < round->end ? base_of(&log->entries[end + segment.n]) : round->endOffset;
+		segment = fb_log_segment(log, end);
+		next = end + segment.n < round->end ? fb_segment_base(&log->entries[end + segment.n]) : round->endOffset;
 		if ((log->segmentBytes && bytes + segment.bytes > log->segmentBytes) || next - 1 - base > INT32_MAX)
 			break;
 		bytes += segment.bytes;
@@ -275,7 +243,7 @@ static void begin_segment(struct fb_entry *entry, int64_t base)
 static int clean(struct round *round)
 {
 	const struct fb_log *log = round->log;
-	int64_t base = round->end > log->first ? base_of(&log->entries[log->first]) : 0;
+	int64_t base = round->end > log->first ? fb_segment_base(&log->entries[log->first]) : 0;
 	int code = 0;
 
 	for (size_t at = log->first, end; !code && at < round->end; at = end) {
@@ -287,7 +255,7 @@ static int clean(struct round *round)
 		if (round->n == n)   /* nothing stays: those offsets are the next segment's */
 			continue;
 		begin_segment(&round->entries[n], base);
-		base = end < log->n ? base_of(&log->entries[end]) : 0;
+		base = end < log->n ? fb_segment_base(&log->entries[end]) : 0;
 	}
 	return code;
 }

@@ -53,10 +53,7 @@ int fb_latest_add(struct fb_latest *latest, struct kw_bytes key, int64_t offset,
 
 static int by_key(struct kw_bytes a, struct kw_bytes b)
 {
-	size_t n = (size_t)(a.n < b.n ? a.n : b.n);
-	int c = n ? memcmp(a.p, b.p, n) : 0;
-
-	return c ? c : (a.n > b.n) - (a.n < b.n);
+	return kw_str_cmp((struct kw_str){(const char *)a.p, a.n}, (struct kw_str){(const char *)b.p, b.n});
 }
 
 static int by_key_and_offset(const void *a, const void *b)

@@ -396,19 +396,13 @@ int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n)
 	return store_entry(log, &from, &entry, false, -1);
 }
 
-/* ---- retention ---- */
+/* ---- segments and retention ---- */
 
-struct segment {
-	size_t n, bytes;           /* batches */
-	int64_t maxTimestamp;
-};
-
-/* The oldest one. */
-static struct segment first_segment(const struct fb_log *log)
+struct fb_segment fb_log_segment(const struct fb_log *log, size_t at)
 {
-	struct segment segment = {.maxTimestamp = -1};
+	struct fb_segment segment = {.maxTimestamp = -1};
 
-	for (size_t i = log->first; i < log->n && (i == log->first || !log->entries[i].rolled); i++) {
+	for (size_t i = at; i < log->n && (i == at || !fb_log_begins_segment(log, i)); i++) {
 		segment.n++;
 		segment.bytes += log->entries[i].size;
 		if (log->entries[i].maxTimestamp > segment.maxTimestamp)
@@ -417,28 +411,27 @@ static struct segment first_segment(const struct fb_log *log)
 	return segment;
 }
 
-static size_t drop_segment(struct fb_log *log, const struct segment *segment)
+static size_t drop_segment(struct fb_log *log, const struct fb_segment *segment)
 {
 	for (size_t i = 0; i < segment->n; i++)
 		drop_first(log);
 	if (log->first == log->n)
 		log->activeBytes = 0;
-	log->logStartOffset = log->first < log->n ? log->entries[log->first].baseOffset - log->entries[log->first].hole
-						  : log->logEndOffset;
+	log->logStartOffset = log->first < log->n ? fb_segment_base(&log->entries[log->first]) : log->logEndOffset;
 	return segment->n;
 }
 
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now)
 {
-	struct segment segment;
+	struct fb_segment segment;
 	size_t n = 0;
 
 	if (!retention->deletes)
 		return 0;
-	while (segment = first_segment(log), segment.n > 0 && retention->bytes >= 0 &&
+	while (segment = fb_log_segment(log, log->first), segment.n > 0 && retention->bytes >= 0 &&
 	       log->bytes - segment.bytes >= (size_t)retention->bytes)
 		n += drop_segment(log, &segment);
-	while (segment = first_segment(log), segment.n > 0 && retention->ms >= 0 && segment.maxTimestamp >= 0 &&
+	while (segment = fb_log_segment(log, log->first), segment.n > 0 && retention->ms >= 0 && segment.maxTimestamp >= 0 &&
 	       now - segment.maxTimestamp > retention->ms)
 		n += drop_segment(log, &segment);
 	return n;

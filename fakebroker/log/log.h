@@ -82,11 +82,10 @@ size_t fb_log_find(const struct fb_log *log, int64_t offset);
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
 /* The batches from the one that holds `offset` on and below `end`, up to the end of its segment, for a records field: at most
- * max bytes, so that the
- * last batch may be cut off; but the first one is whole or not there, and with `min_one` it comes whatever its size
- * (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are put into arena; the caller unrefs
- * frames when the bytes are sent. Headers are copied into the arena, since entries move. Without a batch, out->records is
- * empty (not null). Returns 0, or KT_ENOMEM with no reference held. */
+ * max bytes, so that the last batch may be cut off; but the first one is whole or not there, and with `min_one` it comes
+ * whatever its size (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are put into arena;
+ * the caller unrefs frames when the bytes are sent. Headers are copied into the arena, since entries move. Without a batch,
+ * out->records is empty (not null). Returns 0, or KT_ENOMEM with no reference held. */
 struct fb_read {
 	struct kw_records records;
 	size_t whole;              /* batches that are not cut off */
@@ -111,6 +110,22 @@ void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timesta
  * Returns how many, or KT_ENOMEM. Source: UnifiedLog.legacyFetchOffsetsBefore (3.9.0). */
 int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max, struct kw_arena *arena,
 			      int64_t **offsets);
+/* A run of entries that Kafka would have in one file. */
+struct fb_segment {
+	size_t n, bytes;           /* batches */
+	int64_t maxTimestamp;      /* -1: no batch has one */
+};
+static inline bool fb_log_begins_segment(const struct fb_log *log, size_t at)
+{
+	return at == log->first || log->entries[at].rolled;
+}
+/* The first offset of the segment that the entry begins. */
+static inline int64_t fb_segment_base(const struct fb_entry *entry)
+{
+	return entry->baseOffset - entry->hole;
+}
+/* The segment that the entry at `at` begins; of no entries at the log's end. */
+struct fb_segment fb_log_segment(const struct fb_log *log, size_t at);
 /* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
  * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);

@@ -7,17 +7,12 @@ struct place {
 	int64_t offset, ms;
 };
 
-static bool begins_segment(const struct fb_log *log, size_t i)
-{
-	return i == log->first || log->entries[i].rolled;
-}
-
 static size_t count_segments(const struct fb_log *log)
 {
 	size_t n = 0;
 
 	for (size_t i = log->first; i < log->n; i++)
-		n += begins_segment(log, i);
+		n += fb_log_begins_segment(log, i);
 	return n;
 }
 
@@ -30,7 +25,7 @@ static int32_t list_places(const struct fb_log *log, int64_t now, struct place *
 	for (size_t i = log->first; i < log->n; i++) {
 		const struct fb_entry *entry = &log->entries[i];
 
-		if (begins_segment(log, i))
+		if (fb_log_begins_segment(log, i))
 			places[n++].offset = entry->baseOffset > log->logStartOffset ? entry->baseOffset : log->logStartOffset;
 		places[n - 1].ms = entry->appendedMs;
 	}

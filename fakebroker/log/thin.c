@@ -6,8 +6,6 @@
 #include "lib/wire/legacy.h"
 #include "lib/wire/record_time.h"
 
-enum { NO_PRODUCER_ID = -1, NO_EPOCH = -1 };
-
 /* A batch at work. */
 struct work {
 	const struct fb_thinning *how;
@@ -91,21 +89,6 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	return work->records.failed ? kt_fail(work->err, KT_ELIMIT, "its records are larger than 1 GiB") : 0;
 }
 
-/* What a builder refuses of a header. */
-static int check_header(struct work *work)
-{
-	const struct kw_batch *batch = work->batch;
-
-	if (batch->producerId == NO_PRODUCER_ID)
-		return batch->attributes & KW_A_TRANSACTIONAL
-			? unwritable(work, "Cannot write transactional messages with producer ID", batch->producerId) : 0;
-	if (batch->producerEpoch == NO_EPOCH)
-		return unwritable(work, "Invalid negative producer epoch", batch->producerEpoch);
-	if (batch->baseSequence < 0 && !(batch->attributes & KW_A_CONTROL))
-		return unwritable(work, "Invalid negative sequence number", batch->baseSequence);
-	return 0;
-}
-
 /* What the new batch has of the old one's. */
 static struct kw_batch_spec spec_of(const struct kw_batch *batch)
 {
@@ -146,15 +129,17 @@ static int rebuild(struct work *work, const struct fb_entry *from, struct fb_ent
 {
 	const struct kw_batch *batch = work->batch;
 	enum kw_walk why;
-	int code = check_header(work);
+	const char *why_not = kw_batch_unwritable(batch);
+	int code;
 
+	if (why_not)
+		return kt_fail(work->err, KT_ECORRUPT, "%s", why_not);
 	work->spec.attributes |= (int16_t)(batch->attributes & KW_A_CODEC);
 	if (work->horizon >= 0) {
 		work->spec.attributes |= KW_A_DELETE_HORIZON;
 		work->spec.baseTimestamp = work->horizon;
 	}
-	if (!code)
-		code = kw_batch_walk(batch, work->how->opts, put_record, work, &why, work->err);
+	code = kw_batch_walk(batch, work->how->opts, put_record, work, &why, work->err);
 	return code ? code : build(work, from, to);
 }
 

@@ -150,7 +150,15 @@ void fb_listener_free(struct fb_listener *listener)
 
 /* ---- closing and opening again ---- */
 
-/* A socket that is bound and does not listen: connections are refused, and nobody else is given the port. -1 with errno. */
+/* Whether others may bind the port of a socket that does not listen: both sides have to want it. */
+static void share(int fd, bool with_others)
+{
+	int on = with_others;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
+
+/* A socket that is bound and does not listen: connections are refused, and nobody else gets the port. -1 with errno. */
 static int take_place(const struct fb_listener *listener)
 {
 	int fd = socket(listener->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, off = 0, fault;
@@ -158,12 +166,14 @@ static int take_place(const struct fb_listener *listener)
 	if (fd < 0)
 		return -1;
 	/* With SO_REUSEPORT on both it can be bound while the other still listens, so that the port is never free; then it
-	 * is taken back, so that no third one can. */
+	 * is taken back, so that no third one can. Nor can one with SO_REUSEADDR, which servers have and for which it is
+	 * enough that nobody listens. */
 	setsockopt(evconnlistener_get_fd(listener->evl), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
+	share(fd, true);
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
 	    bind(fd, (const struct sockaddr *)&listener->address, listener->naddress) == 0) {
 		setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof off);
+		share(fd, false);
 		return fd;
 	}
 	fault = errno;
@@ -257,12 +267,21 @@ static int held_up(struct kt_err *err)
 	return kt_fail(err, KT_ETIMEOUT, "a request holds up a thread; its connections close when it is over");
 }
 
+void fb_server_close_soon(struct fb_server *server, const void *tag)
+{
+	atomic_store(&listener_of(server, tag)->closed, true);
+	pthread_mutex_lock(&server->lock);
+	server->closings++;
+	event_active(server->loops[0].wake, 0, 0);
+	pthread_mutex_unlock(&server->lock);
+}
+
 int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struct kt_err *err)
 {
 	struct timespec until;
 	int code = 0;
 
-	atomic_store(&listener_of(server, tag)->closed, true);
+	fb_server_close_soon(server, tag);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += ms / 1000;
 	until.tv_nsec += ms % 1000 * 1000000;
@@ -271,8 +290,6 @@ int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struc
 		until.tv_nsec -= 1000000000;
 	}
 	pthread_mutex_lock(&server->lock);
-	server->closings++;
-	event_active(server->loops[0].wake, 0, 0);
 	while (!all_swept(server) && !code)
 		code = pthread_cond_timedwait(&server->done, &server->lock, &until);
 	pthread_mutex_unlock(&server->lock);
@@ -289,8 +306,14 @@ int fb_server_reopen(struct fb_server *server, const void *tag, struct kt_err *e
 	pthread_mutex_unlock(&server->lock);
 	if (!ready)
 		return held_up(err);
-	if (open_listener(listener) < 0)
-		return kt_fail(err, KT_ENET, "cannot listen on port %d again: %s", port_of(listener), strerror(errno));
+	if (listener->placeholder >= 0)
+		share(listener->placeholder, true);
+	if (open_listener(listener) < 0) {
+		kt_fail(err, KT_ENET, "cannot listen on port %d again: %s", port_of(listener), strerror(errno));
+		if (listener->placeholder >= 0)
+			share(listener->placeholder, false);
+		return KT_ENET;
+	}
 	if (listener->placeholder >= 0)
 		close(listener->placeholder);
 	listener->placeholder = -1;

@@ -97,6 +97,20 @@ static void a_leader_s_fields_are_put_right(void **state)
 	fetches(5, EMPTY("0000000000000005", "00000000", "00000000"));
 }
 
+/* Times that are more than 32 bits apart, and one that goes back: varlongs of up to six bytes, which come back as they went. */
+static void times_may_be_far_apart(void **state)
+{
+	(void)state;
+	append("{'records': {'batches': [{'baseTimestamp': 0, 'records': [{'value': 'a', 'timestampDelta': 2147483648}, "
+	       "{'value': 'b', 'timestampDelta': 1787086231121}, {'value': 'c', 'timestampDelta': -1099511627776}]}]}}", 0, 3, 1);
+	fetches(0, "0000000000000000" "00000057" "00000000" "02" "38496ca9"
+		"0000" "00000002" "0000000000000000" "000001a016a3d651" "ffffffffffffffff"
+		"ffff" "ffffffff" "00000003"
+		"16" "00" "8080808010" "00" "01" "02" "61" "00"
+		"18" "00" "a2d99eea8268" "02" "01" "02" "62" "00"
+		"18" "00" "ffffffffff3f" "04" "01" "02" "63" "00");
+}
+
 static void all_bytes_stay_if_offsets_do(void **state)
 {
 	(void)state;
@@ -212,12 +226,46 @@ static void a_waiting_fetch_is_answered(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* ListOffsets 0: the offsets where segments begin that were last written by then. */
+static size_t offsets_before(struct running *r, struct kc_conn *c, int64_t ms)
+{
+	json_t *json = talk(r, c, "ListOffsets", 0, "{'replicaId': -1, 'topics': [{'name': 't', 'partitions': [{"
+			    "'partitionIndex': 0, 'timestamp': %lld, 'maxNumOffsets': 9}]}]}", (long long)ms);
+	size_t n = json_array_size(at(json, "topics.0.partitions.0.oldStyleOffsets"));
+
+	json_decref(json);
+	return n;
+}
+
+/* However the bytes got into the log. */
+static void the_time_of_writing_is_known(void **state)
+{
+	struct fb_settings settings = {.nodes = 1, .release = "3.9", .lax = true};
+	struct running old;
+	struct kc_conn *c;
+
+	(void)state;
+	running_start(&old, &settings);
+	make_topic(&old, "t");
+	c = dial(&old, 1);
+	json_decref(http_json(&old, 200, "POST", path, "{\"records\": {\"batches\": [{\"records\": [{\"value\": \"a\"}]}]}}"));
+	assert_int_equal(offsets_before(&old, c, 1), 0);
+	assert_int_equal(offsets_before(&old, c, INT64_MAX), 2);
+	fb_topic_find(old.process.cluster, kw_str("t"))->partitions->log.now = 0;
+	assert_int_equal(produce(&old, c, "t", BATCH("{'value': 'b'}")), 1);
+	assert_int_equal(offsets_before(&old, c, 1), 0);
+	kc_free(c);
+	running_stop(&old);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(times_may_be_far_apart),
 		T(a_leader_s_fields_are_put_right), T(all_bytes_stay_if_offsets_do),  T(what_is_no_batch_is_served_too),
 		T(a_fetch_cuts_short_entries_as_well), T(times_are_those_of_whole_batches), T(producers_know_nothing_of_it),
 		T(input_is_checked), T(a_waiting_fetch_is_answered),
+		cmocka_unit_test(the_time_of_writing_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

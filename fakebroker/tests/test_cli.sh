@@ -1,31 +1,10 @@
 #!/bin/bash
 # The fakebroker as a user has it: command line, ready line, port file, signals, exit codes.
 # Nothing here sleeps: a broker is ready when its line comes, and has ended when `tail --pid` says so.
-set -u
 cd "$(dirname "$0")/../.." || exit 2
-fb=$PWD/${BUILD:-build}/fakebroker
-plugins=$PWD/${BUILD:-build}/plugins
-dir=$(mktemp -d) || exit 2
-pids=()
-clean_up() {
-	for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
-	rm -rf "$dir"
-}
-trap clean_up EXIT
-passed=0 failed=0
-
-pass() { passed=$((passed + 1)); }
-fail() { failed=$((failed + 1)); printf 'FAILED: %s\n' "$1"; }
-# equal WHAT GOT WANTED
-equal() {
-	if [ "$2" = "$3" ]; then pass; else fail "$1"; printf '     got %s\n  wanted %s\n' "$2" "$3"; fi
-}
-# check WHAT COMMAND...
-check() {
-	local what=$1
-	shift
-	if "$@" >/dev/null 2>&1; then pass; else fail "$what: $*"; fi
-}
+. fixtures/tests/checks.sh
+fb=$build/fakebroker
+plugins=$build/plugins
 
 # refused WANTED ARGUMENT...: exit 2, nothing on stdout, one line on stderr.
 refused() {
@@ -36,20 +15,6 @@ refused() {
 	equal "exit code of $*" $status 2
 	equal "stderr of $*" "$(cat "$dir/err")" "fakebroker: $wanted"
 	equal "stdout of $*" "$(cat "$dir/out")" ""
-}
-
-# start ARGUMENT...: sets pid, err (the file of its stderr), line, and bootstrap, controller, control from the ready line.
-start() {
-	err=$dir/err.${#pids[@]}
-	rm -f "$dir/fifo"
-	mkfifo "$dir/fifo"
-	"$fb" "$@" >"$dir/fifo" 2>"$err" </dev/null &
-	pid=$!
-	pids+=("$pid")
-	line=
-	IFS= read -r -t 20 line <"$dir/fifo"
-	read -r _ bootstrap controller control <<<"$line"
-	bootstrap=${bootstrap#bootstrap=} controller=${controller#controller=} control=${control#control=}
 }
 
 # ended PID SECONDS: its exit code, or "still there".
@@ -184,8 +149,21 @@ refused "fakebroker/tests/scenarios/unknown-top.json:3: \$.topcis: unknown membe
 refused "no observer 'Nope'" --check --set observer.class.name=Nope
 "$fb" --check --set num.partition=1 >"$dir/out" 2>"$dir/err"
 equal 'exit code with an unknown name' $? 0
-check 'an unknown name is told' grep -q ' WARN there is no broker configuration num.partition; did you mean num.partitions$' \
-	"$dir/err"
+unknown='there is no broker configuration num.partition; did you mean num.partitions'
+warnings() { sed -n 's/^[^ ]* WARN //p' "$1"; }
+equal 'an unknown name is told' "$(warnings "$dir/err")" "--set num.partition=1: $unknown"
+printf 'num.partition=2\n' >"$dir/one.properties"
+printf '\nnum.partition=2\n' >"$dir/two.properties"
+printf '{"nodes": [{"id": 1,\n"config": {"num.partition": "2"}}, {"id": 2}]}\n' >"$dir/unknown.json"
+files=(--properties "1:$dir/one.properties" --properties "2:$dir/two.properties")
+told="$dir/unknown.json:2: $unknown
+$dir/one.properties:1: $unknown
+$dir/two.properties:2: $unknown"
+"$fb" --check "$dir/unknown.json" "${files[@]}" 2>"$dir/err"
+equal 'an unknown name in files, checked' "$(warnings "$dir/err")" "$told"
+start "$dir/unknown.json" --port 0 "${files[@]}"
+stopped TERM 0
+equal 'an unknown name in files' "$(warnings "$err")" "$told"
 illegal='broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static kit.int.min=512: '
 illegal+='Invalid value 512 for configuration kit.int.min: Value must be at least 1024 (rule of level 28)'
 refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 --port 0
@@ -224,6 +202,36 @@ stopped INT 0
 equal 'stderr of one that ends' "$(cat "$err")" ''
 equal 'the first is still there' "$(answers "$one")" 00000007
 pid=$first
+stopped TERM 0
+
+# Two that start at the same moment: one has the port, the other says why it ends.
+for _ in 1 2 3 4 5 6; do
+	start --port 0
+	port=${bootstrap##*:}
+	stopped TERM 0
+	for who in a b; do
+		timeout 20 "$fb" --port "$port" --port-file "$dir/both.$who" >"$dir/out" 2>"$dir/both.$who.err" &
+		[ $who = a ] && one=$! || other=$!
+	done
+	wait -n -p lost "$one" "$other"
+	equal 'exit code of the one that lost' $? 2
+	[ "$lost" = "$one" ] && lost=a won=b winner=$other || lost=b won=a winner=$one
+	equal 'why it ends' "$(cat "$dir/both.$lost.err")" "fakebroker: cannot listen on 127.0.0.1:$port: Address already in use"
+	until [ -s "$dir/both.$won" ]; do kill -0 "$winner" || break; done
+	equal 'the other one serves' "$(answers "127.0.0.1:$port")" 00000007
+	kill "$winner"
+	wait "$winner"
+	rm -f "$dir/both".*
+done
+
+# The port of a broker that is stopped stays its own.
+start --nodes 2 --port 0
+at=${bootstrap##*,}
+post() { curl -sS -o /dev/null -w '%{http_code}' -X POST "$1"; }
+equal 'a broker is stopped' "$(post "$control/v1/nodes/2/stop")" 200
+refused "cannot listen on $at: Address already in use" --port "${at##*:}"
+equal 'it starts again' "$(post "$control/v1/nodes/2/start")" 200
+equal 'and serves' "$(answers "$at")" 00000007
 stopped TERM 0
 
 refused "$dir/none/ports cannot be written: No such file or directory" --port 0 --port-file "$dir/none/ports"
@@ -268,7 +276,6 @@ stopped INT 0
 
 # ---- hooks ----
 
-plugins=${BUILD:-build}/plugins
 if [ -e "$plugins/slow_requests.so" ]; then
 	start --port 0 --plugin "$plugins/slow_requests.so" --set observer.class.name=SlowRequests
 	check 'a plugin of the command line' grep -q '"name": "SlowRequests"' <(get "$control" /v1/observer)
@@ -290,5 +297,4 @@ ended "$hung" 30
 equal 'exit code of one whose observer hangs' "$status" 3
 exec 4>&-
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -58,6 +58,18 @@ static int64_t start_of(const char *topic)
 	return offset_of(topic, -2);
 }
 
+/* log.initial.task.delay.ms; a clock that is moved asks for it at once. */
+static void retention_waits_after_the_start(void **state)
+{
+	(void)state;
+	create("aged", "");
+	assert_int_equal(produce(&run, conn, "aged", "{'batches': [{'baseTimestamp': 1000, 'records': [{'value': 'a'}]}]}"), 0);
+	fb_cluster_tick(run.process.cluster, false);
+	assert_int_equal(start_of("aged"), 0);
+	fb_cluster_tick(run.process.cluster, true);
+	assert_int_equal(start_of("aged"), 1);
+}
+
 static void the_clock_obeys(void **state)
 {
 	int64_t now, then;
@@ -154,6 +166,7 @@ static void compacted_logs_keep_their_segments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(retention_waits_after_the_start),
 		cmocka_unit_test(the_clock_obeys),
 		cmocka_unit_test(old_segments_go),
 		cmocka_unit_test(a_segment_is_as_old_as_its_latest_record),

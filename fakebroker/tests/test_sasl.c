@@ -18,6 +18,9 @@ static const char *sets[] = {
 };
 
 static struct running run;
+static struct kc_login login;
+
+enum { LIST_GROUPS = 16 };
 
 static int setup(void **state)
 {
@@ -33,7 +36,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	running_stop(&run);
-	kc_login_clear();
+	kc_login_fini(&login);
 	return 0;
 }
 
@@ -108,13 +111,51 @@ static void bounds_frames_of_strangers(void **state)
 	kc_free(conn);
 }
 
-static void log_in(const char *user, const char *password)
+static void set_login(const char *user, const char *password)
 {
-	assert_int_equal(kc_login_set("security.protocol", "SASL_PLAINTEXT", NULL), 1);
-	assert_int_equal(kc_login_set("sasl.mechanism", "PLAIN", NULL), 1);
-	assert_int_equal(kc_login_set("sasl.username", user, NULL), 1);
-	assert_int_equal(kc_login_set("sasl.password", password, NULL), 1);
-	assert_int_equal(kc_login_check(NULL), 0);
+	assert_int_equal(kc_login_set(&login, "security.protocol", "SASL_PLAINTEXT", NULL), 1);
+	assert_int_equal(kc_login_set(&login, "sasl.mechanism", "PLAIN", NULL), 1);
+	assert_int_equal(kc_login_set(&login, "sasl.username", user, NULL), 1);
+	assert_int_equal(kc_login_set(&login, "sasl.password", password, NULL), 1);
+	assert_int_equal(kc_login_check(&login, NULL), 0);
+}
+
+static struct kc_conn *dial_as(const char *user, const char *password)
+{
+	struct kc_conn *conn = connect_plainly();
+
+	set_login(user, password);
+	kc_use_login(conn, &login);
+	assert_int_equal(kc_negotiate(conn, soon(), NULL), 0);
+	return conn;
+}
+
+/* Who does not log in is told what the matter may be, at the first request alone. */
+static void says_what_may_lack(void **state)
+{
+	struct kw_ListGroupsRequest request = {0};
+	struct kc_conn *conn = connect_plainly();
+	struct kc_login nobody = {.how = "give a login"};
+	struct kw_arena arena;
+	struct kt_err err = {0};
+	char wanted[300];
+	void *response;
+
+	(void)state;
+	snprintf(wanted, sizeof wanted, "127.0.0.1:%d closed the connection at the first request after ApiVersions, as a listener "
+		 "does that wants a SASL login; give a login", fb_cluster_node(run.process.cluster, 1)->port);
+	kw_arena_init(&arena, 0);
+	kc_use_login(conn, &nobody);
+	assert_int_equal(kc_negotiate(conn, soon(), &err), 0);
+	assert_int_equal(kc_call(conn, LIST_GROUPS, 0, &request, soon(), &arena, &response, &err), KT_ECLOSED);
+	assert_string_equal(err.text, wanted);
+	kc_free(conn);
+	conn = dial_as("alice", "wonder");
+	err = (struct kt_err){0};
+	assert_int_equal(kc_call(conn, LIST_GROUPS, 99, &request, soon(), &arena, &response, &err), KT_EVERSION);
+	assert_null(strstr(err.text, "SASL"));
+	kc_free(conn);
+	kw_arena_fini(&arena);
 }
 
 static void refuses_the_client(void **state)
@@ -123,7 +164,8 @@ static void refuses_the_client(void **state)
 	struct kt_err err = {0};
 
 	(void)state;
-	log_in("alice", "looking-glass");
+	set_login("alice", "looking-glass");
+	kc_use_login(conn, &login);
 	assert_int_equal(kc_negotiate(conn, soon(), &err), KT_EPEER);
 	assert_non_null(strstr(err.text,
 			       "SASL_AUTHENTICATION_FAILED (58): Authentication failed: Invalid username or password"));
@@ -165,10 +207,8 @@ static void principals_are_known(void **state)
 	(void)state;
 	put_rule("{'name': 'r', 'match': {'api': 'Produce', 'principal': 'User:ali*'}, 'action': {'error': "
 		 "'TOPIC_AUTHORIZATION_FAILED'}}");
-	log_in("alice", "wonder");
-	alice = dial(&run, 1);
-	log_in("admin", "admin-secret");
-	admin = dial(&run, 1);
+	alice = dial_as("alice", "wonder");
+	admin = dial_as("admin", "admin-secret");
 	assert_int_equal(produce(&run, alice, "t", BATCH("{'value': 'YQ=='}, {'value': 'YQ=='}")), -29);
 	assert_int_equal(produce(&run, admin, "t", BATCH("{'value': 'YQ=='}")), 0);
 	assert_int_equal(traffic_of("User:alice", "traffic_principal_records_total"), 2);
@@ -234,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(answers_as_kafka, setup, teardown),
 		cmocka_unit_test_setup_teardown(bounds_frames_of_strangers, setup, teardown),
+		cmocka_unit_test_setup_teardown(says_what_may_lack, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_the_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(principals_are_known, setup, teardown),
 		cmocka_unit_test(configuration),

@@ -232,6 +232,7 @@ static void expressions_are_bounded(void **state)
 	deep[299] = '\0';
 	assert_int_equal(list_error(deep), 128);
 	assert_int_equal(list_error("((a{1,255}){1,255}){1,255}"), 128);
+	assert_int_equal(list_error("a++++++++++++++++++++++++++++++++++++++++"), 128);
 	assert_int_equal(list_error("(till|desk)-[0-9]{1,3}"), 0);
 }
 

@@ -87,7 +87,7 @@ static void a_job_that_is_late_is_given_up(void **state)
 	pthread_mutex_lock(&gate);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(fb_job_do(&job_new(true)->job, SOON, &stage), FB_JOB_GIVEN_UP);
-		assert_true(stage == 7 || stage == 0);   /* 0: it had not even begun */
+		assert_true(stage == 7 || stage == 0);   /* 0: it had but begun */
 	}
 	assert_int_equal(fb_job_do(&job->job, EVER, &stage), FB_JOB_DONE);
 	assert_int_equal(nfreed, 0);

@@ -102,6 +102,8 @@ int kc_call(struct kc_conn *conn, int api_key, int version, const void *request,
 	size_t n;
 	int rc = exchange(conn, api_key, version, request, deadline, &p, &n, err);
 
+	if (rc < 0)
+		kc_explain_close(conn, err);
 	return rc < 0 ? rc : kc_decode(api_key, version, p, n, arena, NULL, response, err);
 }
 
@@ -177,6 +179,7 @@ int kc_negotiate(struct kc_conn *conn, int64_t deadline, struct kt_err *err)
 		return kt_fail(err, KT_EPEER, "%s answers ApiVersions %d with %s (%d)", conn->peer, version,
 			       kw_error_name(response->errorCode), response->errorCode);
 	conn->versions = response;
+	conn->answered = false;
 	return kc_log_in(conn, deadline, err);
 }
 

@@ -34,8 +34,8 @@ enum kc_fate kc_fate(const struct kc_conn *conn);
 enum kc_fate kc_wait_close(struct kc_conn *conn, int64_t deadline);
 
 /* Asks ApiVersions and keeps the answer: our highest version first, on UNSUPPORTED_VERSION the highest that the answer
- * offers, then 0 (KIP-511). A second call asks again. At its end the first call logs in, if the program has a login
- * (login.h). */
+ * offers, then 0 (KIP-511). A second call asks again. At its end the first call logs in, if the connection has a
+ * login (login.h). */
 int kc_negotiate(struct kc_conn *conn, int64_t deadline, struct kt_err *err);
 /* The answer, struct kw_ApiVersionsResponse, valid until the next kc_negotiate; NULL before the first that
  * succeeded. */

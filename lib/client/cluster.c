@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/client/login.h"
 #include "lib/wire/arena.h"
 #include "kw_messages.h"
 #include "lib/wire/errors.h"
@@ -23,6 +24,7 @@ struct link {
 
 struct kc_cluster {
 	char *client_id;
+	const struct kc_login *login;
 	struct kc_node *nodes;
 	size_t nnodes;
 	struct link *links;      /* the bootstrap addresses first */
@@ -70,8 +72,10 @@ static int connect_link(const struct kc_cluster *cluster, struct link *link, int
 	if (!is_open(link)) {
 		kc_free(link->conn);
 		rc = kc_connect(link->host, link->port, cluster->client_id, deadline, &link->conn, err);
-		if (rc == 0)
+		if (rc == 0) {
+			kc_use_login(link->conn, cluster->login);
 			rc = kc_negotiate(link->conn, deadline, err);
+		}
 		if (rc < 0) {
 			kc_free(link->conn);
 			link->conn = NULL;
@@ -386,8 +390,8 @@ static int take_bootstrap(struct kc_cluster *cluster, const char *list, struct k
 	return 0;
 }
 
-int kc_cluster_open(const char *bootstrap, const char *client_id, int64_t deadline, struct kc_cluster **out,
-		    struct kt_err *err)
+int kc_cluster_open(const char *bootstrap, const char *client_id, const struct kc_login *login, int64_t deadline,
+		    struct kc_cluster **out, struct kt_err *err)
 {
 	struct kc_cluster *cluster = calloc(1, sizeof *cluster);
 	int rc;
@@ -395,6 +399,7 @@ int kc_cluster_open(const char *bootstrap, const char *client_id, int64_t deadli
 	*out = NULL;
 	if (!cluster)
 		return fail_memory(err);
+	cluster->login = login;
 	if (client_id && !(cluster->client_id = strdup(client_id)))
 		rc = fail_memory(err);
 	else

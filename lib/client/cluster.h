@@ -17,10 +17,12 @@ struct kc_node {
 	char host[256];
 };
 
-/* Connects to the first of the comma-separated addresses that answers and asks it for the brokers. *out is NULL on
- * failure. */
-int kc_cluster_open(const char *bootstrap, const char *client_id, int64_t deadline, struct kc_cluster **out,
-		    struct kt_err *err);
+struct kc_login;
+
+/* Connects to the first of the comma-separated addresses that answers and asks it for the brokers. login (login.h) is of all
+ * connections and may be NULL; it outlives the cluster. *out is NULL on failure. */
+int kc_cluster_open(const char *bootstrap, const char *client_id, const struct kc_login *login, int64_t deadline,
+		    struct kc_cluster **out, struct kt_err *err);
 void kc_cluster_free(struct kc_cluster *cluster);
 
 /* Asks for the brokers again. */

@@ -324,6 +324,7 @@ int kc_read_frame(struct kc_conn *conn, int64_t deadline, const uint8_t **p, siz
 	*n = (size_t)announced(conn);
 	*p = conn->in + conn->taken + SIZE_FIELD;
 	conn->taken += SIZE_FIELD + *n;
+	conn->answered = true;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/wire/buf.h"
 
 struct kw_ApiVersionsResponse;
+struct kc_login;
 
 struct kc_conn {
 	int fd;
@@ -14,7 +15,9 @@ struct kc_conn {
 	int fate_errno;              /* of KC_RESET */
 	char peer[300];              /* "host:port" */
 	char *client_id;             /* or NULL */
+	const struct kc_login *login;   /* or NULL */
 	bool logged_in;
+	bool answered;               /* since ApiVersions, anything */
 	int32_t correlation;         /* of the next request */
 
 	uint8_t *in;                 /* what has arrived; [taken, arrived) is still to be read */

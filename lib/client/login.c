@@ -1,5 +1,6 @@
 #include "lib/client/login.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -9,11 +10,6 @@
 #include "kw_messages.h"
 
 enum { SASL_HANDSHAKE = 17, SASL_AUTHENTICATE = 36 };
-
-static struct {
-	bool sasl;
-	char *user, *password;
-} login;
 
 /* ---- properties ---- */
 
@@ -28,32 +24,33 @@ static int keep(char **at, const char *value, struct kt_err *err)
 	return 1;
 }
 
-static int set_protocol(const char *value, struct kt_err *err)
+static int set_protocol(struct kc_login *login, const char *value, struct kt_err *err)
 {
-	login.sasl = strcasecmp(value, "sasl_plaintext") == 0;
-	if (!login.sasl && strcasecmp(value, "plaintext") != 0)
+	login->sasl = strcasecmp(value, "sasl_plaintext") == 0;
+	if (!login->sasl && strcasecmp(value, "plaintext") != 0)
 		return kt_fail(err, KT_ERANGE, "security.protocol is plaintext or sasl_plaintext, not \"%s\"", value);
 	return 1;
 }
 
-static int set_mechanism(const char *value, struct kt_err *err)
+static int set_mechanism(struct kc_login *login, const char *value, struct kt_err *err)
 {
+	(void)login;   /* one is all there is */
 	if (strcmp(value, "PLAIN") != 0)
 		return kt_fail(err, KT_ERANGE, "the only SASL mechanism here is PLAIN, not \"%s\"", value);
 	return 1;
 }
 
-static int set_user(const char *value, struct kt_err *err)
+static int set_user(struct kc_login *login, const char *value, struct kt_err *err)
 {
-	return keep(&login.user, value, err);
+	return keep(&login->user, value, err);
 }
 
-static int set_password(const char *value, struct kt_err *err)
+static int set_password(struct kc_login *login, const char *value, struct kt_err *err)
 {
-	return keep(&login.password, value, err);
+	return keep(&login->password, value, err);
 }
 
-static int set_jaas(const char *value, struct kt_err *err)
+static int set_jaas(struct kc_login *login, const char *value, struct kt_err *err)
 {
 	struct kt_jaas jaas;
 	struct kt_err why = {0};
@@ -65,18 +62,18 @@ static int set_jaas(const char *value, struct kt_err *err)
 		password = kt_jaas_find(&jaas, "password");
 		if (!user || !password)
 			rc = kt_fail(&why, KT_ERANGE, "username and password are expected");
-		else if ((rc = set_user(user, &why)) > 0)
-			rc = set_password(password, &why);
+		else if ((rc = set_user(login, user, &why)) > 0)
+			rc = set_password(login, password, &why);
 	}
 	kt_jaas_fini(&jaas);
 	return rc < 0 ? kt_fail(err, rc, "sasl.jaas.config: %s", why.text) : rc;
 }
 
-int kc_login_set(const char *name, const char *value, struct kt_err *err)
+int kc_login_set(struct kc_login *login, const char *name, const char *value, struct kt_err *err)
 {
 	static const struct {
 		const char *name;
-		int (*set)(const char *value, struct kt_err *err);
+		int (*set)(struct kc_login *login, const char *value, struct kt_err *err);
 	} properties[] = {
 		{"security.protocol", set_protocol}, {"sasl.mechanism", set_mechanism},
 		{"sasl.mechanisms", set_mechanism},  {"sasl.username", set_user},
@@ -85,22 +82,22 @@ int kc_login_set(const char *name, const char *value, struct kt_err *err)
 
 	for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
 		if (strcmp(properties[i].name, name) == 0)
-			return properties[i].set(value, err);
+			return properties[i].set(login, value, err);
 	return 0;
 }
 
-int kc_login_check(struct kt_err *err)
+int kc_login_check(const struct kc_login *login, struct kt_err *err)
 {
-	if (login.sasl && (!login.user || !login.password))
+	if (login->sasl && (!login->user || !login->password))
 		return kt_fail(err, KT_EUSAGE, "security.protocol=sasl_plaintext needs a user name and a password");
 	return 0;
 }
 
-void kc_login_clear(void)
+void kc_login_fini(struct kc_login *login)
 {
-	free(login.user);
-	free(login.password);
-	memset(&login, 0, sizeof login);
+	free(login->user);
+	free(login->password);
+	memset(login, 0, sizeof *login);
 }
 
 /* ---- logging in ---- */
@@ -186,11 +183,33 @@ int kc_log_in_as(struct kc_conn *conn, const char *user, const char *password, i
 	return rc;
 }
 
+void kc_use_login(struct kc_conn *conn, const struct kc_login *login)
+{
+	conn->login = login;
+}
+
 int kc_log_in(struct kc_conn *conn, int64_t deadline, struct kt_err *err)
 {
-	if (!login.sasl || conn->logged_in)
+	const struct kc_login *login = conn->login;
+
+	if (!login || !login->sasl || conn->logged_in)
 		return 0;
-	if (kc_login_check(err) < 0)
+	if (kc_login_check(login, err) < 0)
 		return KT_EUSAGE;
-	return kc_log_in_as(conn, login.user, login.password, deadline, err);
+	return kc_log_in_as(conn, login->user, login->password, deadline, err);
+}
+
+void kc_explain_close(const struct kc_conn *conn, struct kt_err *err)
+{
+	const char *how = conn->login ? conn->login->how : NULL;
+	int min, max;
+	size_t n;
+
+	if (!err || err->code == KT_OK || conn->fate == KC_OPEN || conn->logged_in || conn->answered ||
+	    !kc_advertised(conn, SASL_HANDSHAKE, &min, &max))
+		return;
+	n = strlen(err->text);
+	snprintf(err->text + n, sizeof err->text - n,
+		 " at the first request after ApiVersions, as a listener does that wants a SASL login%s%s", how ? "; " : "",
+		 how ? how : "");
 }

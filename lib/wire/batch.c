@@ -64,6 +64,16 @@ static void put_run(struct kw_buf *out, const void *p, int32_t n)
 		kw_put(out, p, (size_t)n);
 }
 
+const char *kw_batch_unwritable(const struct kw_batch *batch)
+{
+	if (batch->producerId == -1)
+		return batch->attributes & KW_A_TRANSACTIONAL
+			? "Cannot write transactional messages without a valid producer ID" : NULL;
+	if (batch->producerEpoch == -1)
+		return "Invalid negative producer epoch";
+	return batch->baseSequence < 0 && !(batch->attributes & KW_A_CONTROL) ? "Invalid negative sequence number used" : NULL;
+}
+
 void kw_record_put(struct kw_buf *out, const struct kw_record *record)
 {
 	size_t size = 1 + varlong_size(record->timestampDelta) + varlong_size(record->offsetDelta) +

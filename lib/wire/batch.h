@@ -115,6 +115,8 @@ int kw_batch_build(const struct kw_batch_spec *spec, const struct kw_record *rec
  * given. Else like kw_batch_build. */
 int kw_batch_wrap(const struct kw_batch_spec *spec, const uint8_t *area, size_t size, int32_t count,
 		  int32_t lastOffsetDelta, struct kw_buf *out, struct kt_err *err);
+/* Why a Kafka broker's MemoryRecordsBuilder would not write a batch with this header anew; NULL if it would. */
+const char *kw_batch_unwritable(const struct kw_batch *batch);
 /* Appends one encoded record with its length prefix. Null header keys are written as null, which no broker accepts. */
 void kw_record_put(struct kw_buf *out, const struct kw_record *record);
 

@@ -38,24 +38,12 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	return rebuild->records.failed ? KT_ENOMEM : 0;
 }
 
-/* Why MemoryRecordsBuilder would not write a batch with this header; NULL if it would. */
-static const char *unwritable(const struct kw_batch *batch)
-{
-	if (batch->attributes & KW_A_TRANSACTIONAL && batch->producerId == -1)
-		return "Cannot write transactional messages without a valid producer ID";
-	if (batch->producerId == -1)
-		return NULL;
-	if (batch->producerEpoch == -1)
-		return "Invalid negative producer epoch";
-	return batch->baseSequence < 0 ? "Invalid negative sequence number used" : NULL;
-}
-
 static bool encode(const struct kw_judge *judge, struct rebuild *rebuild)
 {
 	struct kw_walk_opts opts = kw_judge_walk_opts(judge->leader, false);
 	enum kw_walk why;
 	int code = kw_batch_walk(rebuild->batch, &opts, put_record, rebuild, &why, NULL);
-	const char *reason = unwritable(rebuild->batch);
+	const char *reason = kw_batch_unwritable(rebuild->batch);
 
 	if (code == NEGATIVE_TIMESTAMP)
 		return kw_refuse_batch(judge, KW_R_NOT_REBUILT, "Invalid negative timestamp %" PRId64, rebuild->bad);

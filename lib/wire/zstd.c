@@ -1,6 +1,7 @@
 /* zstd as zstd-jni's input stream reads it: frames one after another, with or without content size; skippable frames
  * are skipped. An empty input is an empty output. */
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "lib/wire/codec.h"
 
@@ -42,7 +43,9 @@ static int inflate_step(struct stream *stream, struct kw_sink *sink)
 		}
 		hint = ZSTD_decompressStream(stream->ctx, &step, &stream->in);
 		if (ZSTD_isError(hint))
-			return kt_fail(sink->err, KT_ECORRUPT, "zstd: %s", ZSTD_getErrorName(hint));
+			return kt_fail(sink->err,
+				       ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation ? KT_ENOMEM : KT_ECORRUPT,
+				       "zstd: %s", ZSTD_getErrorName(hint));
 		if (hint == 0)
 			stream->whole = true;
 		else if (step.pos == before && stream->in.pos == stream->n)

@@ -1,27 +1,7 @@
 #!/bin/bash
 # The program as a user runs it, on a fakebroker: what it says, exit codes, what lies in the output directory.
-set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
-build=${BUILD:-build}
-dir=$(mktemp -d) || exit 2
-broker=
-trap '[ -z "$broker" ] || { kill "$broker" 2>/dev/null; wait "$broker" 2>/dev/null; }; rm -rf "$dir"' EXIT
-trap 'exit 143' TERM INT HUP
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); echo "ok   $*"; }
-bad() { failed=$((failed + 1)); echo "FAIL $*"; sed 's/^/     /' "$dir/log"; }
-# expect CODE WHAT COMMAND...: the command ends with this exit code; what it says is in $dir/log.
-expect() {
-	local code=$1 what=$2 got
-	shift 2
-	"$@" >"$dir/log" 2>&1 </dev/null
-	got=$?
-	if [ "$got" = "$code" ]; then ok "$what"; else bad "$what: exit code $got, not $code"; fi
-}
-says() { if grep -qE -- "$1" "$dir/log"; then ok "it says $1"; else bad "it does not say $1"; fi; }
-# holds FILE JQ-FILTER
-holds() { if jq -e "$2" "$1" >/dev/null 2>&1; then ok "$2"; else bad "$2 does not hold"; fi; }
+. fixtures/tests/checks.sh
 
 cat >"$dir/cluster.json" <<-'X'
 	{
@@ -39,10 +19,8 @@ cat >"$dir/cluster.json" <<-'X'
 		]
 	}
 X
-"$build/fakebroker" "$dir/cluster.json" --threads 2 --port 0 --port-file "$dir/ports" >"$dir/ready" 2>"$dir/broker.log" &
-broker=$!
-for _ in $(seq 200); do [ -s "$dir/ports" ] && break; sleep 0.05; done
-at=$(jq -er .bootstrap "$dir/ports") || { cat "$dir/broker.log"; exit 1; }
+start "$dir/cluster.json" --threads 2 --port 0 || exit 1
+at=$bootstrap
 loadgen=$build/loadgen
 produce() { "$loadgen" produce -b "$at" "$@"; }
 
@@ -75,7 +53,6 @@ says 'illegal  INVALID_RECORD \(87\): Broker: Broker failed to validate record'
 # ---- what an observer counted ------------------------------------------------------------------------------------------
 
 # librdkafka's own books: acknowledged is what was accepted or a known duplicate, refused is what was refused.
-control=$(jq -er .control "$dir/ports")
 curl -sf -X PUT "$control/v1/observer" -d '{"classes": "TrafficObserver"}' >/dev/null || bad 'PUT /v1/observer'
 expect 0 'a real client, observed' produce -t orders -n 2000 -r 20000 -c lz4 -H trace-id=1 -k 10 -i empty-value=0.05 \
 	-X enable.idempotence=true --out "$dir/observed"
@@ -168,7 +145,6 @@ says 'NOT as expected: the message lacks "broker 3"'
 
 # ---- a broker that misbehaves ------------------------------------------------------------------------------------------
 
-control=$(jq -r .control "$dir/ports")
 # rule ACTION: what becomes of the third Produce request from now on
 rule() {
 	curl -fsS -X PUT "$control/v1/rules/odd" -d "{\"match\": {\"api\": \"Produce\", \"nth\": 3}, \"action\": $1}" >/dev/null
@@ -192,15 +168,10 @@ curl -fsS -X DELETE "$control/v1/rules/odd" >/dev/null
 
 # ---- the walk over the levels ------------------------------------------------------------------------------------------
 
-rm "$dir/ports"
-"$build/fakebroker" fixtures/scenarios/demo.json --metadata-version 7 --port 0 --port-file "$dir/ports" \
-	>/dev/null 2>"$dir/broker.log" &
-walked=$!
-for _ in $(seq 200); do [ -s "$dir/ports" ] && break; sleep 0.05; done
-expect 0 'a walk from level 7 to 33' "$loadgen" run fixtures/scenarios/demo-walk.json -b "$(jq -r .bootstrap "$dir/ports")" \
-	--out "$dir/walk"
+start fixtures/scenarios/demo.json --metadata-version 7 --port 0 || exit 1
+expect 0 'a walk from level 7 to 33' "$loadgen" run fixtures/scenarios/demo-walk.json -b "$bootstrap" --out "$dir/walk"
 holds "$dir/walk/result.json" '(.steps | length == 74 and all(.ok)) and .phases[0].total.lost == 0'
-kill "$walked"; wait "$walked"
+stop "$pid"
 
 # ---- errors ------------------------------------------------------------------------------------------------------------
 
@@ -217,10 +188,26 @@ expect 2 'no broker' "$loadgen" produce -t plain -n 1
 expect 3 'a broker that is not there' "$loadgen" produce -b 127.0.0.1:1 -t plain -n 1
 expect 3 'a topic that is not there' produce -t nowhere -n 1
 says 'UNKNOWN_TOPIC_OR_PARTITION\); to create it give --partitions N'
+module=org.apache.kafka.common.security.plain.PlainLoginModule
+start --port 0 --set listeners=SASL_PLAINTEXT://:9092 --set sasl.enabled.mechanisms=PLAIN \
+	--set "listener.name.sasl_plaintext.plain.sasl.jaas.config=$module required user_alice=a;" || cat "$err"
+login=(-X security.protocol=sasl_plaintext -X sasl.mechanism=PLAIN -X sasl.username=alice)
+expect 3 'a listener that wants a login' "$loadgen" produce -b "$bootstrap" -t t -n 1
+says 'closed the connection at the first request .* wants a SASL login; -X security.protocol=sasl_plaintext -X '
+expect 3 'a login that is refused' "$loadgen" produce -b "$bootstrap" -t t -n 1 "${login[@]}" -X sasl.password=b
+says 'SASL_AUTHENTICATION_FAILED \(58\)'
+for engine in rdkafka wire; do
+	expect 0 "$engine with a login" "$loadgen" produce -b "$bootstrap" -e $engine -t t --partitions 1 -n 9 -r 900 \
+		"${login[@]}" -X sasl.password=a
+	says 'verified +read 9, lost 0'
+done
+expect 3 'a capture where one must log in' "$build/conformance" capture -b "$bootstrap" --topic t --offset 0 --out "$dir/kept"
+says 'wants a SASL login; capture has none to give'
+expect 3 'a run where one must log in' "$build/conformance" run -b "$bootstrap"
+says 'wants a SASL login; "login" in a --profile gives it'
 mkdir -p "$dir/blocked/produce.hlog"
 expect 4 'a phase that cannot begin' produce -t plain -n 1 --out "$dir/blocked"
 says 'phase produce did not begin: .*produce.hlog: Is a directory'
 expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain -r 200 -d 60
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

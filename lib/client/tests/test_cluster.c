@@ -114,7 +114,7 @@ static void open_cluster(const struct peer_step *const *first, const struct peer
 {
 	peer_start(&peers[0], first);
 	peer_start(&peers[1], second);
-	assert_int_equal(kc_cluster_open(bootstrap, "tester", kc_now_ms() + PATIENCE, &cluster, &err), 0);
+	assert_int_equal(kc_cluster_open(bootstrap, "tester", NULL, kc_now_ms() + PATIENCE, &cluster, &err), 0);
 }
 
 static void finish(void)
@@ -237,12 +237,12 @@ static void dead_bootstrap_addresses_are_passed_over(void **state)
 	open_cluster(first, nobody);
 	finish();
 	snprintf(bootstrap, sizeof bootstrap, "127.0.0.1:%d", dead.port);
-	assert_int_equal(kc_cluster_open(bootstrap, NULL, kc_now_ms() + PATIENCE, &cluster, &err), KT_ENET);
+	assert_int_equal(kc_cluster_open(bootstrap, NULL, NULL, kc_now_ms() + PATIENCE, &cluster, &err), KT_ENET);
 	assert_null(cluster);
 	assert_non_null(strstr(err.text, "Connection refused"));
 	peer_fini(&dead);
 	err = (struct kt_err){0};
-	assert_int_equal(kc_cluster_open("a:1,b", NULL, 0, &cluster, &err), KT_ESYNTAX);
+	assert_int_equal(kc_cluster_open("a:1,b", NULL, NULL, 0, &cluster, &err), KT_ESYNTAX);
 	assert_string_equal(err.text, "\"b\" is no address; write host:port or [::1]:port");
 }
 

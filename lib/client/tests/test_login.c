@@ -21,6 +21,7 @@ enum { PATIENCE = 20000, SASL_HANDSHAKE = 17, SASL_AUTHENTICATE = 36 };
 #define REFUSED "\0" "\0\x3a" "\3" "no" "\1" "\0\0\0\0\0\0\0\0" "\0"
 
 static struct peer peer;
+static struct kc_login login;
 
 /* Negotiates and so logs in against a peer that plays the script. */
 static int log_in(const struct peer_step *script, struct kt_err *err)
@@ -34,6 +35,7 @@ static int log_in(const struct peer_step *script, struct kt_err *err)
 	peer_start(&peer, scripts);
 	*err = (struct kt_err){0};
 	assert_int_equal(kc_connect("127.0.0.1", peer.port, "tester", kc_now_ms() + PATIENCE, &conn, NULL), 0);
+	kc_use_login(conn, &login);
 	rc = kc_negotiate(conn, kc_now_ms() + PATIENCE, err);
 	kc_free(conn);
 	peer_join(&peer);
@@ -43,16 +45,16 @@ static int log_in(const struct peer_step *script, struct kt_err *err)
 static int set_login(void **state)
 {
 	(void)state;
-	assert_int_equal(kc_login_set("security.protocol", "sasl_plaintext", NULL), 1);
-	assert_int_equal(kc_login_set("sasl.username", "alice", NULL), 1);
-	assert_int_equal(kc_login_set("sasl.password", "wonder", NULL), 1);
+	assert_int_equal(kc_login_set(&login, "security.protocol", "sasl_plaintext", NULL), 1);
+	assert_int_equal(kc_login_set(&login, "sasl.username", "alice", NULL), 1);
+	assert_int_equal(kc_login_set(&login, "sasl.password", "wonder", NULL), 1);
 	return 0;
 }
 
 static int clear_login(void **state)
 {
 	(void)state;
-	kc_login_clear();
+	kc_login_fini(&login);
 	return 0;
 }
 
@@ -156,15 +158,15 @@ static void properties(void **state)
 	struct kt_err err;
 
 	(void)state;
-	assert_int_equal(kc_login_check(NULL), 0);
-	assert_int_equal(kc_login_set("security.protocol", "SASL_PLAINTEXT", NULL), 1);
-	assert_int_equal(kc_login_check(NULL), KT_EUSAGE);
+	assert_int_equal(kc_login_check(&login, NULL), 0);
+	assert_int_equal(kc_login_set(&login, "security.protocol", "SASL_PLAINTEXT", NULL), 1);
+	assert_int_equal(kc_login_check(&login, NULL), KT_EUSAGE);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		err = (struct kt_err){0};
-		assert_int_equal(kc_login_set(rows[i].name, rows[i].value, &err), rows[i].code);
+		assert_int_equal(kc_login_set(&login, rows[i].name, rows[i].value, &err), rows[i].code);
 		assert_string_equal(err.text, rows[i].why);
 	}
-	assert_int_equal(kc_login_check(NULL), 0);
+	assert_int_equal(kc_login_check(&login, NULL), 0);
 }
 
 int main(void)
