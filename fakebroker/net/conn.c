@@ -26,8 +26,6 @@ static void out_free(struct fb_out *out)
 {
 	for (size_t i = 0; i < out->nframes; i++)
 		fb_frame_unref(out->frames[i]);
-	free(out->frames);
-	free(out->iov);
 	kw_buf_fini(&out->buf);
 	free(out);
 }
@@ -170,35 +168,35 @@ static void flush(struct fb_conn *conn)
 		fb_conn_close(conn);
 }
 
+static struct fb_out *out_new_take(struct kw_buf *buf, struct fb_frame **frames, size_t nframes)
+{
+	size_t niov = kw_buf_iov(buf, NULL, 0);
+	struct fb_out *out = malloc(sizeof *out + niov * sizeof *out->iov + nframes * sizeof *frames);
+
+	if (!out)
+		return NULL;
+	*out = (struct fb_out){.buf = *buf, .frames = (struct fb_frame **)(out->iov + niov), .nframes = nframes, .niov = niov};
+	kw_buf_iov(&out->buf, out->iov, niov);
+	if (nframes)
+		memcpy(out->frames, frames, nframes * sizeof *frames);
+	kw_buf_init(buf, buf->max);
+	return out;
+}
+
 void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes)
 {
-	struct fb_out *out = calloc(1, sizeof *out);
-	size_t niov = kw_buf_iov(buf, NULL, 0);
+	struct fb_out *out = out_new_take(buf, frames, nframes);
 
-	if (out) {
-		out->buf = *buf;
-		out->iov = calloc(niov ? niov : 1, sizeof *out->iov);
-		out->frames = calloc(nframes ? nframes : 1, sizeof *out->frames);
-	}
-	if (!out || !out->iov || !out->frames) {
+	if (!out) {
 		for (size_t i = 0; i < nframes; i++)
 			fb_frame_unref(frames[i]);
-		if (out)
-			out_free(out);
-		else
-			kw_buf_fini(buf);
+		kw_buf_fini(buf);
 		conn->closing = true;
 		return;
 	}
-	out->niov = niov;
-	kw_buf_iov(&out->buf, out->iov, niov);
-	out->nframes = nframes;
-	if (nframes)
-		memcpy(out->frames, frames, nframes * sizeof *frames);
 	conn->queued += kw_buf_len(&out->buf);
 	*conn->out_tail = out;
 	conn->out_tail = &out->next;
-	kw_buf_init(buf, buf->max);
 }
 
 /* ---- requests ---- */

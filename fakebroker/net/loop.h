@@ -18,10 +18,9 @@ enum {
 struct fb_out {
 	struct fb_out *next;
 	struct kw_buf buf;
-	struct fb_frame **frames;
-	size_t nframes;
-	struct iovec *iov;         /* the content; [at, niov) is not written yet */
-	size_t at, niov;
+	struct fb_frame **frames;  /* behind iov */
+	size_t nframes, at, niov;
+	struct iovec iov[];        /* the content; [at, niov) is not written yet */
 };
 
 struct fb_loop {
