@@ -62,6 +62,8 @@ int fb_server_start(struct fb_server *server, struct kt_err *err);
  * that fb_server_reopen() gets it again; if the system does not let that be, warn() is told. Waits at most ms
  * for the loops to do it: KT_ETIMEOUT when one is held up by a request, and does it as soon as that is over. Not from a loop. */
 int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struct kt_err *err);
+/* The same without waiting, so that a loop may ask for it. */
+void fb_server_close_soon(struct fb_server *server, const void *tag);
 /* Listens again where it did before. KT_ETIMEOUT while a fb_server_close() is not through, KT_ENET. Not from a loop. */
 int fb_server_reopen(struct fb_server *server, const void *tag, struct kt_err *err);
 /* Stops accepting, closes all connections, joins the threads. */
@@ -89,6 +91,10 @@ int fb_conn_port(const struct fb_conn *conn);
 int64_t fb_conn_received_ns(const struct fb_conn *conn);
 /* Takes the content of buf (a whole frame, size field included) and one reference of each frame that its runs lie in. */
 void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes);
+/* Memory for the time of a call of handle() or again(), shared by all connections of the loop: what it grew to is kept,
+ * if that is not more than FB_SCRATCH_KEPT bytes. */
+enum { FB_SCRATCH_KEPT = 2 << 20 };
+struct kw_buf *fb_conn_scratch(struct fb_conn *conn);
 /* How long the request at hand may wait: ms from now. */
 void fb_conn_wait(struct fb_conn *conn, int64_t ms);
 /* The wait is a plain delay: pokes do not wake it. */
