@@ -23,7 +23,8 @@ static void a_seed_repeats(void **state)
 
 	(void)state;
 	for (int i = 0; i < 200; i++) {
-		json_t *a = cf_mutation(&one, NOW_MS, false), *b = cf_mutation(&same, NOW_MS, false), *c = cf_mutation(&other, NOW_MS, false);
+		json_t *a = cf_mutation(&one, NOW_MS, false), *b = cf_mutation(&same, NOW_MS, false);
+		json_t *c = cf_mutation(&other, NOW_MS, false);
 
 		assert_non_null(a);
 		assert_true(json_equal(a, b));

@@ -159,6 +159,11 @@ static int rebuild(struct work *work, const struct fb_entry *from, struct fb_ent
 	return code ? code : build(work, from, to);
 }
 
+static int64_t retention_of(const struct fb_thinning *how)
+{
+	return fb_mutant(FB_M_HORIZON_AT_ONCE) ? 0 : how->deleteRetentionMs;
+}
+
 static int thin(struct work *work, const struct fb_entry *from, struct fb_entry *to)
 {
 	const struct kw_batch *batch = work->batch;
@@ -176,7 +181,7 @@ static int thin(struct work *work, const struct fb_entry *from, struct fb_entry 
 		fb_frame_ref(to->frame);
 		return 0;
 	}
-	work->horizon = wants_horizon ? kw_wrap_add(work->how->now, fb_mutant(FB_M_HORIZON_AT_ONCE) ? 0 : work->how->deleteRetentionMs)
+	work->horizon = wants_horizon ? kw_wrap_add(work->how->now, retention_of(work->how))
 				      : has_horizon(batch) ? batch->baseTimestamp : -1;
 	return rebuild(work, from, to);
 }

@@ -430,6 +430,33 @@ static void duplicates_are_known_for_ever(void **state)
 	assert_int_equal(produce(&run, conn, "sequences", OF_PRODUCER("2")), 3);
 }
 
+/* The record is of 1970. */
+static void what_is_too_old_goes_behind_the_round(void **state)
+{
+	static const char ancient[] = "{'batches': [{'baseTimestamp': 5, 'records': [{'key': 'k'}]}]}";
+	static const char *const policies[] = {"compact", "compact,delete"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char topic[20], path[60];
+
+		snprintf(topic, sizeof topic, "old%d", i);
+		snprintf(path, sizeof path, "/v1/partitions/%s/0/compact", topic);
+		make(topic, policies[i]);
+		assert_int_equal(produce(&run, conn, topic, ancient), 0);
+		json_decref(http_json(&run, 200, "POST", path, "{\"roll\": true}"));
+		assert_int_equal(partition_of(topic)->log.logStartOffset, i);
+		assert_int_equal(partition_of(topic)->log.logEndOffset, 1);
+	}
+	/* Not where nothing could be compacted. */
+	make("old2", "compact,delete");
+	assert_int_equal(produce(&run, conn, "old2", ancient), 0);
+	json_decref(http_json(&run, 200, "POST", "/v1/partitions/old2/0/append", "{\"records\": {\"hex\": \"00\"}}"));
+	http_error(&run, 409, "POST", "/v1/partitions/old2/0/compact", "{\"roll\": true}",
+		   "batch at offset 1: only batches of magic 2 are compacted");
+	assert_int_equal(partition_of("old2")->log.logStartOffset, 0);
+}
+
 static void some_partitions_cannot_be_compacted(void **state)
 {
 	(void)state;
@@ -453,6 +480,7 @@ int main(void)
 		cmocka_unit_test(the_active_segment_can_be_ended),
 		cmocka_unit_test(a_tombstone_s_time_is_up),
 		cmocka_unit_test(duplicates_are_known_for_ever),
+		cmocka_unit_test(what_is_too_old_goes_behind_the_round),
 		cmocka_unit_test(some_partitions_cannot_be_compacted),
 	};
 

@@ -212,6 +212,14 @@ static bool convert(const struct old *old, const struct kw_records *records, str
 	return good;
 }
 
+/* Is some entry older than magic 2, and is there no codec, neither theirs nor the topic's? */
+static bool is_converted_plain(const struct old *old)
+{
+	bool is_old = old->first_magic < 2 || !old->same_magic;
+
+	return is_old && old->codec == KW_NONE && old->judge->leader->conf->compression <= KW_NONE;
+}
+
 bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		    struct kw_append_plan **plan, struct kw_verdict *v)
 {
@@ -223,7 +231,7 @@ bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *rec
 	*plan = NULL;
 	if (old.n == 0)
 		return true;
-	if ((!old.same_magic || old.first_magic < 2) && old.codec == KW_NONE && leader->conf->compression <= KW_NONE && !each(&old, records, estimate))
+	if (is_converted_plain(&old) && !each(&old, records, estimate))
 		return false;
 	if (old.n > 1 && (old.first_magic == 2 || old.codec != KW_NONE))
 		return kw_refuse_with(&judge, KW_R_SECOND_OUTER, "Compressed outer record has more than one batch");
