@@ -1,6 +1,7 @@
 /* Produce (0): every partition's record set gets its verdict; what is good is appended. */
 #include <stdlib.h>
 
+#include "fakebroker/api/hash_order.h"
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/transactions.h"
 #include "fakebroker/log/lax.h"
@@ -33,6 +34,12 @@ struct batch_of_items {
 	int32_t n;
 	bool muted;                         /* Kafka never answers it */
 };
+
+/* As long as nothing was found against it. */
+static bool is_judged(const struct item *item)
+{
+	return !item->superseded && !item->verdict.errorCode;
+}
 
 static void refuse(struct item *item, int16_t error, const char *message)
 {
@@ -223,7 +230,7 @@ static void check_transactions(struct batch_of_items *all)
 
 	pthread_rwlock_rdlock(&cluster->lock);
 	for (int32_t i = 0; verifies(all->req) && i < all->n; i++)
-		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
+		if (is_judged(&all->v[i]))
 			check_transaction(all, &all->v[i]);
 	pthread_rwlock_unlock(&cluster->lock);
 }
@@ -401,24 +408,45 @@ static void judge_shape(struct fb_request *req, struct item *item, bool *whole)
 		kw_verdict_shape(req->version, &item->data->records, &req->arena, &item->verdict, whole);
 }
 
+/* Of those that fail the whole request the one that does: up to version 2, which Kafka 3.9 was the last to serve, not the first
+ * in the request. NULL: none. */
+static const struct item *find_broken(struct batch_of_items *all)
+{
+	bool old = all->req->version <= KW_OLD_PRODUCE;
+	const struct item *broken = NULL;
+	uint64_t least = UINT64_MAX;
+	int32_t n = 0;
+
+	for (int32_t i = 0; i < all->n; i++)
+		n += is_judged(&all->v[i]);
+	for (int32_t i = 0; i < all->n && (old || !broken); i++) {
+		struct item *item = &all->v[i];
+		bool whole = false;
+		uint64_t rank;
+
+		if (!is_judged(item))
+			continue;
+		judge_shape(all->req, item, &whole);
+		rank = whole && old ? fb_hash_rank(item->topic->name, item->data->index, n) : 0;
+		if (whole && rank < least) {
+			broken = item;
+			least = rank;
+		}
+	}
+	return broken;
+}
+
 static bool judge_shapes(struct batch_of_items *all)
 {
 	struct kw_first_producer first = {0};
+	const struct item *broken = find_broken(all);
 
-	for (int32_t i = 0; i < all->n; i++) {
-		struct item *item = &all->v[i];
-		bool whole = false;
-
-		if (item->superseded || item->verdict.errorCode)
-			continue;
-		judge_shape(all->req, item, &whole);
-		if (whole)
-			return fail_whole(all, item);
-	}
+	if (broken)
+		return fail_whole(all, broken);
 	for (int32_t i = 0; i < all->n; i++) {
 		struct item *item = &all->v[i];
 
-		if (!item->superseded && !item->verdict.errorCode && !fb_mutant(FB_M_TWO_PRODUCERS_TAKEN) &&
+		if (is_judged(item) && !fb_mutant(FB_M_TWO_PRODUCERS_TAKEN) &&
 		    !kw_verdict_one_producer(&item->data->records, &first, &item->verdict))
 			return fail_whole(all, item);
 	}
@@ -484,14 +512,14 @@ static void judge(struct batch_of_items *all)
 	if (!req->cluster->lax && all->body->transactionalId.n >= 0)
 		check_transactions(all);
 	for (int32_t i = 0; i < all->n; i++)
-		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
+		if (is_judged(&all->v[i]))
 			judge_place(all, &all->v[i]);
 	if (fb_request_wants_produce(req)) {
 		show_produced(all);
 		fb_request_observe_produce(req);
 	}
 	for (int32_t i = 0; i < all->n; i++)
-		if (!all->v[i].superseded && !all->v[i].verdict.errorCode)
+		if (is_judged(&all->v[i]))
 			append(req, &all->v[i]);
 	spread(all);
 }

@@ -1,0 +1,24 @@
+#include "fakebroker/api/hash_order.h"
+
+enum { FIRST_SIZE = 16, PRIME = 31 };
+
+/* TopicPartition.hashCode; names of topics are ASCII. */
+static uint32_t hash_of(struct kw_str topic, int32_t partition)
+{
+	uint32_t name = 0;
+
+	for (int32_t i = 0; i < topic.n; i++)
+		name = PRIME * name + (uint8_t)topic.s[i];
+	return PRIME * (PRIME + (uint32_t)partition) + name;
+}
+
+/* By bucket, and in a bucket by hash, which is a signed number. A map that is three quarters full is made twice as large. */
+uint64_t fb_hash_rank(struct kw_str topic, int32_t partition, int32_t n)
+{
+	uint32_t hash = hash_of(topic, partition), size = FIRST_SIZE;
+
+	while ((uint32_t)n >= size / 4 * 3)
+		size *= 2;
+	hash ^= hash >> 16;
+	return (uint64_t)(hash & (size - 1)) << 32 | (hash ^ UINT32_C(0x80000000));
+}
