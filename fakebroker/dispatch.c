@@ -250,6 +250,8 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 		break;
 	case FB_SILENT:
 	case FB_CLOSE:
+		if (req->muted)
+			break;   /* nobody came to the answer: nobody is shown it */
 		fb_request_observe(req, false, 0);
 		if (req->cluster->recorder)
 			fb_recorder_add(req->cluster->recorder, req, NULL, outcome == FB_SILENT ? "silent" : "closed");
@@ -265,7 +267,9 @@ static enum fb_outcome call(struct fb_request *req)
 		req->response = kw_new(kw_response(req->api->key), &req->arena);
 	if (!req->response)
 		return unparsed(req, "out of memory");
-	return req->api->handler(req);
+	if (req->muted)
+		return FB_CLOSE;
+	return fb_request_lead(req) == FB_WAIT ? FB_WAIT : req->api->handler(req);
 }
 
 /* Rules come before the handler. */

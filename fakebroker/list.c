@@ -103,6 +103,18 @@ static json_t *mutants(const struct fb_settings *settings)
 	return rows;
 }
 
+static json_t *faults(const struct fb_settings *settings)
+{
+	json_t *rows = json_array();
+
+	(void)settings;
+	for (int i = 1; i < FB_NFAULTS; i++)
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "name", fb_faults[i].name, "sent",
+						      fb_faults[i].sent, "kafka", fb_fate_text(fb_faults[i].fate), "releases",
+						      fb_faults[i].releases));
+	return rows;
+}
+
 static int print_table(json_t *rows)
 {
 	struct kt_table table = {0};
@@ -136,6 +148,7 @@ int fb_list(const struct fb_settings *settings)
 	static json_t *(*const makers[])(const struct fb_settings *) = {
 		[FB_LIST_APIS] = apis, [FB_LIST_RELEASES] = releases, [FB_LIST_VALIDATORS] = validators,
 		[FB_LIST_OBSERVERS] = observers, [FB_LIST_ACTIONS] = actions, [FB_LIST_MUTANTS] = mutants,
+		[FB_LIST_FAULTS] = faults,
 	};
 	int status = KT_EXIT_OK;
 	struct kt_err err = {0};

@@ -48,6 +48,7 @@ struct fb_request {
 	struct kw_arena arena;
 	bool expired;                /* the time of fb_conn_wait() is over */
 	int16_t forced;              /* a rule wants this error code: answer with it everywhere and change nothing */
+	const char *why;             /* what goes with it where the response has a message, or NULL */
 	int64_t started_ns;
 	/* Frames that the response refers to; one reference each goes to the connection. */
 	struct fb_frame **frames;
@@ -60,6 +61,7 @@ struct fb_request {
 	bool watched;                /* the node has observers that look at requests, as of the handler's (last) call */
 	bool waited;                 /* the handler has asked to wait */
 	bool delayed;                /* a rule's delay is over */
+	bool muted;                  /* it is never answered: fb_request_mute() */
 	bool last;                   /* the connection ends once it is answered */
 };
 
@@ -67,6 +69,21 @@ struct fb_request {
 int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_t n);
 /* Who asks, as Kafka prints it: "User:alice". Valid as long as the connection is not logged in anew. */
 const char *fb_request_principal(const struct fb_request *req);
+
+/* ---- what a node with kit.imitate.faults does (imitate.c) ---- */
+
+static inline bool fb_request_imitates(const struct fb_request *req)
+{
+	return atomic_load_explicit(&req->node->imitates, memory_order_relaxed);
+}
+/* What a handler returns for a request that Kafka never answers: nothing follows, on its connection, until that has been
+ * idle for connections.max.idle.ms. */
+enum fb_outcome fb_request_mute(struct fb_request *req, enum fb_fault fault);
+/* The controller falls over. Under no lock. */
+void fb_request_topple(struct fb_request *req, enum fb_fault fault);
+/* Before the handler: holds what is to be forwarded to a controller that does not lead now (FB_WAIT), or sets req->forced
+ * where it would say so itself. */
+enum fb_outcome fb_request_lead(struct fb_request *req);
 
 /* ---- what observers are shown (observe.c) ---- */
 

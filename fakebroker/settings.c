@@ -4,7 +4,7 @@
 
 #include "fakebroker/hooks/kassay_validator.h"
 
-static const char *const lists[] = {"apis", "releases", "validators", "observers", "actions", "mutants", NULL};
+static const char *const lists[] = {"apis", "releases", "validators", "observers", "actions", "mutants", "faults", NULL};
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 
 static struct fb_settings given = {
@@ -52,7 +52,7 @@ static const struct kt_opt options[] = {
 	KT_LIST(0, "describe-output", "FILE", &given.described,
 		"what kafka-configs.sh --describe printed: the configuration of a running cluster, for --check"),
 	KT_GROUP("Lists"),
-	KT_CHOICE(0, "list", "WHAT", &given.list, lists, "apis, releases, validators, observers, actions or mutants"),
+	KT_CHOICE(0, "list", "WHAT", &given.list, lists, "apis, releases, validators, observers, actions, mutants or faults"),
 	KT_FLAG(0, "json", &given.json, "the list, or what --check finds, as JSON"),
 	KT_END
 };

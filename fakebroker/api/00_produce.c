@@ -31,6 +31,7 @@ struct batch_of_items {
 	const struct kw_ProduceRequest *body;
 	struct item *v;
 	int32_t n;
+	bool muted;                         /* Kafka never answers it */
 };
 
 static void refuse(struct item *item, int16_t error, const char *message)
@@ -435,10 +436,39 @@ static void spread(struct batch_of_items *all)
 			refuse(&all->v[i], error, NULL);
 }
 
+/* Kafka fails when it comes to null records, and when it makes the answer to a request that failed as a whole: that has
+ * an entry for each partition, for which it asks the size of the records. */
+static bool trips_over_null(const struct batch_of_items *all, bool whole)
+{
+	for (int32_t i = 0; i < all->n; i++)
+		if (all->v[i].data->records.n < 0 && (whole || (!all->v[i].superseded && all->v[i].partition)))
+			return true;
+	return false;
+}
+
+/* Stages B to F; false: the whole request failed. */
+static bool judge_request(struct batch_of_items *all)
+{
+	struct fb_request *req = all->req;
+	struct kw_verdict v;
+
+	if (!req->cluster->lax && !kw_verdict_request(all->body, &req->arena, &v) &&
+	    !(fb_mutated() && fb_mutant_goes_on(&v))) {
+		fail_all(all, &v);
+		return false;
+	}
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	for (int32_t i = 0; i < all->n; i++)
+		resolve(req, &all->v[i]);
+	pthread_rwlock_unlock(&req->cluster->lock);
+	return req->cluster->lax || judge_shapes(all);
+}
+
 static void judge(struct batch_of_items *all)
 {
 	struct fb_request *req = all->req;
 	struct kw_verdict v;
+	bool whole;
 
 	if (req->forced) {
 		kw_verdict_init(&v);
@@ -446,16 +476,9 @@ static void judge(struct batch_of_items *all)
 		fail_all(all, &v);
 		return;
 	}
-	if (!req->cluster->lax && !kw_verdict_request(all->body, &req->arena, &v) &&
-	    !(fb_mutated() && fb_mutant_goes_on(&v))) {
-		fail_all(all, &v);
-		return;
-	}
-	pthread_rwlock_rdlock(&req->cluster->lock);
-	for (int32_t i = 0; i < all->n; i++)
-		resolve(req, &all->v[i]);
-	pthread_rwlock_unlock(&req->cluster->lock);
-	if (!req->cluster->lax && !judge_shapes(all))
+	whole = !judge_request(all);
+	all->muted = fb_request_imitates(req) && trips_over_null(all, whole);
+	if (whole || all->muted)
 		return;
 	if (!req->cluster->lax && all->body->transactionalId.n >= 0)
 		check_transactions(all);
@@ -545,6 +568,22 @@ static enum fb_outcome silent(const struct batch_of_items *all)
 	return FB_SILENT;
 }
 
+static enum fb_outcome conclude(struct batch_of_items *all)
+{
+	int16_t acks = all->body->acks;
+
+	if (all->muted)
+		return fb_request_mute(all->req, FB_F_NULL_RECORDS);
+	if (all->req->watched)
+		show_produced(all);
+	tell_reasons(all);
+	if (!answer(all))
+		return FB_CLOSE;
+	if (acks == 0 && !fb_mutant(FB_M_ACKS_ZERO_ANSWERED))
+		return silent(all);
+	return acks == 1 && fb_mutant(FB_M_ACKS_ONE_SILENT) ? FB_SILENT : FB_REPLY;
+}
+
 enum fb_outcome fb_produce(struct fb_request *req)
 {
 	struct batch_of_items all = {.req = req, .body = req->body};
@@ -554,13 +593,7 @@ enum fb_outcome fb_produce(struct fb_request *req)
 		fb_mutant_sets(req->body, &req->arena);
 	if (collect(&all)) {
 		judge(&all);
-		if (req->watched)
-			show_produced(&all);
-		tell_reasons(&all);
-		if (answer(&all))
-			outcome = all.body->acks == 0 && !fb_mutant(FB_M_ACKS_ZERO_ANSWERED) ? silent(&all) : FB_REPLY;
-		if (outcome == FB_REPLY && all.body->acks == 1 && fb_mutant(FB_M_ACKS_ONE_SILENT))
-			outcome = FB_SILENT;
+		outcome = conclude(&all);
 	}
 	for (int32_t i = 0; i < all.n; i++) {
 		fb_chain_unref(all.v[i].chain);

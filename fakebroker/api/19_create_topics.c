@@ -24,7 +24,7 @@ static bool judge_name(struct fb_request *req, const creatable *topic, result *o
 	const char *text;
 
 	if (req->forced)
-		return fail(out, req->forced, NULL);
+		return fail(out, req->forced, req->why);
 	text = fb_topic_name_fault(topic->name, &req->arena);
 	if (text)
 		return fail(out, KW_ERR_INVALID_TOPIC_EXCEPTION, text);
@@ -301,7 +301,8 @@ static bool too_many_partitions(const struct batch *batch)
 static void refuse(struct batch *batch, int32_t i, int16_t error, const char *message)
 {
 	batch->out[batch->n].name = batch->body->topics.v[i].name;
-	fail(&batch->out[batch->n++], batch->req->forced ? batch->req->forced : error, message);
+	fail(&batch->out[batch->n++], batch->req->forced ? batch->req->forced : error,
+	     batch->req->forced ? batch->req->why : message);
 }
 
 /* A mutant that refuses all topics of a request if it refuses one. */

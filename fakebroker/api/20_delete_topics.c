@@ -31,7 +31,7 @@ static void delete(struct fb_request *req, const struct target *target, bool rep
 	out->topicId = target->id;
 	out->errorMessage = KW_NULL_STR;
 	if (req->forced) {
-		fail(out, req->forced, NULL);
+		fail(out, req->forced, req->why);
 	} else if (by_id && !has_id) {
 		fail(out, KW_ERR_INVALID_REQUEST, "Neither topic name nor id were specified.");
 	} else if (!by_id && has_id) {

@@ -163,8 +163,14 @@ static bool answer_batch(struct fb_request *req)
 
 enum fb_outcome fb_add_partitions_to_txn(struct fb_request *req)
 {
+	const struct kw_AddPartitionsToTxnRequest *body = req->body;
 	bool ok;
 
+	if (req->version >= BATCHED && body->transactions.n <= 0) {
+		if (fb_request_imitates(req))
+			return fb_request_mute(req, FB_F_NO_TRANSACTIONS);
+		return fb_mutant(FB_M_NO_TRANSACTIONS_SILENT) ? FB_SILENT : FB_REPLY;
+	}
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	ok = req->version < BATCHED ? answer_one(req) : answer_batch(req);
 	pthread_rwlock_unlock(&req->cluster->lock);

@@ -10,22 +10,6 @@ static struct fb_alter_config *configs_of(struct fb_request *req, const struct k
 	return configs;
 }
 
-/* Kafka fails before it could answer, and the connection stays as it is until it has been idle for too long. */
-static enum fb_outcome mute(struct fb_request *req)
-{
-	int64_t idle;
-
-	if (req->waited)
-		return FB_CLOSE;
-	pthread_rwlock_rdlock(&req->cluster->lock);
-	idle = fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id, "connections.max.idle.ms",
-			       600000);
-	pthread_rwlock_unlock(&req->cluster->lock);
-	fb_conn_sleep(req->conn, idle < 0 ? INT32_MAX : idle);
-	req->waited = true;
-	return FB_WAIT;
-}
-
 enum fb_outcome fb_alter_configs(struct fb_request *req)
 {
 	const struct kw_AlterConfigsRequest *body = req->body;
@@ -43,8 +27,8 @@ enum fb_outcome fb_alter_configs(struct fb_request *req)
 	}
 	if (!resources || fb_alter(req, &alter, body->validateOnly, &answer) < 0)
 		return FB_CLOSE;
-	if (answer.mute)
-		return mute(req);
+	if (answer.fault)
+		return fb_request_mute(req, answer.fault);
 	if (!FB_RESPONSE_ARRAY(req, response->responses, kw_AlterConfigsResponse_AlterConfigsResourceResponse_struct,
 			       (int32_t)answer.nresults))
 		return FB_CLOSE;

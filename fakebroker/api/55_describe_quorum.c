@@ -7,8 +7,12 @@ static bool fill(struct fb_request *req, int32_t index, struct kw_DescribeQuorum
 	int64_t now = fb_cluster_now(req->cluster);
 
 	out->partitionIndex = index;
+	if (fb_controller_away(req->cluster)) {   /* asked itself: brokers hold the question */
+		out->errorCode = KW_ERR_NOT_LEADER_OR_FOLLOWER;
+		return true;
+	}
 	out->leaderId = FB_CONTROLLER_ID;
-	out->leaderEpoch = 1;
+	out->leaderEpoch = req->cluster->controllerEpoch;
 	out->highWatermark = req->cluster->metadata.end;
 	if (!FB_RESPONSE_ARRAY(req, out->currentVoters, kw_DescribeQuorumResponse_ReplicaState_struct, 1))
 		return false;

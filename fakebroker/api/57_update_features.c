@@ -83,7 +83,7 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 	const struct kw_UpdateFeaturesRequest *body = req->body;
 	struct kw_UpdateFeaturesResponse *response = req->response;
 	struct fb_feature_update *updates = updates_of(req);
-	struct fb_upgrade_answer answer = {.errorCode = req->forced};
+	struct fb_upgrade_answer answer = {.errorCode = req->forced, .errorMessage = req->why};
 	struct fb_cluster_view *view;
 	struct kt_err err = {0};
 

@@ -54,7 +54,9 @@ enum fb_outcome fb_broker_registration(struct fb_request *req)
 	if (answer.errorCode)
 		fb_log_line(KASSAY_WARN, "registration of broker %d refused (%s): %s", request.brokerId,
 			    kw_error_name(answer.errorCode), answer.reason);
-	else
+	if (answer.fault)
+		fb_request_topple(req, answer.fault);
+	if (!answer.errorCode)
 		fb_log_line(KASSAY_INFO, "broker %d registered with epoch %lld", request.brokerId, (long long)epoch);
-	return FB_REPLY;
+	return answer.fault && fb_faults[answer.fault].fate == FB_END ? FB_CLOSE : FB_REPLY;
 }

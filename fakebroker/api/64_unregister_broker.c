@@ -10,8 +10,10 @@ enum fb_outcome fb_unregister_broker(struct fb_request *req)
 	struct fb_broker *broker;
 
 	response->errorCode = req->forced;
-	if (req->forced)
+	if (req->forced) {
+		response->errorMessage = kw_str(req->why);
 		return FB_REPLY;
+	}
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	broker = fb_cluster_broker(req->cluster, body->brokerId);
 	if (broker && !broker->own && fb_broker_in_session(req->cluster, broker) && fb_mutant(FB_M_UNREGISTER_LIVE_REFUSED)) {

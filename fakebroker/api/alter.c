@@ -119,7 +119,7 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	int code;
 
 	if (req->forced)
-		return answer_all(req, alter, req->forced, NULL, answer);
+		return answer_all(req, alter, req->forced, req->why, answer);
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	facts = fb_cluster_facts(req->cluster, req->node);
 	code = fb_alter_check(req->cluster->configs, &facts, alter, &req->arena, answer);
@@ -136,8 +136,8 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	pthread_rwlock_unlock(&req->cluster->lock);
 	if (code)
 		return code;
-	if (answer->mute)   /* Kafka's controller fails to answer here; the incremental call says this */
-		return answer_all(req, alter, KW_ERR_INVALID_REQUEST, "Each resource must appear at most once.", answer);
+	if (answer->fault && fb_faults[answer->fault].fate == FB_RESIGN)
+		fb_request_topple(req, answer->fault);
 	exchange(req, answer, back, validateOnly);
 	return 0;
 }

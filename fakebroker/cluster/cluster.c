@@ -58,6 +58,7 @@ int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers
 	cluster->levels = fb_levels_at(release, level);
 	fb_metadata_init(&cluster->metadata, FB_METADATA_LOG_MAX);
 	cluster->registrationVersion = FB_STATICS_VERSION;
+	cluster->controllerEpoch = 1;
 	cluster->clock = fb_clock_new();
 	cluster->transactions = fb_transactions_new();
 	cluster->defs = fb_configdefs_new_as_of(release->name);
@@ -121,6 +122,11 @@ struct fb_node *fb_cluster_node(const struct fb_cluster *cluster, int32_t id)
 	return NULL;
 }
 
+struct fb_node *fb_cluster_controller(const struct fb_cluster *cluster)
+{
+	return &cluster->nodes[cluster->nnodes - 1];
+}
+
 /* ---- what the checks see ---- */
 
 static bool topic_exists(void *arg, struct kw_str name)
@@ -142,6 +148,8 @@ struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct
 		.elr = cluster->levels.v[FB_ELR_VERSION] >= 1,
 		.groups = fb_configdefs_has(cluster->defs, FB_GROUP),
 		.topicExists = topic_exists,
+		.imitates = atomic_load(&self->imitates),
+		.controllerImitates = atomic_load(&fb_cluster_controller(cluster)->imitates),
 		.nodeExists = node_exists,
 		.arg = cluster,
 	};
@@ -195,6 +203,7 @@ struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_ar
 		.clusterId = kw_str(cluster->id), .controllerId = FB_CONTROLLER_ID, .release = cluster->release,
 		.levels = cluster->levels, .brokers = brokers, .nbrokers = cluster->nbrokers, .topics = topics,
 		.ntopics = cluster->ntopics, .configs = cluster->configs,
+		.imitates = atomic_load(&fb_cluster_controller(cluster)->imitates),
 	};
 	return view;
 }
@@ -232,6 +241,17 @@ static void *copy_array(struct kw_arena *arena, const void *v, size_t n, size_t 
 	return p;
 }
 
+/* The place of that name, or a new one: as in Kafka's map, the last of a name wins. */
+static struct fb_endpoint *listener_of(struct fb_broker *broker, struct kw_str name)
+{
+	size_t i = 0;
+
+	while (i < broker->nlisteners && !kw_str_is(name, broker->listeners[i].name))
+		i++;
+	broker->nlisteners += i == broker->nlisteners;
+	return &broker->listeners[i];
+}
+
 static int fill_broker(struct fb_broker *broker, const struct fb_register_view *request, bool keep_statics)
 {
 	struct kw_arena *arena = &broker->arena;
@@ -251,12 +271,11 @@ static int fill_broker(struct fb_broker *broker, const struct fb_register_view *
 	for (size_t i = 0; i < request->nlisteners; i++) {
 		const struct fb_listener_view *l = &request->listeners[i];
 
-		broker->listeners[i] = (struct fb_endpoint){
+		*listener_of(broker, l->name) = (struct fb_endpoint){
 			kw_strndup(arena, l->name.s, (size_t)l->name.n), kw_strndup(arena, l->host.s, (size_t)l->host.n),
 			l->port, l->securityProtocol,
 		};
 	}
-	broker->nlisteners = request->nlisteners;
 	broker->rack = request->rack.n < 0 ? NULL : kw_strndup(arena, request->rack.s, (size_t)request->rack.n);
 	broker->view = (struct fb_broker_view){
 		.id = request->brokerId, .incarnationId = request->incarnationId, .features = features,

@@ -37,8 +37,9 @@ struct fb_node {
 	int port;
 	char *rack;                  /* NULL = null */
 	struct kw_uuid incarnationId, logDir;
-	/* Brokers only; guarded by the cluster's lock. */
-	bool stopped;
+	atomic_bool imitates;        /* kit.imitate.faults: what Kafka falls over, it falls over */
+	/* Guarded by the cluster's lock. */
+	bool stopped;                /* the controller stops of a fault only */
 	char *whyStopped;            /* why the last start failed, else NULL */
 	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
 	atomic_bool watched;         /* the observer is not idle: fb_observer_idle(). Changes with it */
@@ -125,6 +126,8 @@ struct fb_cluster {
 	struct fb_configs *configs;
 	struct fb_levels levels;
 	int registrationVersion;     /* the newest BrokerRegistration that the controller knows: kit.registration.version */
+	int32_t controllerEpoch;     /* of the controller's leadership, from 1; two more with each election */
+	atomic_llong controller_back; /* when a controller that resigned leads again, by fb_now_ns(); 0: it leads */
 	int64_t features_epoch;      /* metadata offset of the last change of features */
 	struct fb_metadata_log metadata;
 	atomic_llong next_producer_id;
@@ -201,6 +204,17 @@ int fb_node_stop(struct fb_cluster *cluster, struct fb_node *node, bool *held, s
 int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct fb_static_change *changes, size_t n,
 		  struct kt_err *err);
 
+/* ---- a controller that falls over (controller.c) ---- */
+
+/* FB_RESIGN: nobody leads until the controller is elected again, a time after quorum.election.timeout.ms. */
+void fb_controller_resign(struct fb_cluster *cluster);
+/* FB_END: the controller's listener and its connections close, until it is started. From any thread, a loop too. */
+void fb_controller_end(struct fb_cluster *cluster);
+/* Starts it after that. KT_EUSAGE if it runs, KT_ENET, KT_ETIMEOUT. On no loop. */
+int fb_controller_start(struct fb_cluster *cluster, struct kt_err *err);
+/* How long it does not lead yet: nanoseconds, INT64_MAX if it has ended, 0 if it leads. From any thread; cheap. */
+int64_t fb_controller_away(const struct fb_cluster *cluster);
+
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
 /* Does what is due: aborts transactions that take too long and removes old segments, by the broker's clock; fences brokers
@@ -213,6 +227,7 @@ void fb_sessions_expire(struct fb_cluster *cluster);
 /* ---- under the lock ---- */
 
 struct fb_node *fb_cluster_node(const struct fb_cluster *cluster, int32_t id);
+struct fb_node *fb_cluster_controller(const struct fb_cluster *cluster);
 struct fb_broker *fb_cluster_broker(struct fb_cluster *cluster, int32_t id);
 /* One of our brokers that runs, from this place in the list of nodes on, round and round; NULL if none does. */
 const struct fb_node *fb_cluster_running(const struct fb_cluster *cluster, size_t from);

@@ -81,11 +81,18 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	return 0;
 }
 
+static void read_imitates(const struct fb_cluster *cluster, struct fb_node *node)
+{
+	atomic_store(&node->imitates, fb_configs_bool(cluster->configs, FB_BROKER, KW_NULL_STR, node->id, "kit.imitate.faults",
+						      false));
+}
+
 int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err)
 {
 	struct kw_arena arena;
 	int code;
 
+	read_imitates(cluster, node);
 	kw_arena_init(&arena, 0);
 	code = join(cluster, node, &arena, err);
 	kw_arena_fini(&arena);
@@ -112,6 +119,7 @@ int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err)
 
 	cluster->registrationVersion = (int)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
 							    "kit.registration.version", FB_STATICS_VERSION);
+	read_imitates(cluster, fb_cluster_controller(cluster));
 	kw_arena_init(&arena, 0);
 	if (cluster->levels.v[FB_ELR_VERSION] > 0) {
 		view = fb_cluster_view(cluster, &arena);

@@ -246,6 +246,7 @@ static void at_controller(struct fb_alter *alter)
 {
 	struct fb_kvs merged;
 
+	alter->result->forwarded = true;
 	if (fb_alter_compute(alter, FB_AT_CONTROLLER) && check_changes(alter) && fb_alter_merge(alter, &merged) &&
 	    check_values(alter, &merged) && check_exists(alter) && check_mv_rules(alter))
 		make_changes(alter);
@@ -294,14 +295,21 @@ static bool check_nulls(struct fb_alter *alter)
 	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Null value not supported for : %.*s", FB_STR(all));
 }
 
-static bool known_type(const struct fb_alter *alter)
+/* In the release. */
+static bool exists_type(const struct fb_configs *configs, int8_t resourceType)
 {
-	switch (alter->resource->resourceType) {
-	case FB_TOPIC: case FB_BROKER: case FB_CLIENT_METRICS: return true;
-	case FB_GROUP: return fb_configdefs_has(alter->configs->defs, FB_GROUP);
-	case FB_BROKER_LOGGER: return !alter->legacy;
+	switch (resourceType) {
+	case FB_TOPIC: case FB_BROKER: case FB_CLIENT_METRICS: case FB_BROKER_LOGGER: return true;
+	case FB_GROUP: return fb_configdefs_has(configs->defs, FB_GROUP);
 	default: return false;
 	}
+}
+
+static bool known_type(const struct fb_alter *alter)
+{
+	int8_t type = alter->resource->resourceType;
+
+	return exists_type(alter->configs, type) && !(type == FB_BROKER_LOGGER && alter->legacy);
 }
 
 static void at_broker(struct fb_alter *alter)
@@ -354,50 +362,85 @@ static bool answer_repeated(struct fb_alter *alter, bool first)
 {
 	if (!alter->facts->controller)
 		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Each resource must appear at most once.");
-	else if (!check_type(alter))
-		return true;
+	else if (!exists_type(alter->configs, alter->resource->resourceType))
+		return check_type(alter), true;
 	else
 		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Duplicate resource.");
 	return first || !alter->facts->controller;
 }
 
-static struct fb_twins *resource_twins(const struct fb_alter_request *request, struct kw_arena *arena, bool *repeated)
+static struct fb_twins *resource_twins(const struct fb_alter_request *request, struct kw_arena *arena)
 {
-	size_t n = (size_t)request->nresources;
+	size_t n = (size_t)(request->nresources > 0 ? request->nresources : 0);
 	struct fb_named *named = kw_alloc(arena, n * sizeof *named);
-	struct fb_twins *twins;
 
-	*repeated = false;
 	if (!named)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		named[i] = (struct fb_named){request->resources[i].resourceType, request->resources[i].resourceName};
+	return fb_find_twins(named, n, arena);
+}
+
+/* AlterConfigsResponse makes a map of the results, in which types that do not exist are one, and fails to if there are
+ * two for a resource. The controller answers once for what is named twice, unless it does not know the type. */
+static int find_mute(const struct fb_configs *configs, const struct fb_config_facts *facts,
+		     const struct fb_alter_request *request, struct kw_arena *arena, enum fb_fault *fault)
+{
+	size_t total = (size_t)(request->nresources > 0 ? request->nresources : 0), n = 0;
+	struct fb_named *named = kw_alloc(arena, total * sizeof *named);
+	struct fb_twins *twins;
+
+	if (!named)
+		return KT_ENOMEM;
+	for (size_t i = 0; i < total; i++) {
+		int8_t type = request->resources[i].resourceType;
+		bool exists = exists_type(configs, type);
+
+		if (!exists || !facts->controller)
+			named[n++] = (struct fb_named){exists ? type : 0, request->resources[i].resourceName};
+	}
 	twins = fb_find_twins(named, n, arena);
-	for (size_t i = 0; twins && i < n; i++)
-		*repeated |= twins[i].first != i;
-	return twins;
+	if (!twins)
+		return KT_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (twins[i].first != i)
+			*fault = FB_F_RESOURCE_TWICE;
+	return 0;
+}
+
+/* What Kafka's controller trips over takes all with it that it was to look at. */
+static void fail_forwarded(struct fb_alter_answer *answer)
+{
+	for (size_t i = 0; i < answer->nresults; i++) {
+		struct fb_alter_result *result = &answer->results[i];
+
+		if (!result->forwarded)
+			continue;
+		result->errorCode = KW_ERR_UNKNOWN_SERVER_ERROR;
+		result->errorMessage = NULL;
+		result->nchanges = 0;
+	}
 }
 
 int fb_alter_check(const struct fb_configs *configs, const struct fb_config_facts *facts,
 		   const struct fb_alter_request *request, struct kw_arena *arena, struct fb_alter_answer *answer)
 {
 	size_t n = (size_t)(request->nresources > 0 ? request->nresources : 0);
-	bool repeated;
-	struct fb_twins *twins = resource_twins(request, arena, &repeated);
+	struct fb_twins *twins = resource_twins(request, arena);
 
 	*answer = (struct fb_alter_answer){.results = kw_alloc(arena, n * sizeof *answer->results)};
 	if (!twins || !answer->results)
 		return KT_ENOMEM;
-	if (request->legacy && repeated) {
-		answer->mute = true;
+	if (request->legacy && facts->imitates && find_mute(configs, facts, request, arena, &answer->fault) < 0)
+		return KT_ENOMEM;
+	if (answer->fault)
 		return 0;
-	}
 	for (size_t i = 0; i < n; i++) {
 		const struct fb_alter_resource *resource = &request->resources[i];
 		struct fb_alter_result *result = &answer->results[answer->nresults++];
 		struct fb_alter alter = {.configs = configs, .facts = facts, .arena = arena, .resource = resource,
 					 .legacy = request->legacy, .existing = existing(configs, resource),
-					 .result = result};
+					 .result = result, .fault = &answer->fault};
 
 		*result = (struct fb_alter_result){.resourceType = resource->resourceType,
 						   .resourceName = resource->resourceName};
@@ -408,6 +451,8 @@ int fb_alter_check(const struct fb_configs *configs, const struct fb_config_fact
 		else
 			at_broker(&alter);
 	}
+	if (answer->fault)
+		fail_forwarded(answer);
 	return 0;
 }
 

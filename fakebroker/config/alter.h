@@ -16,6 +16,7 @@ struct fb_alter {
 	struct fb_change *touched;    /* the keys that the request touches, at their resulting values */
 	size_t ntouched;
 	struct fb_alter_result *result;
+	enum fb_fault *fault;         /* what Kafka's controller trips over; not needed if create */
 };
 
 /* Sets the error of the result; fmt NULL: a null message. Returns false, so that `return fb_refuse(...)` reads well. */

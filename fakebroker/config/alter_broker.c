@@ -158,7 +158,8 @@ static bool check_logger(struct fb_alter *alter, const struct fb_alter_config *c
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s operation is not allowed for the BROKER_LOGGER "
 			"resource", append ? "APPEND" : "SUBTRACT");
 	default:
-		return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown operation type %d is not allowed for the BROKER_LOGGER "
+			"resource", config->configOperation);
 	}
 	if (!kw_str_is(config->name, "root"))
 		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Logger %.*s does not exist!", FB_STR(config->name));

@@ -121,6 +121,23 @@ static const struct fb_configdef *list_def(struct fb_alter *alter, struct kw_str
 	return def && kw_str_is(name, def->name) ? def : NULL;
 }
 
+/* The whole request fails for it: fb_alter_check() sees to that. */
+static bool trip(struct fb_alter *alter, enum fb_fault fault)
+{
+	*alter->fault = fault;
+	return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+}
+
+/* Brokers have refused it before. */
+static bool refuse_null_operand(struct fb_alter *alter, struct kw_str name)
+{
+	if (fb_mutant(FB_M_NULL_OPERAND_TAKEN))
+		return true;
+	if (alter->facts->controllerImitates)
+		return trip(alter, FB_F_NULL_OPERAND);
+	return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Null value not supported for : %.*s", FB_STR(name));
+}
+
 static bool compute_list(struct fb_alter *alter, const struct fb_alter_config *config, enum fb_stage stage,
 			 struct kw_str *value)
 {
@@ -131,8 +148,10 @@ static bool compute_list(struct fb_alter *alter, const struct fb_alter_config *c
 	if ((!def || def->type != FB_LIST) && !(def && fb_mutant(FB_M_APPEND_ANY_TYPE)))
 		return refuse_list(alter, def, config->name, append, stage);
 	now = fb_kvs_get(alter->existing, config->name);
-	/* The controller trips over a null, and the broker over a key that has no default, not even null. */
-	if (config->value.n < 0 || (stage == FB_AT_BROKER && now.n < 0 && !def->def && !def->validator.null_ok))
+	if (config->value.n < 0)
+		return refuse_null_operand(alter, config->name);
+	/* A broker trips over a key that has no default, not even null. */
+	if (stage == FB_AT_BROKER && now.n < 0 && !def->def && !def->validator.null_ok)
 		return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	if (fb_mutant(FB_M_APPEND_REPLACES) && append)
 		return true;
@@ -159,9 +178,8 @@ static bool compute(struct fb_alter *alter, const struct fb_alter_config *config
 	default:
 		if (fb_mutant(FB_M_OPERATION_ANY))
 			return true;
-		/* The controller trips over the operation that it does not know. */
-		if (stage == FB_AT_CONTROLLER)
-			return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+		if (stage == FB_AT_CONTROLLER && alter->facts->controllerImitates)
+			return trip(alter, FB_F_OPERATION);
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown operations type %d", config->configOperation);
 	}
 }

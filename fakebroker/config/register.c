@@ -16,6 +16,7 @@ struct registration {
 	const struct fb_register_view *request;
 	struct kw_arena *arena;
 	struct fb_register_answer *answer;
+	enum fb_fault fault;         /* of a listener, that Kafka falls over */
 	bool nomem;
 };
 
@@ -164,32 +165,64 @@ static bool check_directories(struct registration *r)
 	return true;
 }
 
-/* Kafka 4.4 loses its controller over such a listener: UNKNOWN_SERVER_ERROR, or even the end of the process for an
- * empty name. The kit refuses what cannot be written down, in the same words. Source: ListenerInfo. */
-static bool check_listeners(struct registration *r)
+/* The controller keeps the last one of a name. */
+static bool is_replaced(const struct registration *r, size_t at)
+{
+	for (size_t i = at + 1; i < r->request->nlisteners; i++)
+		if (kw_str_eq(r->request->listeners[i].name, r->request->listeners[at].name))
+			return true;
+	return false;
+}
+
+static enum fb_fault listener_fault(const struct fb_listener_view *listener)
 {
 	enum { PROTOCOLS = 4 };           /* PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL */
 
+	if (listener->securityProtocol < 0 || listener->securityProtocol >= PROTOCOLS)
+		return FB_F_PROTOCOL;
+	if (listener->host.n <= 0)
+		return FB_F_EMPTY_HOST;
+	if (listener->port == 0)
+		return FB_F_PORT_ZERO;
+	return listener->name.n <= 0 ? FB_F_EMPTY_NAME : FB_NO_FAULT;
+}
+
+static const char *listener_reason(const struct registration *r, const struct fb_listener_view *listener)
+{
+	switch (listener_fault(listener)) {
+	case FB_F_PROTOCOL:
+		return kw_sprintf(r->arena, "Unknown security protocol %d in listener %.*s", listener->securityProtocol,
+				  FB_STR(listener->name));
+	case FB_F_EMPTY_HOST: return "Cannot serialize empty host in ListenerInfo.";
+	case FB_F_PORT_ZERO:  return "Cannot serialize ephemeral port 0 in ListenerInfo.";
+	default:              return "Broker listeners must be named.";
+	}
+}
+
+/* Kafka loses its controller over a listener that cannot be written down. The kit refuses it, with Kafka's reason in the
+ * log, unless it is to imitate that. Source: ListenerInfo, BrokerRegistration. */
+static bool check_listeners(struct registration *r)
+{
 	for (size_t i = 0; i < r->request->nlisteners; i++) {
 		const struct fb_listener_view *listener = &r->request->listeners[i];
-		const char *why = NULL;
+		enum fb_fault fault = listener_fault(listener);
 
-		if (fb_mutant(FB_M_LISTENER_UNCHECKED))
+		if (!fault || !fb_fault_since(fault, r->cluster->release->name) || is_replaced(r, i) ||
+		    fb_mutant(FB_M_LISTENER_UNCHECKED))
 			continue;
-		if (listener->securityProtocol < 0 || listener->securityProtocol >= PROTOCOLS)
-			why = kw_sprintf(r->arena, "Unknown security protocol %d in listener %.*s",
-				listener->securityProtocol, FB_STR(listener->name));
-		else if (listener->name.n <= 0)
-			why = "Empty listener name";
-		else if (listener->host.n <= 0)
-			why = "Cannot serialize empty host in ListenerInfo.";
-		else if (listener->port == 0)
-			why = "Cannot serialize ephemeral port 0 in ListenerInfo.";
-		else
-			continue;
-		return refuse(r, KW_ERR_INVALID_REGISTRATION, "%s", why);
+		if (!r->cluster->imitates)
+			return refuse(r, KW_ERR_INVALID_REGISTRATION, "%s", listener_reason(r, listener));
+		r->fault = fault;
+		if (fault != FB_F_EMPTY_NAME)   /* which is found when the record is applied */
+			return refuse(r, KW_ERR_UNKNOWN_SERVER_ERROR, "%s", listener_reason(r, listener));
 	}
 	return true;
+}
+
+/* After all checks. */
+static bool apply_listeners(struct registration *r)
+{
+	return !r->fault || refuse(r, KW_ERR_UNKNOWN_SERVER_ERROR, "Broker listeners must be named.");
 }
 
 static bool check_range(struct registration *r, struct kw_str name, int16_t min, int16_t max)
@@ -300,7 +333,7 @@ int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_reg
 {
 	static bool (*const checks[])(struct registration *r) = {
 		check_cluster, check_duplicate, check_zk, check_directories, check_listeners, check_features,
-		check_statics};
+		check_statics, apply_listeners};
 	struct registration r = {.cluster = cluster, .request = request, .arena = arena, .answer = answer};
 
 	*answer = (struct fb_register_answer){0};
@@ -308,6 +341,8 @@ int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_reg
 		if (checks[fb_mutant(FB_M_CHECKS_BACKWARD) ? sizeof checks / sizeof *checks - 1 - i : i](&r))
 			continue;
 		answer->amends = answer->keepsStatics = false;
+		if (answer->errorCode == KW_ERR_UNKNOWN_SERVER_ERROR)
+			answer->fault = r.fault;
 		break;
 	}
 	return r.nomem ? KT_ENOMEM : 0;

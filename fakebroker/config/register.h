@@ -39,6 +39,7 @@ struct fb_register_answer {
 	int16_t errorCode;
 	const char *reason;          /* for the log: the response has no message. NULL if errorCode is 0 */
 	bool amends;                 /* same incarnation as registered: keep the epoch */
+	enum fb_fault fault;         /* what Kafka does with its refusal */
 	bool keepsStatics;           /* the cluster's level knows static configurations: remember the reported ones */
 };
 

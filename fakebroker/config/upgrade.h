@@ -90,6 +90,7 @@ struct fb_cluster_view {
 	const struct kw_str *topics; /* all that exist */
 	size_t ntopics;
 	const struct fb_configs *configs;
+	bool imitates;               /* kit.imitate.faults of the controller */
 };
 
 /* ---- UpdateFeatures ---- */

@@ -11,6 +11,7 @@
 #define KASSAY_FAKEBROKER_CONFIG_VALUES_H
 
 #include "fakebroker/config/configdef.h"
+#include "fakebroker/config/faults.h"
 
 struct fb_configs;
 
@@ -131,6 +132,7 @@ struct fb_config_facts {
 	int16_t level;               /* finalized metadata.version */
 	bool elr;                    /* eligible.leader.replicas.version >= 1 */
 	bool groups;                 /* groups can be configured */
+	bool imitates, controllerImitates;   /* kit.imitate.faults of the node that answers, and of the controller */
 	bool (*topicExists)(void *arg, struct kw_str name);
 	bool (*nodeExists)(void *arg, int32_t id);   /* a registered broker or a controller */
 	void *arg;
@@ -165,12 +167,13 @@ struct fb_alter_result {
 	const char *errorMessage;    /* NULL = null */
 	struct fb_change *changes;
 	size_t nchanges;
+	bool forwarded;              /* the controller looked at it */
 };
 
 struct fb_alter_answer {
 	struct fb_alter_result *results;
 	size_t nresults;             /* can be less than the resources: the controller answers a repeated one once */
-	bool mute;                   /* Kafka does not answer at all, and reads no more from the connection */
+	enum fb_fault fault;         /* what Kafka does instead of answering, or besides; results are Kafka's then */
 };
 
 /* Checks a request as Kafka does (ConfigAdminManager on the broker, unless facts->controller; then

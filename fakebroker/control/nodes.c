@@ -101,12 +101,26 @@ static void start(const struct fb_ask *ask, struct fb_node *node, struct fb_answ
 	free(changes);
 }
 
+/* Only a fault that it imitates ends the controller. */
+static void post_controller(const struct fb_ask *ask, const struct fb_node *node, bool starts, struct fb_answer *answer)
+{
+	struct kt_err err = {0};
+
+	if (ask->body.root)
+		fb_answer_error(answer, 400, "%s takes no body", ask->path);
+	else if (!starts)
+		kt_fail(&err, KT_EUSAGE, "node %d is the controller, which runs always", node->id);
+	else if (fb_controller_start(ask->cluster, &err) == 0)
+		answer_node(ask->cluster, node, false, answer);
+	if (err.code)
+		refuse(answer, &err);
+}
+
 void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	const char *slash = strchr(rest, '/');
 	struct fb_node *node = NULL;
 	char digits[12] = "";
-	struct kt_err err = {0};
 	int64_t id;
 
 	if (slash && slash - rest < (ptrdiff_t)sizeof digits)
@@ -118,8 +132,7 @@ void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *
 	} else if (!node) {
 		fb_answer_error(answer, 404, "there is no node \"%.*s\"", (int)(slash - rest), rest);
 	} else if (node->controller) {
-		kt_fail(&err, KT_EUSAGE, "node %d is the controller, which runs always", node->id);
-		refuse(answer, &err);
+		post_controller(ask, node, strcmp(slash, "/start") == 0, answer);
 	} else if (strcmp(slash, "/stop") == 0) {
 		stop(ask, node, answer);
 	} else {

@@ -160,6 +160,7 @@ bool fb_mutant_shape(int version, const struct kw_records *records, struct kw_ar
 	}
 	if (kw_verdict_shape(version, records, arena, v, whole))
 		return true;
+	*whole = *whole || (records->n < 0 && fb_mutant(FB_M_NULL_SPREADS));
 	bend_code(v);
 	return false;
 }

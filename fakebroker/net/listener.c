@@ -267,12 +267,21 @@ static int held_up(struct kt_err *err)
 	return kt_fail(err, KT_ETIMEOUT, "a request holds up a thread; its connections close when it is over");
 }
 
+void fb_server_close_soon(struct fb_server *server, const void *tag)
+{
+	atomic_store(&listener_of(server, tag)->closed, true);
+	pthread_mutex_lock(&server->lock);
+	server->closings++;
+	event_active(server->loops[0].wake, 0, 0);
+	pthread_mutex_unlock(&server->lock);
+}
+
 int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struct kt_err *err)
 {
 	struct timespec until;
 	int code = 0;
 
-	atomic_store(&listener_of(server, tag)->closed, true);
+	fb_server_close_soon(server, tag);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += ms / 1000;
 	until.tv_nsec += ms % 1000 * 1000000;
@@ -281,8 +290,6 @@ int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struc
 		until.tv_nsec -= 1000000000;
 	}
 	pthread_mutex_lock(&server->lock);
-	server->closings++;
-	event_active(server->loops[0].wake, 0, 0);
 	while (!all_swept(server) && !code)
 		code = pthread_cond_timedwait(&server->done, &server->lock, &until);
 	pthread_mutex_unlock(&server->lock);

@@ -62,6 +62,8 @@ int fb_server_start(struct fb_server *server, struct kt_err *err);
  * that fb_server_reopen() gets it again; if the system does not let that be, warn() is told. Waits at most ms
  * for the loops to do it: KT_ETIMEOUT when one is held up by a request, and does it as soon as that is over. Not from a loop. */
 int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struct kt_err *err);
+/* The same without waiting, so that a loop may ask for it. */
+void fb_server_close_soon(struct fb_server *server, const void *tag);
 /* Listens again where it did before. KT_ETIMEOUT while a fb_server_close() is not through, KT_ENET. Not from a loop. */
 int fb_server_reopen(struct fb_server *server, const void *tag, struct kt_err *err);
 /* Stops accepting, closes all connections, joins the threads. */

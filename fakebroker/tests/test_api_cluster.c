@@ -489,23 +489,6 @@ static void trying_changes_nothing(void **state)
 	assert_ptr_equal(topic->chain, chain);
 }
 
-/* Kafka fails before it answers, and reads no further. */
-static void a_resource_twice_mutes_the_connection(void **state)
-{
-	struct kc_conn *c = dial(&run, 1);
-
-	(void)state;
-	make_topic(&run, "mute");
-	tell(&run, c, "AlterConfigs", 2, "{'resources': [{'resourceType': 2, 'resourceName': 'mute', 'configs': [{'name': "
-	     "'retention.ms', 'value': '1'}]}, {'resourceType': 2, 'resourceName': 'mute', 'configs': []}]}");
-	tell(&run, c, "DescribeCluster", 0, "{}");
-	json_decref(talk(&run, conn, "DescribeCluster", 0, "{}"));
-	assert_int_equal(kc_wait_close(c, kc_now_ms() + 30), KC_OPEN);
-	assert_false(kc_has_frame(c));
-	assert_int_equal(fb_configs_long(run.process.cluster->configs, FB_TOPIC, kw_str("mute"), 1, "retention.ms", 0), 604800000);
-	kc_free(c);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,7 +507,6 @@ int main(void)
 		cmocka_unit_test(an_observer_is_a_dynamic_configuration),
 		cmocka_unit_test(a_default_needs_no_topic),
 		cmocka_unit_test(trying_changes_nothing),
-		cmocka_unit_test(a_resource_twice_mutes_the_connection),
 	};
 
 	fb_log_level(KASSAY_ERROR + 1);   /* what is refused is meant to be */

@@ -49,7 +49,7 @@ static void counts_as_kafka(void **state)
 	static const struct {
 		enum fb_scope scope;
 		size_t listed, kit;
-	} want[] = {{FB_TOPIC, 37, 2}, {FB_BROKER, 350, 11}, {FB_GROUP, 21, 0}, {FB_CLIENT_METRICS, 3, 0}};
+	} want[] = {{FB_TOPIC, 37, 2}, {FB_BROKER, 350, 12}, {FB_GROUP, 21, 0}, {FB_CLIENT_METRICS, 3, 0}};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {

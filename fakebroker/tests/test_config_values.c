@@ -286,7 +286,7 @@ static void describes_as_kafka(void **state)
 	}
 	assert_int_equal(faults, 0);
 	assert_int_equal(describe(f, FB_TOPIC, "t", NULL, &d), 37 + 2);
-	assert_int_equal(describe(f, FB_BROKER, "1", NULL, &d), 350 + 11);
+	assert_int_equal(describe(f, FB_BROKER, "1", NULL, &d), 350 + 12);
 }
 
 /* One entry as text: value, source, and the synonyms as name=value/source. */
@@ -364,7 +364,7 @@ static void unknown_and_secret_values(void **state)
 	assert_string_equal(entry_text(f, FB_BROKER, "1", "listener.name.plaintext.num.network.threads"),
 			    "2/4 read-only, listener.name.plaintext.num.network.threads=2/4, num.network.threads=3/5");
 	assert_string_equal(entry_text(f, FB_BROKER, "1", "no.such"), "");
-	assert_int_equal(describe(f, FB_BROKER, "1", NULL, &d), 350 + 11 + 5);
+	assert_int_equal(describe(f, FB_BROKER, "1", NULL, &d), 350 + 12 + 5);
 	/* The cluster default lists only what is set. */
 	set(f, FB_BROKER, "", "log.cleaner.threads", "2");
 	set(f, FB_BROKER, "", "listeners", "x://h:1");

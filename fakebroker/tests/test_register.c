@@ -45,6 +45,14 @@ static void expect(struct fixture *f, const struct fb_register_view *request, in
 		assert_null(answer.reason);
 }
 
+static struct fb_register_answer check(struct fixture *f, const struct fb_register_view *request)
+{
+	struct fb_register_answer answer;
+
+	assert_int_equal(fb_register_check(&f->view, request, &f->arena, &answer), 0);
+	return answer;
+}
+
 /* Broker 1 is live, broker 80 is registered and fenced. */
 static void two_brokers(struct fixture *f)
 {
@@ -200,7 +208,7 @@ static void hostile_listeners(void **state)
 		{{{"P", 1}, {"", 0}, 1, 0}, "Cannot serialize empty host in ListenerInfo."},
 		{{{"P", 1}, {"h", 1}, 1, 99}, "Unknown security protocol 99 in listener P"},
 		{{{"P", 1}, {"h", 1}, 1, -1}, "Unknown security protocol -1 in listener P"},
-		{{{"", 0}, {"h", 1}, 1, 0}, "Empty listener name"},
+		{{{"", 0}, {"h", 1}, 1, 0}, "Broker listeners must be named."},
 	};
 	struct fixture *f = *state;
 	struct fb_register_view request = good();
@@ -216,6 +224,54 @@ static void hostile_listeners(void **state)
 		request.nfeatures = NFEATURES;
 		request.nlogDirs = 1;
 	}
+}
+
+/* As Kafka 4.4.0 does: it finds the missing name when it has taken all else. */
+static void hostile_listeners_topple(void **state)
+{
+	static const struct {
+		struct fb_listener_view v;
+		enum fb_fault fault;
+	} rows[] = {
+		{{{"P", 1}, {"h", 1}, 0, 0}, FB_F_PORT_ZERO},
+		{{{"P", 1}, {"", 0}, 1, 0}, FB_F_EMPTY_HOST},
+		{{{"P", 1}, {"h", 1}, 1, 4}, FB_F_PROTOCOL},
+		{{{"", 0}, {"h", 1}, 1, 0}, FB_F_EMPTY_NAME},
+	};
+	struct fixture *f = *state;
+	struct fb_register_view request = good();
+
+	f->view.imitates = true;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		bool named = rows[i].fault != FB_F_EMPTY_NAME;
+
+		request.listeners = &rows[i].v;
+		assert_int_equal(check(f, &request).fault, rows[i].fault);
+		assert_int_equal(check(f, &request).errorCode, -1);
+		request.nfeatures = 0;
+		assert_int_equal(check(f, &request).fault, named ? rows[i].fault : FB_NO_FAULT);
+		assert_int_equal(check(f, &request).errorCode, named ? -1 : 119);
+		request.nfeatures = NFEATURES;
+		request.nlogDirs = 0;
+		assert_int_equal(check(f, &request).fault, FB_NO_FAULT);
+		assert_int_equal(check(f, &request).errorCode, 119);
+		request.nlogDirs = 1;
+	}
+}
+
+/* Of one name the last listener counts. */
+static void a_listener_twice(void **state)
+{
+	static const struct fb_listener_view bad_first[] = {{{"P", 1}, {"h", 1}, 0, 0}, {{"P", 1}, {"h", 1}, 1, 0}};
+	static const struct fb_listener_view bad_last[] = {{{"P", 1}, {"h", 1}, 1, 0}, {{"P", 1}, {"h", 1}, 0, 0}};
+	struct fixture *f = *state;
+	struct fb_register_view request = good();
+
+	request.nlisteners = 2;
+	request.listeners = bad_first;
+	expect(f, &request, 0, NULL);
+	request.listeners = bad_last;
+	expect(f, &request, 119, "Cannot serialize ephemeral port 0 in ListenerInfo.");
 }
 
 static void static_configs(void **state)
@@ -292,6 +348,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(log_directories, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(features, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(hostile_listeners, view_setup, view_teardown),
+		cmocka_unit_test_setup_teardown(hostile_listeners_topple, view_setup, view_teardown),
+		cmocka_unit_test_setup_teardown(a_listener_twice, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(static_configs, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(below_the_level_of_static_configs, view_setup, view_teardown),
 	};
