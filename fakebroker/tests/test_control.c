@@ -291,7 +291,8 @@ static void produced_records_are_readable(void **state)
 	/* an old message, which is recorded although it is refused */
 	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
 	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'magic': 1, 'codec': 'lz4', 'records': [{'timestamp': 3, 'value': 'x'}]}]}}]}]}"));
+			 "'records': {'batches': [{'magic': 1, 'codec': 'lz4', "
+			 "'records': [{'timestamp': 3, 'value': 'x'}]}]}}]}]}"));
 	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
 	assert_int_equal(num_at(json, PARTITION "batches.0.magic"), 1);
 	assert_int_equal(num_at(json, PARTITION "batches.0.attributes"), 3);
