@@ -297,20 +297,18 @@ static enum fb_outcome apply_rule(struct fb_request *req)
 
 enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state)
 {
-	struct fb_request *req = calloc(1, sizeof *req);
+	struct fb_request *req = malloc(sizeof *req);
 	enum fb_outcome outcome;
 
 	if (!req) {
 		fb_frame_unref(frame);
 		return FB_CLOSE;
 	}
+	*req = (struct fb_request){
+		.cluster = arg, .conn = conn, .node = fb_conn_tag(conn), .frame = frame, .header_version_override = -1,
+		.started_ns = fb_now_ns(),
+	};
 	kw_arena_init(&req->arena, ARENA_LIMIT);
-	req->cluster = arg;
-	req->conn = conn;
-	req->node = fb_conn_tag(conn);
-	req->frame = frame;
-	req->header_version_override = -1;
-	req->started_ns = fb_now_ns();
 	if (fb_sasl_wants_token(conn)) {
 		outcome = fb_sasl_token(req);
 		request_free(req);

@@ -237,6 +237,7 @@ static struct fb_append append_of(struct fb_request *req, struct item *item, str
 		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
 		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified, .markers = item->markers,
+		.inflated = fb_conn_scratch(req->conn),
 		.old = req->version <= KW_OLD_PRODUCE,
 	};
 }

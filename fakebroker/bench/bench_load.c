@@ -9,9 +9,9 @@
 #include "lib/text/bench/pairs.h"
 
 enum {
-	PAIRS = 11, MANY = 1000,
-	LOG_BYTES = 32 << 20,      /* of all logs of a broker: full after WARM blocks, so that memory is used again */
-	WARM = 4,
+	PAIRS = 21, MANY = 1000,
+	LOG_BYTES = 32 << 20,      /* of all logs of a broker */
+	WARM = 16,                 /* blocks that fill them some times, until it is known memory that is used again */
 };
 
 static const double SINK_LIMIT = 1.5, KFAKE_LIMIT = 0.5, MANY_LIMIT = 1.2, MOCK_LIMIT = 1 / 0.9;
@@ -143,11 +143,17 @@ static void against(char *path, const char *what, const char *other, const char 
 	}
 }
 
+/* Beside it the sink, for which partitions are nothing but a number: what it is for the client's pace alone. */
 static void partitions(void)
 {
 	struct side a, b;
 
 	pairs_head("produce, CPU of the broker per record", "1,000 parts", "1 part", "ns");
+	start_other(&a, bench.sink, &many);
+	start_other(&b, bench.sink, &one);
+	measure("100 B, batches of 50: the sink itself", &a, &b, produce, 0);
+	end_side(&a);
+	end_side(&b);
 	start_fakebroker(&a, &many);
 	start_fakebroker(&b, &one);
 	measure("100 B, batches of 50", &a, &b, produce, MANY_LIMIT);

@@ -17,7 +17,7 @@ struct load {
 rd_kafka_t *client_producer(const char *bootstrap, const struct load *load);
 /* Sends a block with acks=all and waits until all is acknowledged. */
 void client_produce(rd_kafka_t *producer, const struct load *load);
-/* Reads the records from the beginning of partition 0 with a new consumer. */
+/* Reads the last so many records of partition 0 with a new consumer. */
 void client_consume(const char *bootstrap, int records);
 
 #endif

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ void program_start(struct program *program, char *const *argv)
 	if (pipe(out) || (program->pid = fork()) < 0)
 		bench_give_up(argv[0]);
 	if (program->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);   /* nothing is left over when a benchmark gives up */
 		dup2(out[1], STDOUT_FILENO);
 		close(out[0]);
 		close(out[1]);

@@ -77,25 +77,23 @@ static void add(struct fb_recorder *recorder, struct fb_recorded *r)
 /* The beginning of the response; a fetched megabyte is in the log anyway. */
 static void copy_response(struct fb_recorded *r, const struct kw_buf *response)
 {
-	size_t n = kw_buf_len(response), niov = kw_buf_iov(response, NULL, 0), at = 0;
-	struct iovec *iov = calloc(niov, sizeof *iov);
+	enum { IOVS = 2 * (FB_RECORDED_RESPONSE / KW_REF_MIN) + 2 };   /* more than hold that many bytes */
+	size_t n = kw_buf_len(response), at = 0;
+	struct iovec iov[IOVS];
 
 	r->response_cut = n > FB_RECORDED_RESPONSE;
 	n = r->response_cut ? FB_RECORDED_RESPONSE : n;
 	r->response = malloc(n ? n : 1);
-	if (!iov || !r->response) {
-		free(iov);
+	if (!r->response)
 		return;
-	}
-	kw_buf_iov(response, iov, niov);
-	for (size_t i = 0; i < niov && at < n; i++) {
+	kw_buf_iov(response, iov, IOVS);
+	for (size_t i = 0; at < n; i++) {
 		size_t k = iov[i].iov_len < n - at ? iov[i].iov_len : n - at;
 
 		memcpy(r->response + at, iov[i].iov_base, k);
 		at += k;
 	}
 	r->response_n = at;
-	free(iov);
 }
 
 static struct fb_recorded start(const struct fb_node *node, const struct fb_conn *conn, struct fb_frame *frame,

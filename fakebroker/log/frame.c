@@ -6,17 +6,17 @@
 
 struct fb_frame *fb_frame_new(size_t cap)
 {
-	struct fb_frame *frame = calloc(1, sizeof *frame);
+	struct fb_frame *frame = malloc(sizeof *frame);
 
 	if (!frame)
 		return NULL;
+	*frame = (struct fb_frame){.cap = cap};
 	frame->p = malloc(cap ? cap : 1);
 	if (!frame->p) {
 		free(frame);
 		return NULL;
 	}
 	atomic_init(&frame->refs, 1);
-	frame->cap = cap;
 	return frame;
 }
 

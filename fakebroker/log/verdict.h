@@ -25,6 +25,7 @@ struct fb_append {
 	bool old;                        /* it came in Produce 0 to 2 */
 	uint32_t markers;
 	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
+	struct kw_buf *inflated;         /* where, or NULL: struct kw_walk_opts */
 };
 
 /* Stages I to K, which need no lock: header and records of the first batch; with a chain the records are read whole.

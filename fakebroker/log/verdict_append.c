@@ -7,7 +7,7 @@ static struct kw_leader leader_of(const struct fb_append *a)
 {
 	return (struct kw_leader){
 		.topic = a->topic, .partition = a->partition, .conf = a->conf, .logStartOffset = a->log->logStartOffset,
-		.now = a->now, .inflate_max = a->inflate_max, .meters = a->meters,
+		.now = a->now, .inflate_max = a->inflate_max, .inflated = a->inflated, .meters = a->meters,
 	};
 }
 

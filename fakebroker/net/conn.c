@@ -13,6 +13,7 @@
 enum {
 	FIRST_CAP = 256 * 1024,     /* address space at first; pages are taken as bytes come */
 	QUEUE_MAX = 4 * 1024 * 1024, /* unsent bytes beyond which no further request is taken */
+	LARGE_SPILL = 4096,         /* of a large frame, what is read before there is a place for it */
 	READS = 16,                 /* reads in a row before other connections get a turn */
 	IOVS = 512,
 };
@@ -25,8 +26,6 @@ static void out_free(struct fb_out *out)
 {
 	for (size_t i = 0; i < out->nframes; i++)
 		fb_frame_unref(out->frames[i]);
-	free(out->frames);
-	free(out->iov);
 	kw_buf_fini(&out->buf);
 	free(out);
 }
@@ -169,35 +168,35 @@ static void flush(struct fb_conn *conn)
 		fb_conn_close(conn);
 }
 
+static struct fb_out *out_new_take(struct kw_buf *buf, struct fb_frame **frames, size_t nframes)
+{
+	size_t niov = kw_buf_iov(buf, NULL, 0);
+	struct fb_out *out = malloc(sizeof *out + niov * sizeof *out->iov + nframes * sizeof *frames);
+
+	if (!out)
+		return NULL;
+	*out = (struct fb_out){.buf = *buf, .frames = (struct fb_frame **)(out->iov + niov), .nframes = nframes, .niov = niov};
+	kw_buf_iov(&out->buf, out->iov, niov);
+	if (nframes)
+		memcpy(out->frames, frames, nframes * sizeof *frames);
+	kw_buf_init(buf, buf->max);
+	return out;
+}
+
 void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes)
 {
-	struct fb_out *out = calloc(1, sizeof *out);
-	size_t niov = kw_buf_iov(buf, NULL, 0);
+	struct fb_out *out = out_new_take(buf, frames, nframes);
 
-	if (out) {
-		out->buf = *buf;
-		out->iov = calloc(niov ? niov : 1, sizeof *out->iov);
-		out->frames = calloc(nframes ? nframes : 1, sizeof *out->frames);
-	}
-	if (!out || !out->iov || !out->frames) {
+	if (!out) {
 		for (size_t i = 0; i < nframes; i++)
 			fb_frame_unref(frames[i]);
-		if (out)
-			out_free(out);
-		else
-			kw_buf_fini(buf);
+		kw_buf_fini(buf);
 		conn->closing = true;
 		return;
 	}
-	out->niov = niov;
-	kw_buf_iov(&out->buf, out->iov, niov);
-	out->nframes = nframes;
-	if (nframes)
-		memcpy(out->frames, frames, nframes * sizeof *frames);
 	conn->queued += kw_buf_len(&out->buf);
 	*conn->out_tail = out;
 	conn->out_tail = &out->next;
-	kw_buf_init(buf, buf->max);
 }
 
 /* ---- requests ---- */
@@ -248,6 +247,8 @@ static void feed_backlog(struct fb_conn *conn)
 /* Writes what there is to write, and takes on requests, until one of the two has to wait. */
 static void pump(struct fb_conn *conn)
 {
+	if (conn->loop->scratch.cap > FB_SCRATCH_KEPT)
+		kw_buf_fini(&conn->loop->scratch);
 	flush(conn);
 	while (!paused(conn) && conn->backlog) {
 		feed_backlog(conn);
@@ -378,18 +379,26 @@ static size_t room(struct fb_conn *conn, struct iovec *iov)
 	return iov->iov_len;
 }
 
+/* What comes after the frame being read, or of a frame before its size is known, is copied: of many small ones as much
+ * as there is, of large ones as little as can be. */
+static size_t spill(const struct fb_conn *conn)
+{
+	return conn->want < FB_LARGE ? FB_SPILL : LARGE_SPILL;
+}
+
 /* False when there is nothing more to read now. */
 static bool read_some(struct fb_conn *conn)
 {
 	struct fb_capture *capture = conn->loop->server->opts.capture;
 	struct iovec iov[2];
-	size_t direct = room(conn, &iov[0]), spare = FB_SPILL;
+	size_t direct = room(conn, &iov[0]), most = direct;
 	int niov = direct ? 1 : 0;
 	ssize_t n;
 
 	/* Bytes beyond a part of a frame would have to be copied behind it; beyond a whole one they belong to the next. */
 	if (!direct || conn->frame->n + direct == (size_t)conn->want)
-		iov[niov++] = (struct iovec){conn->loop->spill, spare};
+		iov[niov++] = (struct iovec){conn->loop->spill, spill(conn)};
+	most += niov > (direct ? 1 : 0) ? iov[niov - 1].iov_len : 0;
 	n = readv(conn->fd, iov, niov);
 	if (n < 0)
 		return errno == EINTR || (errno != EAGAIN && errno != EWOULDBLOCK && (broken(conn), false));
@@ -411,7 +420,7 @@ static bool read_some(struct fb_conn *conn)
 	} else {
 		feed(conn, conn->loop->spill, (size_t)n);
 	}
-	return true;
+	return (size_t)n == most;
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)

@@ -210,6 +210,7 @@ static void loop_fini(struct fb_loop *loop)
 		event_free(loop->wake);
 	if (loop->base)
 		event_base_free(loop->base);
+	kw_buf_fini(&loop->scratch);
 	pthread_mutex_destroy(&loop->lock);
 }
 
@@ -232,6 +233,11 @@ void fb_server_free(struct fb_server *server)
 	pthread_cond_destroy(&server->done);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
+}
+
+struct kw_buf *fb_conn_scratch(struct fb_conn *conn)
+{
+	return &conn->loop->scratch;
 }
 
 int fb_server_connections(const struct fb_server *server)

@@ -9,16 +9,18 @@
 
 #include "fakebroker/net/server.h"
 
-enum { FB_SPILL = 64 * 1024 };
+enum {
+	FB_SPILL = 64 * 1024,
+	FB_LARGE = 32 * 1024,       /* a frame that is worth a read of its own */
+};
 
 /* An answer on its way out. */
 struct fb_out {
 	struct fb_out *next;
 	struct kw_buf buf;
-	struct fb_frame **frames;
-	size_t nframes;
-	struct iovec *iov;         /* the content; [at, niov) is not written yet */
-	size_t at, niov;
+	struct fb_frame **frames;  /* behind iov */
+	size_t nframes, at, niov;
+	struct iovec iov[];        /* the content; [at, niov) is not written yet */
 };
 
 struct fb_loop {
@@ -33,6 +35,7 @@ struct fb_loop {
 	atomic_int waiting;        /* connections whose request waits for a poke */
 	atomic_bool poked;
 	unsigned swept;            /* closings that it has carried out; guarded by the server's lock */
+	struct kw_buf scratch;     /* fb_conn_scratch() */
 	uint8_t spill[FB_SPILL];   /* what comes after the frame being read */
 };
 
@@ -52,7 +55,7 @@ struct fb_conn {
 
 	uint8_t size[4];
 	unsigned nsize;            /* bytes of the size field that are there */
-	int32_t want;              /* bytes of the frame being read */
+	int32_t want;              /* bytes of the frame being read, or of the one before */
 	struct fb_frame *frame;    /* being read, or NULL */
 	uint8_t *backlog;          /* read while a request waits */
 	size_t nbacklog;

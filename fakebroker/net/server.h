@@ -91,6 +91,10 @@ int fb_conn_port(const struct fb_conn *conn);
 int64_t fb_conn_received_ns(const struct fb_conn *conn);
 /* Takes the content of buf (a whole frame, size field included) and one reference of each frame that its runs lie in. */
 void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes);
+/* Memory for the time of a call of handle() or again(), shared by all connections of the loop: what it grew to is kept,
+ * if that is not more than FB_SCRATCH_KEPT bytes. */
+enum { FB_SCRATCH_KEPT = 2 << 20 };
+struct kw_buf *fb_conn_scratch(struct fb_conn *conn);
 /* How long the request at hand may wait: ms from now. */
 void fb_conn_wait(struct fb_conn *conn, int64_t ms);
 /* The wait is a plain delay: pokes do not wake it. */

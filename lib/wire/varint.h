@@ -8,6 +8,7 @@
 #ifndef KASSAY_WIRE_VARINT_H
 #define KASSAY_WIRE_VARINT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { KW_VARINT_MAX = 5, KW_VARLONG_MAX = 10 };
@@ -72,6 +73,14 @@ static inline int kw_get_varlong(const uint8_t *p, const uint8_t *end, int64_t *
 	else if (used < 0)
 		*v = (int64_t)raw;
 	return used;
+}
+
+/* What follows a varint; NULL when there is none. */
+static inline const uint8_t *kw_take_varint(const uint8_t *p, const uint8_t *end, int32_t *v)
+{
+	int used = kw_get_varint(p, end, v);
+
+	return used > 0 ? p + used : NULL;
 }
 
 #endif

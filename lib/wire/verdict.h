@@ -74,6 +74,7 @@ struct kw_leader {
 	int64_t logStartOffset;          /* for the answers that tell it */
 	int64_t now;                     /* ms since the epoch, by the broker's clock */
 	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
+	struct kw_buf *inflated;         /* where batches are inflated: struct kw_walk_opts */
 	struct kw_meters *meters;        /* added to without a lock: let it be the caller's own */
 	kw_validate_fn *validate;        /* NULL = stock Kafka, byte for byte; else records are read whole */
 	void *validate_arg;

@@ -146,6 +146,36 @@ static int check_and_validate(void *arg, int32_t index, const struct kw_record *
 	return refuse_by_validator(check, index, error, text);
 }
 
+/* ---- all records at once ---- */
+
+/* Would judge() pass every record? Timestamps that wrap, or are none, are left to it. */
+static bool passes(const struct check *check, const struct kw_tally *tally)
+{
+	const struct kw_leader *leader = check->leader;
+
+	if (tally->minTimestamp < 0 || leader->now < 0 || (leader->conf->compact && tally->null_key))
+		return false;
+	if (leader->conf->logAppendTime)
+		return !(check->batch->attributes & KW_A_LOG_APPEND_TIME);
+	return !kw_out_of_range(leader, tally->minTimestamp) && !kw_out_of_range(leader, tally->maxTimestamp);
+}
+
+static bool accept_tally(void *arg, const struct kw_tally *tally)
+{
+	struct check *check = arg;
+	struct kw_records_facts *facts = check->facts;
+
+	if (!passes(check, tally))
+		return false;
+	facts->maxTimestamp = tally->maxTimestamp;
+	facts->hasMax = true;
+	facts->indexOfMax = tally->indexOfMax;
+	facts->deltaOfMax = tally->deltaOfMax;
+	facts->firstDelta = tally->firstDelta;
+	facts->odd = tally->odd;
+	return true;
+}
+
 /* ---- the batch ---- */
 
 static void put_text(struct kw_buf *out, const char *text)
@@ -199,7 +229,7 @@ static bool refuse_records(const struct check *check)
 
 __attribute__((always_inline))
 static inline bool walk_records(const struct kw_judge *judge, const struct kw_batch *batch, bool partial,
-				struct kw_records_facts *facts, kw_record_fn *fn)
+				struct kw_records_facts *facts, kw_record_fn *fn, kw_tally_fn *tally)
 {
 	const struct kw_leader *leader = judge->leader;
 	struct check check = {
@@ -209,6 +239,7 @@ static inline bool walk_records(const struct kw_judge *judge, const struct kw_ba
 	struct kt_err err = {0};
 	enum kw_walk why;
 
+	opts.tally = tally;
 	*facts = (struct kw_records_facts){.maxTimestamp = NO_TIMESTAMP, .partial = partial};
 	if (kw_batch_walk(batch, &opts, fn, &check, &why, &err) == 0)
 		return check.n == 0 || refuse_records(&check);
@@ -223,7 +254,7 @@ __attribute__((noinline))
 static bool validate_records(const struct kw_judge *judge, const struct kw_batch *batch, bool skim,
 			     struct kw_records_facts *facts)
 {
-	return walk_records(judge, batch, skim, facts, check_and_validate);
+	return walk_records(judge, batch, skim, facts, check_and_validate, NULL);
 }
 
 bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch, bool skim,
@@ -231,5 +262,5 @@ bool kw_check_records(const struct kw_judge *judge, const struct kw_batch *batch
 {
 	if (judge->leader->validate)
 		return validate_records(judge, batch, skim && judge->leader->skim, facts);
-	return walk_records(judge, batch, skim, facts, check_record);
+	return walk_records(judge, batch, skim, facts, check_record, accept_tally);
 }

@@ -53,6 +53,7 @@ static inline struct kw_walk_opts kw_judge_walk_opts(const struct kw_leader *lea
 		.skip_bodies = partial,
 		.record_max = leader->conf->maxDecompressedMessageBytes,
 		.inflate_max = leader->inflate_max,
+		.inflated = leader->inflated,
 	};
 }
 

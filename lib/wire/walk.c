@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/wire/batch.h"
+#include "lib/wire/tally.h"
 #include "lib/wire/varint.h"
 
 enum { RECORD_MAX = INT32_MAX - 8, FEW_HEADERS = 16 };
@@ -312,16 +313,9 @@ static int read_record(struct walk *walk, struct kw_record *record)
  * A record as nearly all are, in as few steps as can be. Nothing is judged here: whatever is odd, and a record of a batch
  * that is skimmed, is read once more by read_record(), which has the words for it. */
 
-static inline const uint8_t *take_varint(const uint8_t *p, const uint8_t *end, int32_t *v)
-{
-	int used = kw_get_varint(p, end, v);
-
-	return used > 0 ? p + used : NULL;
-}
-
 static inline const uint8_t *take_run(const uint8_t *p, const uint8_t *end, const uint8_t **run, int32_t *n)
 {
-	p = take_varint(p, end, n);
+	p = kw_take_varint(p, end, n);
 	if (!p || *n > end - p)
 		return NULL;
 	if (*n < 0) {
@@ -340,7 +334,7 @@ static inline const uint8_t *take_headers(const uint8_t *p, const uint8_t *end, 
 	const uint8_t *key;
 	int32_t n;
 
-	p = take_varint(p, end, &n);
+	p = kw_take_varint(p, end, &n);
 	if (!p || (uint32_t)n > walk->capheaders)
 		return NULL;
 	for (int32_t i = 0; i < n; i++) {
@@ -363,13 +357,13 @@ static inline bool take_record(struct walk *walk, struct kw_record *record)
 	int32_t size;
 	int used;
 
-	p = take_varint(at, walk->area.end, &size);
+	p = kw_take_varint(at, walk->area.end, &size);
 	if (!p || size <= 0 || size > walk->area.end - p || (walk->record_max > 0 && size > walk->record_max) || walk->skip)
 		return false;
 	end = p + size;
 	record->attributes = (int8_t)*p++;
 	used = kw_get_varlong(p, end, &record->timestampDelta);
-	if (used <= 0 || !(p = take_varint(p + used, end, &record->offsetDelta)) ||
+	if (used <= 0 || !(p = kw_take_varint(p + used, end, &record->offsetDelta)) ||
 	    !(p = take_run(p, end, &record->key.p, &record->key.n)) ||
 	    !(p = take_run(p, end, &record->value.p, &record->value.n)) ||
 	    !(p = take_headers(p, end, walk, record)) || p != end)
@@ -420,27 +414,38 @@ static int visit(struct walk *walk, int32_t count, kw_record_fn *fn, void *arg)
 	return 0;
 }
 
+static int visit_or_tally(struct walk *walk, const struct kw_batch *batch, const struct kw_walk_opts *opts,
+			  kw_record_fn *fn, void *arg)
+{
+	struct kw_tally tally;
+
+	if (opts->tally && !walk->area.fault &&
+	    kw_tally_records(batch, walk->area.p, walk->area.end, walk->record_max, &tally) && opts->tally(arg, &tally))
+		return 0;
+	return visit(walk, batch->count, fn, arg);
+}
+
 static int visit_stream(struct walk *walk, const struct kw_batch *batch, const struct kw_walk_opts *opts,
 			kw_record_fn *fn, void *arg)
 {
 	struct kw_inflate_opts limits = {opts->inflate_max, opts->inflate_ratio, opts->inflate_ratio_from, false};
 	struct kt_err fault = {0};
-	struct kw_buf inflated;
+	struct kw_buf own = {0}, *inflated = opts->inflated ? opts->inflated : &own;
 	int code;
 
-	kw_buf_init(&inflated, 0);
+	kw_buf_clear(inflated);
 	code = kw_decompress_as(batch->attributes & KW_A_CODEC, &limits, batch->p + KW_B_RECORDS,
-				batch->size - KW_B_RECORDS, &inflated, &fault);
+				batch->size - KW_B_RECORDS, inflated, &fault);
 	if (code == KT_EUNKNOWN) {
 		code = stop(walk, KW_WALK_BAD_CODEC, walk->start, "%s", fault.text);
 	} else {
-		if (inflated.n > 0)
-			walk->start = walk->area.p = inflated.p;
-		walk->area.end = walk->start + inflated.n;
+		if (inflated->n > 0)
+			walk->start = walk->area.p = inflated->p;
+		walk->area.end = walk->start + inflated->n;
 		walk->area.fault = code ? &fault : NULL;
-		code = visit(walk, batch->count, fn, arg);
+		code = visit_or_tally(walk, batch, opts, fn, arg);
 	}
-	kw_buf_fini(&inflated);
+	kw_buf_fini(&own);
 	return code;
 }
 
@@ -463,7 +468,7 @@ int kw_batch_walk(const struct kw_batch *batch, const struct kw_walk_opts *opts,
 	if (batch->count > 0 && walk.stream)
 		code = visit_stream(&walk, batch, opts, fn, arg);
 	else if (batch->count != 0)
-		code = visit(&walk, batch->count, fn, arg);
+		code = visit_or_tally(&walk, batch, opts, fn, arg);
 	if (walk.headers != walk.few)
 		free(walk.headers);
 	*why = walk.why;

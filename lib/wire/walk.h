@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct kw_buf;
+
 /* Why a walk stopped, and the error code with which Kafka's leader answers a produce request for it. In a batch:
  *   END         all `count` records were read and nothing is left (or count is 0: Kafka then looks no further)
  *   BAD_RECORD  InvalidRecordException: structure of a record, or a negative count
@@ -59,7 +61,24 @@ enum kw_walk {
 const char *kw_walk_name(enum kw_walk why);
 int kw_walk_code(enum kw_walk why);
 
+/* What all records of a batch come to. */
+struct kw_tally {
+	int64_t minTimestamp, maxTimestamp; /* ms, as kw_record_time() */
+	int32_t indexOfMax, deltaOfMax; /* the first record that has maxTimestamp, and its offset delta */
+	int32_t firstDelta;       /* offset delta of the first record */
+	bool odd;                 /* offset deltas are not 0, 1, 2, ... */
+	bool null_key;            /* some record has none */
+};
+
+/* Returns true when that is all there is to know. */
+typedef bool kw_tally_fn(void *arg, const struct kw_tally *tally);
+
 struct kw_walk_opts {
+	kw_tally_fn *tally;       /* NULL, or asked first if every record is well-formed and nothing is odd about sizes:
+				     when it returns true, no record is shown. It gets the walk's arg. Several times
+				     faster than a look at each */
+	struct kw_buf *inflated;  /* NULL, or where compressed records are inflated, in place of memory of the walk's own
+				     that is taken and freed: it is cleared first, and keeps what it grew to */
 	bool skip_bodies;         /* read a compressed batch as Kafka does when it need not re-encode it: a record's own
 				     length is not used to find its end, and its headers are counted (nheaders) but not
 				     collected (headers is NULL); without effect on anything else */

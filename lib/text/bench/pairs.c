@@ -139,6 +139,11 @@ void pairs_line(struct pairs_tally *tally, const char *name, const struct pairs_
 {
 	const char *verdict = result->ratio <= limit ? "pass" : "pass (within the noise)";
 
+	if (limit == 0) {
+		printf("%-46s %12.1f %12.1f  %5.2f  %5.2f - %5.2f     -  for comparison\n", name, result->a, result->b,
+		       result->ratio, result->low, result->high);
+		return;
+	}
 	if (result->low > limit)
 		verdict = "FAIL";
 	tally->passed += result->low <= limit;

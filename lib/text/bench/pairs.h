@@ -48,7 +48,7 @@ struct pairs_tally {
 
 /* unit: of both costs, "ns". */
 void pairs_head(const char *title, const char *a, const char *b, const char *unit);
-/* One line: costs, ratio, interval, limit, verdict. */
+/* One line: costs, ratio, interval, limit, verdict. With a limit of 0 there is neither, and it is not counted. */
 void pairs_line(struct pairs_tally *tally, const char *name, const struct pairs_result *result, double limit);
 /* Prints "N passed, N failed"; the exit code. */
 int pairs_end(const struct pairs_tally *tally);

@@ -34,6 +34,12 @@ static int note(void *arg, int32_t index, const struct kw_record *record)
 	return 0;
 }
 
+static bool be_content(void *arg, const struct kw_tally *tally)
+{
+	(void)arg;
+	return tally->minTimestamp <= tally->maxTimestamp;
+}
+
 static enum kw_walk walk(const struct kw_batch *batch, bool skim, struct seen *seen)
 {
 	struct kw_walk_opts opts = {.skip_bodies = skim, .inflate_max = INFLATE_MAX};
@@ -44,6 +50,7 @@ static enum kw_walk walk(const struct kw_batch *batch, bool skim, struct seen *s
 	FUZZ_CHECK((code == 0) == (why == KW_WALK_END) && code == err.code);
 	FUZZ_CHECK(why != KW_WALK_STOPPED);
 	FUZZ_CHECK(why != KW_WALK_END || seen->n == (batch->count > 0 ? batch->count : 0));
+	opts.tally = be_content;
 	kw_batch_walk(batch, &opts, NULL, NULL, &again, NULL);
 	FUZZ_CHECK(why == again);
 	return why;
