@@ -147,11 +147,11 @@ static int next_inner(struct walk *walk, const uint8_t *p, size_t *size)
 	if (length < KW_E_MIN_LENGTH)
 		return stop(walk, KW_WALK_INNER_SIZE, at, "Record size is less than the minimum record overhead (%d)",
 			    KW_E_MIN_LENGTH);
-	if (max < 0 && length > KW_WALK_HEAP)
-		return stop(walk, KW_WALK_LIMIT, at, "no memory for a message of %d bytes", length);
 	if (max > 0 && length > max)
 		return stop(walk, KW_WALK_BAD_RECORD, at,
 			    "Invalid record size: %d exceeds the configured maximum record size of %d.", length, max);
+	if ((size_t)length > kw_walk_memory(walk->opts))
+		return stop(walk, KW_WALK_LIMIT, at, "no memory for a message of %d bytes", length);
 	if ((size_t)length > left - KW_E_BODY)
 		return walk->fault ? broken(walk) : 0;
 	*size = (size_t)length + KW_E_BODY;

@@ -61,9 +61,6 @@ enum kw_walk {
 const char *kw_walk_name(enum kw_walk why);
 int kw_walk_code(enum kw_walk why);
 
-/* The memory that Kafka's own start script gives a broker: it has none for a larger record. */
-enum { KW_WALK_HEAP = 1 << 30 };
-
 /* Of a message of magic 0 or 1: all of it, or up to the length of the key, or up to the timestamp. What goes beyond the
  * message and need not lie in it is shown as null, but a key as that many bytes at NULL if its length can be read: so a Kafka
  * leader looks at messages that it is to encode anew, before it does. */
@@ -98,11 +95,15 @@ struct kw_walk_opts {
 	enum kw_fields fields;    /* of messages, but not of wrappers: what must lie in them */
 	int32_t record_max;       /* most bytes that the length of a record in a compressed batch or message may state:
 				     the topic's max.decompressed.message.bytes (Kafka 4.4); 0 = that config's default,
-				     2147483639; -1 = as before 4.4: with skip_bodies the length is not judged at all;
-				     else, and of a message, it is allocated, which fails above KW_WALK_HEAP */
+				     2147483639; -1 = as before 4.4: with skip_bodies the length is not judged at all, else
+				     memory is taken for what it states before a byte is read, and LIMIT is what states
+				     more than inflate_max */
 	size_t inflate_max;       /* limits of struct kw_inflate_opts: 0 = the defaults of compress.h */
 	size_t inflate_ratio;
 	size_t inflate_ratio_from;
 };
+
+/* Most bytes that a record or message may state before memory for it is taken: SIZE_MAX where none is. */
+size_t kw_walk_memory(const struct kw_walk_opts *opts);
 
 #endif
