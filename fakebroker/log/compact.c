@@ -178,6 +178,12 @@ static bool is_last_of_producer(const struct round *round, const struct fb_entry
 	return batch->attributes & KW_A_CONTROL && batch->producerEpoch == producer->producerEpoch;
 }
 
+/* The batch that ends at the high watermark stays as well, so that no log ends before it. */
+static bool is_last_of_log(const struct round *round, const struct fb_entry *entry)
+{
+	return entry->lastOffset + 1 == round->log->logEndOffset;
+}
+
 /* The filter of Cleaner.cleanInto. */
 static int clean_entry(struct round *round, const struct fb_entry *entry)
 {
@@ -192,7 +198,7 @@ static int clean_entry(struct round *round, const struct fb_entry *entry)
 	due = !control || (batch.attributes & KW_A_DELETE_HORIZON && batch.baseTimestamp <= round->how.now);
 	round->how.discard = code > 0 && due;
 	round->how.marker_of_nothing = code > 0 && control;
-	round->how.stays_empty = is_last_of_producer(round, entry, &batch);
+	round->how.stays_empty = is_last_of_producer(round, entry, &batch) || is_last_of_log(round, entry);
 	code = fb_thin(&round->how, entry, &thinned, round->err);
 	if (code)
 		return code;
