@@ -278,7 +278,7 @@ void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timesta
 		if (!latest || log->entries[i].maxTimestamp > latest->maxTimestamp)
 			latest = &log->entries[i];
 	*offset = latest ? latest->offsetOfMaxTimestamp : -1;
-	*timestamp = latest ? latest->maxTimestamp : -1;
+	*timestamp = *offset >= 0 ? latest->maxTimestamp : -1;
 }
 
 /* ---- append as it is ---- */

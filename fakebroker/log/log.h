@@ -102,8 +102,8 @@ int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t ma
  * Looks into the batch for the exact record, as Kafka does (FileRecords.searchForTimestamp). A batch whose records
  * cannot be read counts up to the record that is broken. */
 bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset, int64_t *found_timestamp);
-/* The greatest timestamp and the offset of the first record that has it (-1, -1 in an empty log): ListOffsets
- * timestamp -3. */
+/* The greatest timestamp and the offset of the first record that has it: ListOffsets timestamp -3. -1 and -1 in an empty log,
+ * and if the batch that says to have the greatest has no such record. */
 void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
 /* ListOffsets 0: where the segments begin that were last written at `timestamp` or before, and where the log ends if `now` is no
  * later either, the newest first; timestamp may be -1 (all) and -2 (the oldest). At most max, in *offsets, which is in arena.

@@ -404,6 +404,7 @@ static void a_tombstone_s_time_is_up(void **state)
 {
 	static const char path[] = "/v1/partitions/due/0/compact", roll[] = "{\"roll\": true}";
 	int64_t now = system_ms();
+	json_t *json;
 
 	(void)state;
 	make("due", "compact");
@@ -417,6 +418,11 @@ static void a_tombstone_s_time_is_up(void **state)
 	json_decref(http_json(&run, 200, "POST", path, roll));
 	assert_int_equal(offset_fetched("due", 0), 0);
 	assert_int_equal(size_of_first("due"), KW_B_RECORDS);
+	json = talk(&run, conn, "ListOffsets", 7, "{'replicaId': -1, 'topics': [{'name': 'due', 'partitions': [{"
+		    "'partitionIndex': 0, 'timestamp': -3}]}]}");
+	assert_int_equal(num_at(json, "topics.0.partitions.0.offset"), -1);
+	assert_int_equal(num_at(json, "topics.0.partitions.0.timestamp"), -1);   /* though a header still has the greatest */
+	json_decref(json);
 	assert_int_equal(produce(&run, conn, "due", BATCH("{'key': 'l'}")), 1);
 	json_decref(http_json(&run, 200, "POST", path, roll));
 	assert_int_equal(offset_fetched("due", 0), 1);
