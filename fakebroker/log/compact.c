@@ -46,7 +46,7 @@ static size_t first_too_young(const struct round *round, size_t end)
 	while (i < end) {
 		struct fb_segment segment = fb_log_segment(log, i);
 
-		if (segment.maxTimestamp < 0 || segment.maxTimestamp > round->how.now - round->conf->minLagMs)
+		if (segment.largestTimestamp > round->how.now - round->conf->minLagMs)
 			return i;
 		i += segment.n;
 	}
