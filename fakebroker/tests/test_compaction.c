@@ -243,8 +243,9 @@ static void same_log(const char *topic, json_t *step)
 static void same_segments(const char *name, json_t *step, const struct fb_log *log)
 {
 	json_t *segments = at(step, "segments"), *row;
-	int64_t base = -1;
 	size_t i = log->first, k;
+	int64_t base = -1;
+	int missing = 0;
 
 	json_array_foreach(segments, k, row) {
 		base = base < 0 ? num_at(row, "0") : base;
@@ -256,7 +257,12 @@ static void same_segments(const char *name, json_t *step, const struct fb_log *l
 		    (!log->entries[i].rolled && i > log->first))
 			fail_msg("%s: no segment begins at %lld", name, (long long)base);
 		base = -1;
+		missing++;
 	}
+	for (i = log->first; i < log->n; i++)
+		missing -= fb_log_begins_segment(log, i);
+	if (missing)
+		fail_msg("%s: Kafka has %d segments more", name, missing);
 }
 
 static void same_answers(const char *topic, json_t *step)
