@@ -105,25 +105,36 @@ static int64_t readable_end(const struct fetch *f, const struct fb_partition *pa
 
 /* ---- is there enough to answer? ---- */
 
-/* Bytes from an offset on; -1: the partition's answer is an error, which is told at once. */
+/* Bytes between offsets, as far as they are asked for; -1 if `end` is in a later segment than what is there to be read. */
+static int64_t count_bytes(const struct fb_log *log, int64_t offset, int64_t end, int64_t most)
+{
+	size_t first = fb_log_find(log, offset), i = first;
+	int64_t bytes = 0;
+
+	for (; i < log->n && log->entries[i].baseOffset < end && bytes < most; i++) {
+		if (i > first && log->entries[i].rolled)
+			return -1;
+		bytes += log->entries[i].size;
+	}
+	return bytes && bytes < most && (i < log->n ? log->entries[i].rolled : log->activeBytes == 0) ? -1 : bytes;
+}
+
+/* Bytes from an offset on; -1: the partition is answered at once, with an error, or because Kafka does not wait for more when
+ * more is in another segment (DelayedFetch.tryComplete). */
 static int64_t available(const struct fetch *f, const struct fb_fetch_want *want)
 {
 	int16_t error;
 	struct fb_partition *partition = find(f, want, &error);
 	const struct fb_log *log;
-	int64_t bytes = 0, end;
+	int64_t bytes = -1;
 	struct fb_epoch diverging;
 
 	if (error || judge_epoch(partition, want->data.currentLeaderEpoch))
 		return -1;
 	log = &partition->log;
 	pthread_mutex_lock(&partition->lock);
-	end = readable_end(f, partition);
-	if (diverges(partition, want, &diverging) || judge_offset(f, partition, want))
-		bytes = -1;
-	for (size_t i = bytes < 0 ? log->n : fb_log_find(log, want->data.fetchOffset);
-	     i < log->n && log->entries[i].baseOffset < end && bytes < f->min_bytes; i++)
-		bytes += log->entries[i].size;
+	if (!diverges(partition, want, &diverging) && !judge_offset(f, partition, want))
+		bytes = count_bytes(log, want->data.fetchOffset, readable_end(f, partition), f->min_bytes);
 	pthread_mutex_unlock(&partition->lock);
 	return bytes > want->data.partitionMaxBytes ? want->data.partitionMaxBytes : bytes;
 }

@@ -241,15 +241,26 @@ static void *copy_array(struct kw_arena *arena, const void *v, size_t n, size_t 
 	return p;
 }
 
-/* The place of that name, or a new one: as in Kafka's map, the last of a name wins. */
-static struct fb_endpoint *listener_of(struct fb_broker *broker, struct kw_str name)
+/* As in Kafka's map, the last of a name wins. */
+static int copy_listeners(struct fb_broker *broker, const struct fb_register_view *request)
 {
-	size_t i = 0;
+	struct fb_twins *twins;
+	struct kw_arena arena;
 
-	while (i < broker->nlisteners && !kw_str_is(name, broker->listeners[i].name))
-		i++;
-	broker->nlisteners += i == broker->nlisteners;
-	return &broker->listeners[i];
+	kw_arena_init(&arena, 0);
+	twins = fb_listener_twins(request, &arena);
+	broker->listeners = kw_alloc(&broker->arena, request->nlisteners * sizeof *broker->listeners);
+	for (size_t i = 0; twins && broker->listeners && i < request->nlisteners; i++) {
+		const struct fb_listener_view *l = &request->listeners[twins[i].last];
+
+		if (twins[i].first == i)
+			broker->listeners[broker->nlisteners++] = (struct fb_endpoint){
+				kw_strndup(&broker->arena, l->name.s, (size_t)l->name.n),
+				kw_strndup(&broker->arena, l->host.s, (size_t)l->host.n), l->port, l->securityProtocol,
+			};
+	}
+	kw_arena_fini(&arena);
+	return twins && broker->listeners ? 0 : KT_ENOMEM;
 }
 
 static int fill_broker(struct fb_broker *broker, const struct fb_register_view *request, bool keep_statics)
@@ -259,22 +270,13 @@ static int fill_broker(struct fb_broker *broker, const struct fb_register_view *
 	struct fb_static_config *statics = copy_array(arena, request->statics, request->nstatics, sizeof *statics);
 	struct kw_uuid *dirs = copy_array(arena, request->logDirs, request->nlogDirs, sizeof *dirs);
 
-	broker->listeners = kw_alloc(arena, request->nlisteners * sizeof *broker->listeners);
-	if (!features || !statics || !dirs || !broker->listeners)
+	if (!features || !statics || !dirs || copy_listeners(broker, request))
 		return KT_ENOMEM;
 	for (size_t i = 0; i < request->nfeatures; i++)
 		features[i].name = kw_str_dup(arena, features[i].name);
 	for (size_t i = 0; i < request->nstatics; i++) {
 		statics[i].name = kw_str_dup(arena, statics[i].name);
 		statics[i].value = statics[i].sensitive ? KW_NULL_STR : kw_str_dup(arena, statics[i].value);
-	}
-	for (size_t i = 0; i < request->nlisteners; i++) {
-		const struct fb_listener_view *l = &request->listeners[i];
-
-		*listener_of(broker, l->name) = (struct fb_endpoint){
-			kw_strndup(arena, l->name.s, (size_t)l->name.n), kw_strndup(arena, l->host.s, (size_t)l->host.n),
-			l->port, l->securityProtocol,
-		};
 	}
 	broker->rack = request->rack.n < 0 ? NULL : kw_strndup(arena, request->rack.s, (size_t)request->rack.n);
 	broker->view = (struct fb_broker_view){

@@ -3,7 +3,6 @@
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/mvrules.h"
 #include "fakebroker/config/parse.h"
-#include "fakebroker/config/twins.h"
 #include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/message.h"
@@ -165,13 +164,15 @@ static bool check_directories(struct registration *r)
 	return true;
 }
 
-/* The controller keeps the last one of a name. */
-static bool is_replaced(const struct registration *r, size_t at)
+struct fb_twins *fb_listener_twins(const struct fb_register_view *request, struct kw_arena *arena)
 {
-	for (size_t i = at + 1; i < r->request->nlisteners; i++)
-		if (kw_str_eq(r->request->listeners[i].name, r->request->listeners[at].name))
-			return true;
-	return false;
+	struct fb_named *named = kw_alloc(arena, request->nlisteners * sizeof *named);
+
+	if (!named)
+		return NULL;
+	for (size_t i = 0; i < request->nlisteners; i++)
+		named[i] = (struct fb_named){0, request->listeners[i].name};
+	return fb_find_twins(named, request->nlisteners, arena);
 }
 
 static enum fb_fault listener_fault(const struct fb_listener_view *listener)
@@ -203,11 +204,14 @@ static const char *listener_reason(const struct registration *r, const struct fb
  * log, unless it is to imitate that. Source: ListenerInfo, BrokerRegistration. */
 static bool check_listeners(struct registration *r)
 {
-	for (size_t i = 0; i < r->request->nlisteners; i++) {
+	const struct fb_twins *twins = fb_listener_twins(r->request, r->arena);
+
+	r->nomem |= !twins;
+	for (size_t i = 0; twins && i < r->request->nlisteners; i++) {
 		const struct fb_listener_view *listener = &r->request->listeners[i];
 		enum fb_fault fault = listener_fault(listener);
 
-		if (!fault || !fb_fault_since(fault, r->cluster->release->name) || is_replaced(r, i) ||
+		if (!fault || !fb_fault_since(fault, r->cluster->release->name) || twins[i].last != i ||
 		    fb_mutant(FB_M_LISTENER_UNCHECKED))
 			continue;
 		if (!r->cluster->imitates)
@@ -216,7 +220,7 @@ static bool check_listeners(struct registration *r)
 		if (fault != FB_F_EMPTY_NAME)   /* which is found when the record is applied */
 			return refuse(r, KW_ERR_UNKNOWN_SERVER_ERROR, "%s", listener_reason(r, listener));
 	}
-	return true;
+	return !r->nomem;
 }
 
 /* After all checks. */

@@ -6,6 +6,7 @@
 #ifndef KASSAY_FAKEBROKER_CONFIG_REGISTER_H
 #define KASSAY_FAKEBROKER_CONFIG_REGISTER_H
 
+#include "fakebroker/config/twins.h"
 #include "fakebroker/config/upgrade.h"
 
 struct fb_listener_view {
@@ -42,6 +43,9 @@ struct fb_register_answer {
 	enum fb_fault fault;         /* what Kafka does with its refusal */
 	bool keepsStatics;           /* the cluster's level knows static configurations: remember the reported ones */
 };
+
+/* Which listeners have the same name: the controller keeps the last one of a name. NULL when memory is exhausted. */
+struct fb_twins *fb_listener_twins(const struct fb_register_view *request, struct kw_arena *arena);
 
 /* Checks a request. 0 or KT_ENOMEM. */
 int fb_register_check(const struct fb_cluster_view *cluster, const struct fb_register_view *request,

@@ -47,7 +47,7 @@ static size_t first_too_young(const struct round *round, size_t end)
 	while (i < end) {
 		struct fb_segment segment = fb_log_segment(log, i);
 
-		if (segment.maxTimestamp < 0 || segment.maxTimestamp > round->how.now - round->conf->minLagMs)
+		if (segment.largestTimestamp > round->how.now - round->conf->minLagMs)
 			return i;
 		i += segment.n;
 	}
@@ -187,6 +187,12 @@ static bool is_last_of_producer(const struct round *round, const struct fb_entry
 	return batch->attributes & KW_A_CONTROL && batch->producerEpoch == producer->producerEpoch;
 }
 
+/* The batch that ends at the high watermark stays as well, so that no log ends before it. */
+static bool is_last_of_log(const struct round *round, const struct fb_entry *entry)
+{
+	return entry->lastOffset + 1 == round->log->logEndOffset;
+}
+
 /* The filter of Cleaner.cleanInto. */
 static int clean_entry(struct round *round, const struct fb_entry *entry)
 {
@@ -205,7 +211,7 @@ static int clean_entry(struct round *round, const struct fb_entry *entry)
 		due = fb_mutant(FB_M_MARKERS_AT_ONCE) || (due && !fb_mutant(FB_M_MARKERS_FOR_EVER));
 	round->how.discard = gone && due;
 	round->how.marker_of_nothing = gone && control;
-	round->how.stays_empty = is_last_of_producer(round, entry, &batch);
+	round->how.stays_empty = is_last_of_producer(round, entry, &batch) || is_last_of_log(round, entry);
 	code = fb_thin(&round->how, entry, &thinned, round->err);
 	if (code)
 		return code;

@@ -279,7 +279,7 @@ void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timesta
 		if (!latest || log->entries[i].maxTimestamp > latest->maxTimestamp)
 			latest = &log->entries[i];
 	*offset = latest ? latest->offsetOfMaxTimestamp : -1;
-	*timestamp = latest ? latest->maxTimestamp : -1;
+	*timestamp = *offset >= 0 ? latest->maxTimestamp : -1;
 }
 
 /* ---- append as it is ---- */
@@ -401,14 +401,18 @@ int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n)
 
 struct fb_segment fb_log_segment(const struct fb_log *log, size_t at)
 {
-	struct fb_segment segment = {.maxTimestamp = -1};
+	struct fb_segment segment = {.largestTimestamp = -1};
+	int64_t written = -1;
 
 	for (size_t i = at; i < log->n && (i == at || !fb_log_begins_segment(log, i)); i++) {
 		segment.n++;
 		segment.bytes += log->entries[i].size;
-		if (log->entries[i].maxTimestamp > segment.maxTimestamp)
-			segment.maxTimestamp = log->entries[i].maxTimestamp;
+		if (log->entries[i].maxTimestamp > segment.largestTimestamp)
+			segment.largestTimestamp = log->entries[i].maxTimestamp;
+		written = log->entries[i].appendedMs;
 	}
+	if (segment.largestTimestamp < 0)   /* LogSegment.largestTimestamp */
+		segment.largestTimestamp = written;
 	return segment;
 }
 
@@ -432,8 +436,8 @@ size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, i
 	while (segment = fb_log_segment(log, log->first), segment.n > 0 && retention->bytes >= 0 &&
 	       log->bytes - segment.bytes >= (size_t)retention->bytes)
 		n += drop_segment(log, &segment);
-	while (segment = fb_log_segment(log, log->first), segment.n > 0 && retention->ms >= 0 && segment.maxTimestamp >= 0 &&
-	       now - segment.maxTimestamp > retention->ms)
+	while (segment = fb_log_segment(log, log->first), segment.n > 0 && retention->ms >= 0 &&
+	       now - segment.largestTimestamp > retention->ms)
 		n += drop_segment(log, &segment);
 	return n;
 }

@@ -102,8 +102,8 @@ int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t ma
  * Looks into the batch for the exact record, as Kafka does (FileRecords.searchForTimestamp). A batch whose records
  * cannot be read counts up to the record that is broken. */
 bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset, int64_t *found_timestamp);
-/* The greatest timestamp and the offset of the first record that has it (-1, -1 in an empty log): ListOffsets
- * timestamp -3. */
+/* The greatest timestamp and the offset of the first record that has it: ListOffsets timestamp -3. -1 and -1 in an empty log,
+ * and if the batch that says to have the greatest has no such record. */
 void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
 /* ListOffsets 0: where the segments begin that were last written at `timestamp` or before, and where the log ends if `now` is no
  * later either, the newest first; timestamp may be -1 (all) and -2 (the oldest). At most max, in *offsets, which is in arena.
@@ -113,7 +113,7 @@ int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64
 /* A run of entries that Kafka would have in one file. */
 struct fb_segment {
 	size_t n, bytes;           /* batches */
-	int64_t maxTimestamp;      /* -1: no batch has one */
+	int64_t largestTimestamp;  /* of its batches; if none has one, when the last was written */
 };
 static inline bool fb_log_begins_segment(const struct fb_log *log, size_t at)
 {
@@ -127,7 +127,7 @@ static inline int64_t fb_segment_base(const struct fb_entry *entry)
 /* The segment that the entry at `at` begins; of no entries at the log's end. */
 struct fb_segment fb_log_segment(const struct fb_log *log, size_t at);
 /* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
- * does; one without timestamps never is. now: ms since the epoch. Returns the number of batches. */
+ * does. now: ms since the epoch. Returns the number of batches. */
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
 /* Begins a new segment with the next batch. */
 void fb_log_roll(struct fb_log *log);

@@ -24,9 +24,10 @@ static int32_t list_places(const struct fb_log *log, int64_t now, struct place *
 
 	for (size_t i = log->first; i < log->n; i++) {
 		const struct fb_entry *entry = &log->entries[i];
+		int64_t base = fb_segment_base(entry);
 
 		if (fb_log_begins_segment(log, i))
-			places[n++].offset = entry->baseOffset > log->logStartOffset ? entry->baseOffset : log->logStartOffset;
+			places[n++].offset = base > log->logStartOffset ? base : log->logStartOffset;
 		places[n - 1].ms = entry->appendedMs;
 	}
 	places[n] = (struct place){log->logEndOffset, n ? now : log->now};

@@ -462,6 +462,34 @@ static void a_fetch_does_not_wait_for_what_cannot_come(void **state)
 	kc_free(c);
 }
 
+static bool fetched(const char *topic, int64_t offset)
+{
+	json_t *json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 600000, 'minBytes': 100000, 'maxBytes': 1000000, 'topics': [{"
+			    "'topic': '%s', 'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 1000000}]}]}",
+			    topic, (long long)offset);
+	bool some = *str_at(json, "responses.0.partitions.0.records");
+
+	json_decref(json);
+	return some;
+}
+
+/* Kafka answers at once with what an older segment has, though it is not enough. */
+static void a_fetch_does_not_wait_behind_a_segment(void **state)
+{
+	struct fb_partition *partition;
+
+	(void)state;
+	fill("rolled");
+	partition = &fb_topic_find(run.process.cluster, kw_str("rolled"))->partitions[0];
+	pthread_mutex_lock(&partition->lock);
+	fb_log_roll(&partition->log);
+	pthread_mutex_unlock(&partition->lock);
+	assert_true(fetched("rolled", 0));
+	assert_int_equal(produce(&run, conn, "rolled", BATCH("{'value': 'v'}")), 5);
+	assert_true(fetched("rolled", 0));
+	assert_true(fetched("rolled", 4));
+}
+
 /* ---- the epoch of the reader's last record ---- */
 
 static void divergence(int64_t offset, int last, int error, int64_t epoch, int64_t end)
@@ -520,6 +548,7 @@ int main(void)
 		cmocka_unit_test(wrong_places_have_no_offsets),
 		cmocka_unit_test(batches_are_read),
 		cmocka_unit_test(a_reader_is_told_where_its_epoch_ended),
+		cmocka_unit_test(a_fetch_does_not_wait_behind_a_segment),
 		cmocka_unit_test(wrong_places_have_no_records),
 		cmocka_unit_test(requests_are_judged_as_a_whole),
 		cmocka_unit_test(a_session_tells_what_changed),

@@ -226,13 +226,16 @@ static void a_waiting_fetch_is_answered(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* ListOffsets 0: the offsets where segments begin that were last written by then. */
-static size_t offsets_before(struct running *r, struct kc_conn *c, int64_t ms)
+/* ListOffsets 0: the offsets where segments begin that were last written by then; the last of them may be asked for. */
+static size_t offsets_before(struct running *r, struct kc_conn *c, int64_t ms, int64_t *last)
 {
 	json_t *json = talk(r, c, "ListOffsets", 0, "{'replicaId': -1, 'topics': [{'name': 't', 'partitions': [{"
 			    "'partitionIndex': 0, 'timestamp': %lld, 'maxNumOffsets': 9}]}]}", (long long)ms);
-	size_t n = json_array_size(at(json, "topics.0.partitions.0.oldStyleOffsets"));
+	json_t *offsets = at(json, "topics.0.partitions.0.oldStyleOffsets");
+	size_t n = json_array_size(offsets);
 
+	if (last)
+		*last = json_integer_value(json_array_get(offsets, n - 1));
 	json_decref(json);
 	return n;
 }
@@ -249,11 +252,33 @@ static void the_time_of_writing_is_known(void **state)
 	make_topic(&old, "t");
 	c = dial(&old, 1);
 	json_decref(http_json(&old, 200, "POST", path, "{\"records\": {\"batches\": [{\"records\": [{\"value\": \"a\"}]}]}}"));
-	assert_int_equal(offsets_before(&old, c, 1), 0);
-	assert_int_equal(offsets_before(&old, c, INT64_MAX), 2);
+	assert_int_equal(offsets_before(&old, c, 1, NULL), 0);
+	assert_int_equal(offsets_before(&old, c, INT64_MAX, NULL), 2);
 	fb_topic_find(old.process.cluster, kw_str("t"))->partitions->log.now = 0;
 	assert_int_equal(produce(&old, c, "t", BATCH("{'value': 'b'}")), 1);
-	assert_int_equal(offsets_before(&old, c, 1), 0);
+	assert_int_equal(offsets_before(&old, c, 1, NULL), 0);
+	kc_free(c);
+	running_stop(&old);
+}
+
+/* Offsets that compaction emptied are still of their segment. */
+static void a_compacted_segment_begins_where_it_did(void **state)
+{
+	static const char *set[] = {"log.cleanup.policy=compact"};
+	struct fb_settings settings = {.nodes = 1, .release = "3.9", .set = {set, 1}};
+	struct running old;
+	struct kc_conn *c;
+	int64_t first;
+
+	(void)state;
+	running_start(&old, &settings);
+	make_topic(&old, "t");
+	c = dial(&old, 1);
+	assert_int_equal(produce(&old, c, "t", BATCH("{'key': 'k'}")), 0);
+	assert_int_equal(produce(&old, c, "t", BATCH("{'key': 'k'}")), 1);
+	json_decref(http_json(&old, 200, "POST", "/v1/partitions/t/0/compact", "{\"roll\": true}"));
+	assert_int_equal(offsets_before(&old, c, -1, &first), 2);
+	assert_int_equal(first, 0);
 	kc_free(c);
 	running_stop(&old);
 }
@@ -265,7 +290,7 @@ int main(void)
 		T(a_leader_s_fields_are_put_right), T(all_bytes_stay_if_offsets_do),  T(what_is_no_batch_is_served_too),
 		T(a_fetch_cuts_short_entries_as_well), T(times_are_those_of_whole_batches), T(producers_know_nothing_of_it),
 		T(input_is_checked), T(a_waiting_fetch_is_answered),
-		cmocka_unit_test(the_time_of_writing_is_known),
+		cmocka_unit_test(the_time_of_writing_is_known), cmocka_unit_test(a_compacted_segment_begins_where_it_did),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -274,6 +275,28 @@ static void a_listener_twice(void **state)
 	expect(f, &request, 119, "Cannot serialize ephemeral port 0 in ListenerInfo.");
 }
 
+/* Hundreds of thousands fit into a request, which the controller has the cluster's lock for. It may not take hours. */
+static void many_listeners_twice(void **state)
+{
+	enum { N = 400000 };
+	struct fb_listener_view *listeners = calloc(2 * N, sizeof *listeners);
+	char (*names)[8] = calloc(N, sizeof *names);
+	struct fixture *f = *state;
+	struct fb_register_view request = good();
+
+	for (size_t i = 0; i < N; i++) {
+		int n = snprintf(names[i], sizeof *names, "L%zu", i);
+
+		listeners[i] = (struct fb_listener_view){{names[i], n}, {"h", 1}, 0, 0};
+		listeners[N + i] = (struct fb_listener_view){{names[i], n}, {"h", 1}, 1, 0};
+	}
+	request.listeners = listeners;
+	request.nlisteners = 2 * N;
+	expect(f, &request, 0, NULL);
+	free(names);
+	free(listeners);
+}
+
 static void static_configs(void **state)
 {
 	static const struct fb_static_config bad[] = {{{"kit.rises", 9}, {"16", 2}, false},
@@ -350,6 +373,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hostile_listeners, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(hostile_listeners_topple, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(a_listener_twice, view_setup, view_teardown),
+		cmocka_unit_test_setup_teardown(many_listeners_twice, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(static_configs, view_setup, view_teardown),
 		cmocka_unit_test_setup_teardown(below_the_level_of_static_configs, view_setup, view_teardown),
 	};

@@ -136,6 +136,19 @@ static void a_segment_is_as_old_as_its_latest_record(void **state)
 	assert_int_equal(start_of("one"), 2);
 }
 
+/* Where no record has a timestamp, it counts when the last was written. */
+static void records_without_timestamps_grow_old(void **state)
+{
+	(void)state;
+	json_decref(clock_is(200, "{\"now\": 1700000000000, \"frozen\": true}"));
+	create("untimed", "{'name': 'retention.ms', 'value': '86400000'}");
+	assert_int_equal(produce(&run, conn, "untimed", "{'batches': [{'baseTimestamp': -1, 'records': [{'value': 'a'}]}]}"), 0);
+	json_decref(clock_is(200, "{\"advance\": 86400000}"));
+	assert_int_equal(start_of("untimed"), 0);
+	json_decref(clock_is(200, "{\"advance\": 300001}"));
+	assert_int_equal(start_of("untimed"), 1);
+}
+
 /* Segments hold two batches of 400 kB; what is left of 2.8 MB is not less than retention.bytes. */
 static void large_logs_lose_segments(void **state)
 {
@@ -170,6 +183,7 @@ int main(void)
 		cmocka_unit_test(the_clock_obeys),
 		cmocka_unit_test(old_segments_go),
 		cmocka_unit_test(a_segment_is_as_old_as_its_latest_record),
+		cmocka_unit_test(records_without_timestamps_grow_old),
 		cmocka_unit_test(large_logs_lose_segments),
 		cmocka_unit_test(compacted_logs_keep_their_segments),
 	};

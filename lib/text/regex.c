@@ -111,7 +111,7 @@ static int check_size(const char *pattern, struct kt_err *err)
 		p = take(&s, p);
 		if (!p)
 			return kt_fail(err, KT_ELIMIT, "is nested more than %d deep", KT_REGEX_DEEPEST);
-		if (s.last > KT_REGEX_MOST || s.group[s.depth] > KT_REGEX_MOST)
+		if (s.group[s.depth] + s.last > KT_REGEX_MOST)
 			return kt_fail(err, KT_ELIMIT, "comes to more than %d atoms", KT_REGEX_MOST);
 	}
 	return 0;

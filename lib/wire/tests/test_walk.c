@@ -281,7 +281,6 @@ static void codes_that_kafka_answers(void **state)
 	assert_string_equal(kw_walk_name(KW_WALK_EARLY_EOF), "early-eof");
 }
 
-/* Whatever byte changes to whatever, the walk ends, and tells why if and only if it fails. */
 /* Records as clients send them: deltas and lengths of one byte and of two, keys and none, headers and none. */
 static void most_batches_are_tallied(void **state)
 {
@@ -308,6 +307,7 @@ static void most_batches_are_tallied(void **state)
 	}
 }
 
+/* Whatever byte changes to whatever, the walk ends, and tells why if and only if it fails. */
 static void any_byte_may_be_wrong(void **state)
 {
 	static const char hex[] = OK "18 00 00 00 026b 0276 02 0268 0277 " OK;
