@@ -392,7 +392,7 @@ static void *close_watcher(void *arg)
 
 	gate_wait_empty(&watcher->gate);
 	if (watcher->queue)
-		fb_queue_end(watcher->queue, watcher->deadline);
+		fb_queue_end(watcher->queue);
 	left = (watcher->deadline - fb_hook_now()) / 1000000;
 	if (class->close && !fb_mutant(FB_M_NEVER_CLOSED))
 		class->close(watcher->instance, left > 0 ? left : 0);
@@ -407,12 +407,11 @@ static void *close_watcher(void *arg)
 }
 
 /* Starts a thread that closes the watcher. Its reference of the owner is dropped by whoever sees it closed. */
-static void start_closing(struct watcher *watcher, int64_t deadline)
+static void start_closing(struct watcher *watcher)
 {
 	pthread_attr_t detached;
 	pthread_t thread;
 
-	watcher->deadline = deadline;
 	fb_observer_ref(watcher->owner);
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -448,8 +447,14 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
 		return 0;
 	for (i = 0; i < observer->n; i++)
 		gate_shut(&observer->watchers[i].gate);
+	/* Queues know it before anybody waits: nothing is handed over late because a thread came late to tell them. */
+	for (i = 0; i < observer->n; i++) {
+		observer->watchers[i].deadline = deadline;
+		if (observer->watchers[i].queue)
+			fb_queue_close_by(observer->watchers[i].queue, deadline);
+	}
 	for (i = 0; i < observer->n; i++)
-		start_closing(&observer->watchers[i], deadline);
+		start_closing(&observer->watchers[i]);
 	for (i = 0; i < observer->n; i++) {
 		const struct fb_host *host = &observer->watchers[i].host;
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEVER INT64_MAX
+
 struct entry {
 	struct fb_exchange exchange;
 	bool produce;
@@ -18,7 +20,7 @@ struct fb_queue {
 	void *arg;
 	pthread_t thread;
 	bool ending;
-	int64_t deadline;                      /* once it is ending */
+	int64_t deadline;                      /* nothing is handed over any more; NEVER until closing begins */
 	size_t bytes, dropped;
 	size_t first, n, cap;                  /* the ring: n entries from first on */
 	struct entry *ring[];
@@ -101,12 +103,17 @@ static struct entry *pop(struct fb_queue *queue)
 	return entry;
 }
 
+static bool is_late(const struct fb_queue *queue)
+{
+	return queue->deadline != NEVER && fb_hook_now() >= queue->deadline;
+}
+
 /* The next one to hand over, NULL at the end. Under the lock. */
 static struct entry *next(struct fb_queue *queue)
 {
 	while (queue->n == 0 && !queue->ending)
 		pthread_cond_wait(&queue->filled, &queue->lock);
-	while (queue->n > 0 && queue->ending && fb_hook_now() >= queue->deadline) {
+	while (queue->n > 0 && is_late(queue)) {
 		free(pop(queue));
 		queue->dropped++;
 	}
@@ -164,6 +171,7 @@ int fb_queue_new(size_t entries, fb_queue_deliver *deliver, void *arg, struct fb
 	queue->deliver = deliver;
 	queue->arg = arg;
 	queue->cap = entries;
+	queue->deadline = NEVER;
 	if (pthread_create(&queue->thread, NULL, hand_over, queue) != 0) {
 		fb_queue_free(queue);
 		return kt_fail(err, KT_ESYS, "no thread for the queue");
@@ -172,11 +180,17 @@ int fb_queue_new(size_t entries, fb_queue_deliver *deliver, void *arg, struct fb
 	return 0;
 }
 
-void fb_queue_end(struct fb_queue *queue, int64_t deadline)
+void fb_queue_close_by(struct fb_queue *queue, int64_t deadline)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->deadline = deadline;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void fb_queue_end(struct fb_queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->ending = true;
-	queue->deadline = deadline;
 	pthread_cond_signal(&queue->filled);
 	pthread_mutex_unlock(&queue->lock);
 	pthread_join(queue->thread, NULL);
