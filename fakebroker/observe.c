@@ -155,22 +155,6 @@ static bool is_unobserved(const struct fb_request *req, bool replied, const stru
 	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
 }
 
-/* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
-static void show(const struct fb_request *req, const struct fb_exchange *x, bool produce)
-{
-	struct fb_observer *observer = NULL, *closed;
-	bool done;
-
-	do {
-		closed = observer;
-		observer = fb_node_observer(req->cluster, req->node);
-		done = !observer || observer == closed ||
-		       (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
-		fb_observer_unref(closed);
-	} while (!done);
-	fb_observer_unref(observer);
-}
-
 /* Apart from what calls it, which for an idle observer is short thereby. */
 static __attribute__((noinline)) void observe(struct fb_request *req, bool replied, size_t response_bytes)
 {
@@ -179,7 +163,8 @@ static __attribute__((noinline)) void observe(struct fb_request *req, bool repli
 
 	describe(req, shape, &x);
 	x.view.response_bytes = fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD) ? 0 : (int64_t)response_bytes;
-	x.view.service_ns = fb_now_ns() - req->started_ns;
+	x.now_ns = fb_now_ns();
+	x.view.service_ns = x.now_ns - req->started_ns;
 	x.view.has_response = replied;
 	if (req->response) {
 		struct codes codes = {0};
@@ -192,9 +177,9 @@ static __attribute__((noinline)) void observe(struct fb_request *req, bool repli
 										 shape->throttle);
 	}
 	if (!is_unobserved(req, replied, &x))
-		show(req, &x, false);
+		fb_observer_show(&req->node->observer, &x, false);
 	if (fb_mutant(FB_M_OBSERVED_TWICE))
-		show(req, &x, false);
+		fb_observer_show(&req->node->observer, &x, false);
 }
 
 void fb_request_observe(struct fb_request *req, bool replied, size_t response_bytes)
@@ -212,5 +197,5 @@ void fb_request_observe_produce(struct fb_request *req)
 	if (fb_mutant(FB_M_PRODUCE_UNOBSERVED))
 		return;
 	describe(req, shape_of(req->api), &x);
-	show(req, &x, true);
+	fb_observer_show(&req->node->observer, &x, true);
 }

@@ -8,6 +8,7 @@
 #define KASSAY_FAKEBROKER_HOOKS_OBSERVER_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "fakebroker/hooks/env.h"
@@ -32,9 +33,11 @@ struct fb_observer;
  * observer.queue.entries), KT_ESYS (no thread for a queue). *out has one reference. */
 int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct fb_observer **out, struct kt_err *err);
 
-/* An observer may be used by any number of threads; whoever uses it holds a reference. To exchange it: under a lock
- * of the caller, take a reference of the pointer's target or replace the pointer; then fb_observer_close() the old
- * one. The last unref of an observer that is still open closes it with the default timeout. */
+/* Where the observer that is in force is found: a pointer with a reference, replaced under a lock of its owner's. */
+typedef _Atomic(struct fb_observer *) fb_observer_place;
+
+/* An observer may be used by any number of threads; whoever uses it holds a reference, or calls it by its place. To
+ * exchange it: replace the pointer in its place, then fb_observer_close() the old one. The last unref of an observer that is still open closes it with the default timeout. */
 struct fb_observer *fb_observer_ref(struct fb_observer *observer);
 void fb_observer_unref(struct fb_observer *observer);
 
@@ -56,6 +59,7 @@ void fb_observer_passed_by(struct fb_observer *observer, const atomic_uint_fast6
 struct fb_exchange {
 	struct kassay_exchange view;                  /* what observers see */
 	const struct kassay_partition *partitions;    /* view.partition_count of them, each with struct_size set */
+	int64_t now_ns;               /* fb_hook_now() of just now, or 0: from then on the first observer's time counts */
 };
 
 /* Zeroes it; sets struct_size and the accessor; strings null. */
@@ -73,6 +77,9 @@ static inline struct kassay_str fb_hook_str(struct kw_str str)
  * request always in this order. */
 bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange);
 bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange);
+/* The same with the observer that is in force: without a lock, a reference or an atomic read-modify-write. When it is
+ * exchanged meanwhile its successor is called. False if there is none. */
+bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce);
 /* Does any of the observers have observe_produce()? Otherwise the caller need not fill an exchange for it. */
 bool fb_observer_wants_produce(const struct fb_observer *observer);
 
