@@ -245,7 +245,7 @@ bool fb_observer_queued(const struct fb_observer *observer)
 
 /* ---- exchanges ---- */
 
-static const struct kassay_partition *partition_at(const struct kassay_exchange *view, int32_t i)
+const struct kassay_partition *fb_exchange_partition(const struct kassay_exchange *view, int32_t i)
 {
 	const struct fb_exchange *exchange = (const struct fb_exchange *)(const void *)view;
 
@@ -261,57 +261,63 @@ void fb_exchange_init(struct fb_exchange *exchange)
 			.struct_size = sizeof exchange->view,
 			.listener = null, .principal = null, .address = null, .clientId = null,
 			.api = "",
-			.partition = partition_at,
+			.partition = fb_exchange_partition,
 		},
 	};
 }
 
-void fb_partition_init(struct kassay_partition *partition)
+/* From start on, by fb_hook_now(); returns the end. */
+static int64_t deliver_at(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t start)
 {
-	*partition = (struct kassay_partition){.struct_size = sizeof *partition, .topic = {NULL, -1}, .codec = -1};
-}
-
-static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
-{
-	struct watcher *watcher = arg;
 	const struct kassay_observer_class *class = class_of(watcher);
 	char text[512];
 	struct kassay_text why = {text, sizeof text};
-	int64_t start = exchange->now_ns ? exchange->now_ns : fb_hook_now();
+	int64_t end;
 
 	text[0] = '\0';   /* all of it would take longer than what many observers do */
 	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0 &&
 	    !fb_mutant(FB_M_FAILURES_UNCOUNTED))
 		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
-	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(fb_hook_now() - start), memory_order_relaxed);
+	end = fb_hook_now();
+	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(end - start), memory_order_relaxed);
 	atomic_fetch_add_explicit(produce ? &watcher->produce_seen : &watcher->seen, 1, memory_order_relaxed);
+	return end;
 }
 
-static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce)
+static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
+{
+	deliver_at(arg, exchange, produce, fb_hook_now());
+}
+
+/* *now: a reading of the clock, or 0 where that is too old. */
+static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
 	if (produce && !class_of(watcher)->observe_produce)
-		;   /* it has no such call */
-	else if (watcher->queue)
+		return;   /* it has no such call */
+	if (watcher->queue) {
 		fb_queue_put(watcher->queue, exchange, produce);
-	else
-		deliver(watcher, exchange, produce);
+		*now = 0;
+		return;
+	}
+	*now = deliver_at(watcher, exchange, produce, *now ? *now : fb_hook_now());
 }
 
 /* The caller is inside. A list that is being closed is called as a whole or not at all, so that whoever finds it closed
  * can show the exchange to its successor. */
-static bool show(struct fb_caller *caller, struct fb_observer *observer, const struct fb_exchange *exchange, bool produce)
+static bool show(struct fb_caller *caller, struct fb_observer *observer, const struct fb_exchange *exchange, bool produce,
+		 int64_t *now)
 {
 	if (atomic_load(&observer->closing))
 		return false;
 	for (size_t i = 0; i < observer->n; i++) {
 		if (i > 0)
 			fb_caller_goes_on(caller, i);
-		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce);
+		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce, now);
 	}
 	return true;
 }
 
-bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce)
+bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
 	struct fb_caller *caller = fb_caller_here();
 	struct fb_observer *observer = atomic_load(place), *next;
@@ -321,7 +327,7 @@ bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchan
 		fb_caller_enter(caller, observer, 0);
 		next = atomic_load(place);
 		if (next == observer) {   /* and is not freed while the caller is inside */
-			shown = show(caller, observer, exchange, produce);
+			shown = show(caller, observer, exchange, produce, now);
 			next = atomic_load(place);
 			closed = next == observer;   /* if it was not shown: there is no successor */
 		}
@@ -334,10 +340,11 @@ bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchan
 static bool show_referenced(struct fb_observer *observer, const struct fb_exchange *exchange, bool produce)
 {
 	struct fb_caller *caller = fb_caller_here();
+	int64_t now = 0;
 	bool shown;
 
 	fb_caller_enter(caller, observer, 0);
-	shown = show(caller, observer, exchange, produce);
+	shown = show(caller, observer, exchange, produce, &now);
 	fb_caller_leave(caller);
 	return shown;
 }

@@ -58,18 +58,20 @@ static void test_place(void **state)
 	struct fb_exchange exchange = metadata();
 	fb_observer_place place = NULL;
 	struct fb_observer *first, *second;
+	int64_t now = 0, before = fb_hook_now();
 
 	(void)state;
-	assert_false(fb_observer_show(&place, &exchange, false));
+	assert_false(fb_observer_show(&place, &exchange, false, &now));
 	first = make("TrafficObserver,NoOpObserver", &fixture);
 	second = make("NoOpObserver,TrafficObserver", &fixture);
 	atomic_store(&place, first);
-	assert_true(fb_observer_show(&place, &exchange, false));
+	assert_true(fb_observer_show(&place, &exchange, false, &now));
+	assert_in_range(now, before, fb_hook_now());
 	assert_int_equal(accounted(first), 1);
 	assert_int_equal(fb_observer_close(first, 1000, NULL), 0);
-	assert_false(fb_observer_show(&place, &exchange, false));
+	assert_false(fb_observer_show(&place, &exchange, false, &now));
 	atomic_store(&place, second);
-	assert_true(fb_observer_show(&place, &exchange, false));
+	assert_true(fb_observer_show(&place, &exchange, false, &now));
 	assert_int_equal(accounted(first), 1);
 	assert_int_equal(accounted(second), 1);
 	fb_observer_unref(first);
@@ -91,9 +93,10 @@ struct swapped {
 static void *serve_some(void *arg)
 {
 	struct fb_exchange exchange = metadata();
+	int64_t now = 0;
 
 	for (int i = 0; i < SHOTS; i++)
-		fb_observer_show(arg, &exchange, false);
+		fb_observer_show(arg, &exchange, false, &now);
 	return NULL;
 }
 
@@ -102,9 +105,10 @@ static void *serve(void *arg)
 	struct swapped *swapped = arg;
 	struct fb_exchange exchange = metadata();
 	pthread_t thread;
+	int64_t now = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		fb_observer_show(&swapped->place, &exchange, false);
+		fb_observer_show(&swapped->place, &exchange, false, &now);
 		if (i % (ROUNDS / GUESTS) == 0 && pthread_create(&thread, NULL, serve_some, &swapped->place) == 0)
 			pthread_join(thread, NULL);
 	}
@@ -183,8 +187,9 @@ static void hang(void *arg, int level, const char *line)
 static void *show_once(void *arg)
 {
 	struct fb_exchange exchange = metadata();
+	int64_t now = 0;
 
-	fb_observer_show(arg, &exchange, false);
+	fb_observer_show(arg, &exchange, false, &now);
 	return NULL;
 }
 
