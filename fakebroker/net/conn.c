@@ -22,7 +22,7 @@ static void feed(struct fb_conn *conn, const uint8_t *p, size_t n);
 
 /* ---- end ---- */
 
-static void out_free(struct fb_out *out)
+void fb_out_free(struct fb_out *out)
 {
 	for (size_t i = 0; i < out->nframes; i++)
 		fb_frame_unref(out->frames[i]);
@@ -55,7 +55,7 @@ static void release(struct fb_conn *conn)
 		struct fb_out *out = conn->out;
 
 		conn->out = out->next;
-		out_free(out);
+		fb_out_free(out);
 	}
 	fb_frame_unref(conn->frame);
 	free(conn->backlog);
@@ -137,7 +137,7 @@ static void written(struct fb_conn *conn, size_t n)
 		conn->out = out->next;
 		if (!conn->out)
 			conn->out_tail = &conn->out;
-		out_free(out);
+		fb_out_free(out);
 	}
 }
 

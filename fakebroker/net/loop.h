@@ -104,6 +104,8 @@ struct fb_server {
 
 /* Takes the socket. NULL: it was closed. The loop that it names adopts it by fb_conn_adopt(). */
 struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *listener, const struct sockaddr *peer);
+/* With its references of frames. */
+void fb_out_free(struct fb_out *out);
 /* On the conn's own loop: starts to read. */
 void fb_conn_adopt(struct fb_conn *conn);
 void fb_conn_close(struct fb_conn *conn);
