@@ -79,6 +79,7 @@ help:
 	@echo 'make bench-broker start, memory and CPU per record of fakebroker, with limits (needs 10,000 open files)'
 	@echo 'make bench-validators  CPU time of record validators, and instructions where there are none (needs valgrind)'
 	@echo 'make bench-observer instructions per request of every observer, with limits (needs valgrind)'
+	@echo 'make bench-observer-cpu  CPU per request of every observer, in pairs; QUADS=300, ONLY=lines that match (some minutes)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'
@@ -273,6 +274,9 @@ OBSERVER := $(OBJ)/fakebroker/bench/bench_observer
 .PHONY: bench-observer
 bench-observer: $(OBSERVER)
 	@$(OBSERVER)
+.PHONY: bench-observer-cpu
+bench-observer-cpu: $(BUILD)/fakebroker $(BUILD)/loadgen
+	@BUILD=$(BUILD) fixtures/launchers/observer-cost.sh
 $(OBSERVER): $(OBSERVER).o $(OBJ)/lib/text/bench/pairs.o $(BUILD)/libfakebroker.a $(LIB_A)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(fakebroker_LIBS) $(LIB_LIBS)

@@ -306,7 +306,7 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 	}
 	*req = (struct fb_request){
 		.cluster = arg, .conn = conn, .node = fb_conn_tag(conn), .frame = frame, .header_version_override = -1,
-		.started_ns = fb_now_ns(),
+		.started_ns = fb_conn_turned_ns(conn),
 	};
 	kw_arena_init(&req->arena, ARENA_LIMIT);
 	if (fb_sasl_wants_token(conn)) {

@@ -87,16 +87,26 @@ static inline void count_code(struct codes *codes, const void *at)
 
 static void count_codes(const struct place *place, const struct place *end, const char *in, struct codes *codes);
 
-/* Most elements have one code and nothing else: they are not worth a call each. */
+/* Of the elements of an array that have one code and nothing else. */
+static inline void count_column(const struct place *array, const char *in, struct codes *codes)
+{
+	const struct kw_arr *arr = (const void *)(in + array->offset);
+	const char *at = (const char *)arr->v + array[1].offset;
+
+	for (int32_t i = 0; i < arr->n; i++, at += array->size)
+		count_code(codes, at);
+}
+
 static void count_elements(const struct place *array, const char *in, struct codes *codes)
 {
 	const struct kw_arr *arr = (const void *)(in + array->offset);
 	const struct place *first = array + 1;
 	const char *at = arr->v;
+	bool columns = first->size && array->inside == 2;   /* topics with partitions with a code: worth no call each */
 
 	for (int32_t i = 0; i < arr->n; i++, at += array->size)
-		if (array->inside == 1)
-			count_code(codes, at + first->offset);
+		if (columns)
+			count_column(first, at, codes);
 		else
 			count_codes(first, first + array->inside, at, codes);
 }
@@ -105,10 +115,12 @@ static void count_elements(const struct place *array, const char *in, struct cod
 static void count_codes(const struct place *place, const struct place *end, const char *in, struct codes *codes)
 {
 	for (; place < end; place += 1 + place->inside)
-		if (place->size)
-			count_elements(place, in, codes);
-		else
+		if (!place->size)
 			count_code(codes, in + place->offset);
+		else if (place->inside == 1)
+			count_column(place, in, codes);
+		else
+			count_elements(place, in, codes);
 }
 
 /* ---- exchanges ---- */
@@ -129,21 +141,29 @@ static struct kassay_str str_of(const char *s)
 
 static void describe(const struct fb_request *req, const struct shape *shape, struct fb_exchange *x)
 {
-	fb_exchange_init(x);
-	x->view.id = req->id;
-	x->view.node = req->node->id;
-	x->view.listener = str_of(req->node->auth.name);
-	x->view.principal = fb_mutant(FB_M_PRINCIPAL_HIDDEN) ? (struct kassay_str){NULL, -1} : str_of(fb_request_principal(req));
-	x->view.address = str_of(fb_conn_address(req->conn));
-	x->view.clientId = fb_hook_str(fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? KW_NULL_STR : req->header->clientId);
-	x->view.apiKey = req->api->key;
-	x->view.apiVersion = (int16_t)req->version;
-	x->view.correlationId = req->header->correlationId;
-	x->view.api = shape->api;
-	x->view.request_bytes = (int64_t)req->frame->n + 4;
-	x->view.queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
-	x->view.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1 ? 1 : req->npartitions;
-	x->partitions = req->partitions;
+	const struct kassay_str null = {NULL, -1};
+	struct kw_str address = fb_conn_address_str(req->conn);
+
+	*x = (struct fb_exchange){
+		.view = {
+			.struct_size = sizeof x->view,
+			.id = req->id,
+			.node = req->node->id,
+			.listener = str_of(req->node->auth.name),
+			.principal = fb_mutant(FB_M_PRINCIPAL_HIDDEN) ? null : str_of(fb_request_principal(req)),
+			.address = {address.s, address.n},
+			.clientId = fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? null : fb_hook_str(req->header->clientId),
+			.apiKey = req->api->key,
+			.apiVersion = (int16_t)req->version,
+			.correlationId = req->header->correlationId,
+			.api = shape->api,
+			.request_bytes = (int64_t)req->frame->n + 4,
+			.queue_ns = req->started_ns - fb_conn_received_ns(req->conn),
+			.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1 ? 1 : req->npartitions,
+			.partition = fb_exchange_partition,
+		},
+		.partitions = req->partitions,
+	};
 }
 
 /* Does a mutant keep the request from observers? */
@@ -155,31 +175,17 @@ static bool is_unobserved(const struct fb_request *req, bool replied, const stru
 	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
 }
 
-/* Observers that are closed at this moment have successors, which see it, unless the node has come to its end. */
-static void show(const struct fb_request *req, const struct fb_exchange *x, bool produce)
-{
-	struct fb_observer *observer = NULL, *closed;
-	bool done;
-
-	do {
-		closed = observer;
-		observer = fb_node_observer(req->cluster, req->node);
-		done = !observer || observer == closed ||
-		       (produce ? fb_observer_produce(observer, x) : fb_observer_record(observer, x));
-		fb_observer_unref(closed);
-	} while (!done);
-	fb_observer_unref(observer);
-}
-
 /* Apart from what calls it, which for an idle observer is short thereby. */
 static __attribute__((noinline)) void observe(struct fb_request *req, bool replied, size_t response_bytes)
 {
 	const struct shape *shape = shape_of(req->api);
 	struct fb_exchange x;
+	int64_t now;
 
 	describe(req, shape, &x);
 	x.view.response_bytes = fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD) ? 0 : (int64_t)response_bytes;
-	x.view.service_ns = fb_now_ns() - req->started_ns;
+	now = fb_now_ns();
+	x.view.service_ns = now - req->started_ns;
 	x.view.has_response = replied;
 	if (req->response) {
 		struct codes codes = {0};
@@ -192,9 +198,10 @@ static __attribute__((noinline)) void observe(struct fb_request *req, bool repli
 										 shape->throttle);
 	}
 	if (!is_unobserved(req, replied, &x))
-		show(req, &x, false);
+		fb_observer_show(&req->node->observer, &x, false, &now);
 	if (fb_mutant(FB_M_OBSERVED_TWICE))
-		show(req, &x, false);
+		fb_observer_show(&req->node->observer, &x, false, &now);
+	fb_conn_turn(req->conn, now);
 }
 
 void fb_request_observe(struct fb_request *req, bool replied, size_t response_bytes)
@@ -208,9 +215,10 @@ void fb_request_observe(struct fb_request *req, bool replied, size_t response_by
 void fb_request_observe_produce(struct fb_request *req)
 {
 	struct fb_exchange x;
+	int64_t now = 0;
 
 	if (fb_mutant(FB_M_PRODUCE_UNOBSERVED))
 		return;
 	describe(req, shape_of(req->api), &x);
-	show(req, &x, true);
+	fb_observer_show(&req->node->observer, &x, true, &now);
 }

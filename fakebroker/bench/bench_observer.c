@@ -148,12 +148,7 @@ static void sent(struct fb_conn *conn)
 		struct fb_out *out = conn->out;
 
 		conn->out = out->next;
-		for (size_t i = 0; i < out->nframes; i++)
-			fb_frame_unref(out->frames[i]);
-		free(out->frames);
-		free(out->iov);
-		kw_buf_fini(&out->buf);
-		free(out);
+		fb_out_free(out);
 	}
 	conn->out_tail = &conn->out;
 	conn->queued = 0;
@@ -167,7 +162,7 @@ static void handle(struct fb_cluster *cluster, struct fb_conn *conn, const struc
 
 		memcpy(frame->p, bytes->p, bytes->n);
 		frame->n = bytes->n;
-		conn->received_ns = fb_now_ns();
+		conn->received_ns = conn->turned_ns = fb_now_ns();
 		if (fb_dispatch(cluster, conn, frame, &state) != FB_REPLY) {
 			fprintf(stderr, "bench_observer: a request was not answered\n");
 			exit(3);

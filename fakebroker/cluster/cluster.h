@@ -41,7 +41,7 @@ struct fb_node {
 	/* Guarded by the cluster's lock. */
 	bool stopped;                /* the controller stops of a fault only */
 	char *whyStopped;            /* why the last start failed, else NULL */
-	struct fb_observer *observer; /* brokers only; guarded by the cluster's lock, used by reference */
+	fb_observer_place observer;  /* brokers only; changes under the cluster's lock */
 	atomic_bool watched;         /* the observer is not idle: fb_observer_idle(). Changes with it */
 	atomic_bool wants_produce;   /* fb_observer_wants_produce(). Changes with it */
 	atomic_uint_fast64_t passed; /* exchanges that an idle one was not bothered with */

@@ -160,9 +160,9 @@ static bool runs(struct fb_cluster *cluster, const struct fb_node *node)
 /* Puts an observer, or none, into force. Under the cluster's lock. */
 static void install(struct fb_node *node, struct fb_observer *observer)
 {
-	node->observer = observer;
 	if (observer)
 		fb_observer_passed_by(observer, &node->passed);
+	atomic_store(&node->observer, observer);
 	atomic_store_explicit(&node->wants_produce, observer && fb_observer_wants_produce(observer), memory_order_release);
 	atomic_store_explicit(&node->watched, observer && !fb_observer_idle(observer), memory_order_release);
 }

@@ -151,7 +151,7 @@ struct kassay_exchange {
 	const char *api;              /* Kafka's name of the API ("Produce"), NUL-terminated */
 	int64_t request_bytes;        /* whole frame, length prefix included */
 	int64_t response_bytes;       /* whole frame, length prefix included; 0 without a response */
-	int64_t queue_ns;             /* from the request's last byte to the start of its handling */
+	int64_t queue_ns;             /* from the read of the request's last byte to the start of its handling */
 	int64_t service_ns;           /* from there to the built response, waiting (fetch, acks=all) included */
 	int32_t throttleTimeMs;       /* as the response says; 0 when it has none */
 	int32_t has_response;         /* 0: acks=0, or observe_produce() */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "fakebroker/hooks/builtin_observers.h"
+#include "fakebroker/hooks/callers.h"
 #include "fakebroker/hooks/observer_metrics.h"
 #include "fakebroker/hooks/observer_queue.h"
 #include "fakebroker/hooks/options.h"
@@ -15,15 +16,6 @@
 #include "fakebroker/hooks/utf8.h"
 #include "fakebroker/mutants.h"
 #include "lib/text/number.h"
-
-#define CLOSING 0x80000000u
-
-/* Lets calls through until it is shut, and tells when the last of them has left. */
-struct gate {
-	atomic_uint calls;        /* that are inside, with CLOSING once the gate is shut */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;   /* calls is CLOSING, or the watcher is closed */
-};
 
 /* One observer of the list. */
 struct watcher {
@@ -33,11 +25,12 @@ struct watcher {
 	void *instance;
 	struct fb_queue *queue;   /* NULL: called from the requests' own threads */
 	char *fallback;           /* why NoOpObserver stands in for what was wanted; NULL if it does not */
-	struct gate gate;
 	atomic_uint_fast64_t seen, produce_seen, nanoseconds;
 	struct fb_failures failures;
 	int64_t deadline;         /* of close(), ns */
-	bool closed, late;        /* guarded by the gate's lock; late: nobody waits for closed any more */
+	pthread_mutex_t lock;     /* guards the following */
+	pthread_cond_t changed;
+	bool closed, late;        /* late: nobody waits for closed any more */
 };
 
 struct fb_observer {
@@ -51,54 +44,23 @@ struct fb_observer {
 	struct watcher watchers[];
 };
 
-/* ---- the gate ---- */
+/* ---- waiting for close ---- */
 
-static void gate_init(struct gate *gate)
+static void init_closed(struct watcher *watcher)
 {
 	pthread_condattr_t monotonic;
 
-	atomic_init(&gate->calls, 0);
-	pthread_mutex_init(&gate->lock, NULL);
+	pthread_mutex_init(&watcher->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&gate->changed, &monotonic);
+	pthread_cond_init(&watcher->changed, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 }
 
-static void gate_fini(struct gate *gate)
+static void fini_closed(struct watcher *watcher)
 {
-	pthread_mutex_destroy(&gate->lock);
-	pthread_cond_destroy(&gate->changed);
-}
-
-static void gate_leave(struct gate *gate)
-{
-	if (atomic_fetch_sub(&gate->calls, 1) == (CLOSING | 1)) {
-		pthread_mutex_lock(&gate->lock);
-		pthread_cond_broadcast(&gate->changed);
-		pthread_mutex_unlock(&gate->lock);
-	}
-}
-
-static bool gate_enter(struct gate *gate)
-{
-	if (!(atomic_fetch_add(&gate->calls, 1) & CLOSING))
-		return true;
-	gate_leave(gate);
-	return false;
-}
-
-static void gate_shut(struct gate *gate)
-{
-	atomic_fetch_or(&gate->calls, CLOSING);
-}
-
-static void gate_wait_empty(struct gate *gate)
-{
-	pthread_mutex_lock(&gate->lock);
-	while (atomic_load(&gate->calls) != CLOSING)
-		pthread_cond_wait(&gate->changed, &gate->lock);
-	pthread_mutex_unlock(&gate->lock);
+	pthread_mutex_destroy(&watcher->lock);
+	pthread_cond_destroy(&watcher->changed);
 }
 
 /* ---- making ---- */
@@ -178,13 +140,15 @@ static int make_queue(struct watcher *watcher, const struct fb_hook_env *env, st
 	return fb_queue_new((size_t)n, deliver, watcher, &watcher->queue, err);
 }
 
+/* Some thread may yet be about to find out that it came too late. */
 static void free_observer(struct fb_observer *observer)
 {
+	fb_callers_wait(observer, observer->n);
 	while (observer->n > 0) {
 		struct watcher *watcher = &observer->watchers[--observer->n];
 
 		fb_queue_free(watcher->queue);
-		gate_fini(&watcher->gate);
+		fini_closed(watcher);
 		free(watcher->fallback);
 		fb_class_release(&watcher->ref);
 	}
@@ -209,6 +173,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 	int rc = 0, more;
 
 	*out = NULL;
+	fb_callers_prepare();
 	observer = calloc(1, sizeof *observer + fb_list_entries(classes) * sizeof observer->watchers[0]);
 	if (!observer || !(observer->classes = strdup(classes))) {
 		free(observer);
@@ -221,7 +186,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 		struct watcher *watcher = &observer->watchers[observer->n++];
 
 		watcher->owner = observer;
-		gate_init(&watcher->gate);
+		init_closed(watcher);
 		rc = create(watcher, more > 0 ? entry : "", env, err, &failure);
 		if (rc == 0 && observer->queued)
 			rc = make_queue(watcher, env, &failure);
@@ -280,7 +245,7 @@ bool fb_observer_queued(const struct fb_observer *observer)
 
 /* ---- exchanges ---- */
 
-static const struct kassay_partition *partition_at(const struct kassay_exchange *view, int32_t i)
+const struct kassay_partition *fb_exchange_partition(const struct kassay_exchange *view, int32_t i)
 {
 	const struct fb_exchange *exchange = (const struct fb_exchange *)(const void *)view;
 
@@ -296,78 +261,102 @@ void fb_exchange_init(struct fb_exchange *exchange)
 			.struct_size = sizeof exchange->view,
 			.listener = null, .principal = null, .address = null, .clientId = null,
 			.api = "",
-			.partition = partition_at,
+			.partition = fb_exchange_partition,
 		},
 	};
 }
 
-void fb_partition_init(struct kassay_partition *partition)
+/* From start on, by fb_hook_now(); returns the end. */
+static int64_t deliver_at(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t start)
 {
-	*partition = (struct kassay_partition){.struct_size = sizeof *partition, .topic = {NULL, -1}, .codec = -1};
-}
-
-static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
-{
-	struct watcher *watcher = arg;
 	const struct kassay_observer_class *class = class_of(watcher);
 	char text[512];
 	struct kassay_text why = {text, sizeof text};
-	int64_t start = fb_hook_now();
+	int64_t end;
 
 	text[0] = '\0';   /* all of it would take longer than what many observers do */
 	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0 &&
 	    !fb_mutant(FB_M_FAILURES_UNCOUNTED))
 		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
-	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(fb_hook_now() - start), memory_order_relaxed);
+	end = fb_hook_now();
+	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(end - start), memory_order_relaxed);
 	atomic_fetch_add_explicit(produce ? &watcher->produce_seen : &watcher->seen, 1, memory_order_relaxed);
+	return end;
 }
 
-/* Enters the gates of all or of none: a list that is being closed is called as a whole or not at all, so that whoever
- * finds it closed can show the exchange to its successor. */
-static bool enter(struct fb_observer *observer)
+static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
 {
-	size_t i = 0;
-
-	while (i < observer->n && gate_enter(&observer->watchers[i].gate))
-		i++;
-	if (i == observer->n)
-		return true;
-	while (i > 0)
-		gate_leave(&observer->watchers[--i].gate);
-	return false;
+	deliver_at(arg, exchange, produce, fb_hook_now());
 }
 
-/* Inside the gate, and out of it. */
-static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce)
+/* *now: a reading of the clock, or 0 where that is too old. */
+static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
 	if (produce && !class_of(watcher)->observe_produce)
-		;   /* it has no such call */
-	else if (watcher->queue)
+		return;   /* it has no such call */
+	if (watcher->queue) {
 		fb_queue_put(watcher->queue, exchange, produce);
-	else
-		deliver(watcher, exchange, produce);
-	gate_leave(&watcher->gate);
+		*now = 0;
+		return;
+	}
+	*now = deliver_at(watcher, exchange, produce, *now ? *now : fb_hook_now());
 }
 
-static bool show(struct fb_observer *observer, const struct fb_exchange *exchange, bool produce)
+/* The caller is inside. A list that is being closed is called as a whole or not at all, so that whoever finds it closed
+ * can show the exchange to its successor. */
+static bool show(struct fb_caller *caller, struct fb_observer *observer, const struct fb_exchange *exchange, bool produce,
+		 int64_t *now)
 {
-	size_t i;
-
-	if (!enter(observer))
+	if (atomic_load(&observer->closing))
 		return false;
-	for (i = 0; i < observer->n; i++)
-		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce);
+	for (size_t i = 0; i < observer->n; i++) {
+		if (i > 0)
+			fb_caller_goes_on(caller, i);
+		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce, now);
+	}
 	return true;
+}
+
+bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce, int64_t *now)
+{
+	struct fb_caller *caller = fb_caller_here();
+	struct fb_observer *observer = atomic_load(place), *next;
+	bool shown = false, closed = false;
+
+	while (observer && !shown && !closed) {
+		fb_caller_enter(caller, observer, 0);
+		next = atomic_load(place);
+		if (next == observer) {   /* and is not freed while the caller is inside */
+			shown = show(caller, observer, exchange, produce, now);
+			next = atomic_load(place);
+			closed = next == observer;   /* if it was not shown: there is no successor */
+		}
+		fb_caller_leave(caller);   /* before the next one, which may take its time */
+		observer = next;
+	}
+	return shown;
+}
+
+static bool show_referenced(struct fb_observer *observer, const struct fb_exchange *exchange, bool produce)
+{
+	struct fb_caller *caller = fb_caller_here();
+	int64_t now = 0;
+	bool shown;
+
+	fb_caller_enter(caller, observer, 0);
+	shown = show(caller, observer, exchange, produce, &now);
+	fb_caller_leave(caller);
+	return shown;
 }
 
 bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange)
 {
-	return show(observer, exchange, false);
+	return show_referenced(observer, exchange, false);
 }
 
 bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange)
 {
-	return show(observer, exchange, true);
+	return show_referenced(observer, exchange, true);
 }
 
 bool fb_observer_wants_produce(const struct fb_observer *observer)
@@ -390,29 +379,28 @@ static void *close_watcher(void *arg)
 	int64_t left;
 	bool late;
 
-	gate_wait_empty(&watcher->gate);
+	fb_callers_wait(watcher->owner, (size_t)(watcher - watcher->owner->watchers));
 	if (watcher->queue)
-		fb_queue_end(watcher->queue, watcher->deadline);
+		fb_queue_end(watcher->queue);
 	left = (watcher->deadline - fb_hook_now()) / 1000000;
 	if (class->close && !fb_mutant(FB_M_NEVER_CLOSED))
 		class->close(watcher->instance, left > 0 ? left : 0);
-	pthread_mutex_lock(&watcher->gate.lock);
+	pthread_mutex_lock(&watcher->lock);
 	watcher->closed = true;
 	late = watcher->late;
-	pthread_cond_broadcast(&watcher->gate.changed);
-	pthread_mutex_unlock(&watcher->gate.lock);
+	pthread_cond_broadcast(&watcher->changed);
+	pthread_mutex_unlock(&watcher->lock);
 	if (late)
 		fb_observer_unref(watcher->owner);
 	return NULL;
 }
 
 /* Starts a thread that closes the watcher. Its reference of the owner is dropped by whoever sees it closed. */
-static void start_closing(struct watcher *watcher, int64_t deadline)
+static void start_closing(struct watcher *watcher)
 {
 	pthread_attr_t detached;
 	pthread_t thread;
 
-	watcher->deadline = deadline;
 	fb_observer_ref(watcher->owner);
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -427,12 +415,12 @@ static bool wait_closed(struct watcher *watcher)
 	int rc = 0;
 	bool closed;
 
-	pthread_mutex_lock(&watcher->gate.lock);
+	pthread_mutex_lock(&watcher->lock);
 	while (!watcher->closed && rc != ETIMEDOUT)
-		rc = pthread_cond_timedwait(&watcher->gate.changed, &watcher->gate.lock, &end);
+		rc = pthread_cond_timedwait(&watcher->changed, &watcher->lock, &end);
 	closed = watcher->closed;
 	watcher->late = !closed;
-	pthread_mutex_unlock(&watcher->gate.lock);
+	pthread_mutex_unlock(&watcher->lock);
 	if (closed)
 		fb_observer_unref(watcher->owner);
 	return closed;
@@ -446,10 +434,14 @@ int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct k
 
 	if (atomic_exchange(&observer->closing, true))
 		return 0;
+	/* Queues know it before anybody waits: nothing is handed over late because a thread came late to tell them. */
+	for (i = 0; i < observer->n; i++) {
+		observer->watchers[i].deadline = deadline;
+		if (observer->watchers[i].queue)
+			fb_queue_close_by(observer->watchers[i].queue, deadline);
+	}
 	for (i = 0; i < observer->n; i++)
-		gate_shut(&observer->watchers[i].gate);
-	for (i = 0; i < observer->n; i++)
-		start_closing(&observer->watchers[i], deadline);
+		start_closing(&observer->watchers[i]);
 	for (i = 0; i < observer->n; i++) {
 		const struct fb_host *host = &observer->watchers[i].host;
 
@@ -473,15 +465,25 @@ static uint64_t exchanges(const struct watcher *watcher)
 	return owner->idle && owner->passed ? seen + atomic_load(owner->passed) - owner->passed_before : seen;
 }
 
+/* Of one that is closed there are none. */
+static void collect(struct watcher *watcher, json_t *metrics)
+{
+	struct fb_observer *owner = watcher->owner;
+	struct fb_caller *caller = fb_caller_here();
+
+	fb_caller_enter(caller, owner, (size_t)(watcher - owner->watchers));
+	if (!atomic_load(&owner->closing))
+		fb_metrics_collect(class_of(watcher), watcher->instance, metrics);
+	fb_caller_leave(caller);
+}
+
 static json_t *watcher_json(struct watcher *watcher)
 {
 	json_t *metrics = json_object();
 	struct fb_queue *queue = watcher->queue;
 
-	if (class_of(watcher)->collect && gate_enter(&watcher->gate)) {
-		fb_metrics_collect(class_of(watcher), watcher->instance, metrics);
-		gate_leave(&watcher->gate);
-	}
+	if (class_of(watcher)->collect)
+		collect(watcher, metrics);
 	return json_pack("{s:s, s:s?, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", watcher->host.name,
 			 "fallback", watcher->fallback, "mode", queue ? "queued" : "inline",
 			 "seen", (json_int_t)exchanges(watcher),

@@ -8,6 +8,7 @@
 #define KASSAY_FAKEBROKER_HOOKS_OBSERVER_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "fakebroker/hooks/env.h"
@@ -32,9 +33,12 @@ struct fb_observer;
  * observer.queue.entries), KT_ESYS (no thread for a queue). *out has one reference. */
 int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct fb_observer **out, struct kt_err *err);
 
-/* An observer may be used by any number of threads; whoever uses it holds a reference. To exchange it: under a lock
- * of the caller, take a reference of the pointer's target or replace the pointer; then fb_observer_close() the old
- * one. The last unref of an observer that is still open closes it with the default timeout. */
+/* Where the observer that is in force is found: a pointer with a reference, replaced under a lock of its owner's. */
+typedef _Atomic(struct fb_observer *) fb_observer_place;
+
+/* An observer may be used by any number of threads; whoever uses it holds a reference, or calls it by its place. To
+ * exchange it: replace the pointer in its place, then fb_observer_close() the old one. The last unref of an observer that is
+ * still open closes it with the default timeout. */
 struct fb_observer *fb_observer_ref(struct fb_observer *observer);
 void fb_observer_unref(struct fb_observer *observer);
 
@@ -60,8 +64,14 @@ struct fb_exchange {
 
 /* Zeroes it; sets struct_size and the accessor; strings null. */
 void fb_exchange_init(struct fb_exchange *exchange);
+/* What view.partition is set to. */
+const struct kassay_partition *fb_exchange_partition(const struct kassay_exchange *view, int32_t i);
+
 /* Zeroes it; sets struct_size; codec -1. */
-void fb_partition_init(struct kassay_partition *partition);
+static inline void fb_partition_init(struct kassay_partition *partition)
+{
+	*partition = (struct kassay_partition){.struct_size = sizeof *partition, .topic = {NULL, -1}, .codec = -1};
+}
 
 static inline struct kassay_str fb_hook_str(struct kw_str str)
 {
@@ -73,6 +83,10 @@ static inline struct kassay_str fb_hook_str(struct kw_str str)
  * request always in this order. */
 bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange);
 bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange);
+/* The same with the observer that is in force, found without a lock or a reference. When it is exchanged meanwhile its
+ * successor is called. False if there is none. *now is fb_hook_now() of just now, or 0 for unknown, and afterwards
+ * likewise: readings of the clock are dear, and each ends one thing and begins the next. */
+bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce, int64_t *now);
 /* Does any of the observers have observe_produce()? Otherwise the caller need not fill an exchange for it. */
 bool fb_observer_wants_produce(const struct fb_observer *observer);
 

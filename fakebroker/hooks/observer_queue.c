@@ -3,6 +3,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { DOZE_NS = 2000000 };
+
+#define NEVER INT64_MAX
 
 struct entry {
 	struct fb_exchange exchange;
@@ -17,8 +22,11 @@ struct fb_queue {
 	fb_queue_deliver *deliver;
 	void *arg;
 	pthread_t thread;
+	/* What the thread does when there is nothing to hand over: for DOZE_NS it is woken only when the queue is half full,
+	 * for waking it costs more than most observers do; then it sleeps until the next entry comes. */
+	enum { BUSY, DOZES, SLEEPS } rest;
 	bool ending;
-	int64_t deadline;                      /* once it is ending */
+	int64_t deadline;                      /* nothing is handed over any more; NEVER until closing begins */
 	size_t bytes, dropped;
 	size_t first, n, cap;                  /* the ring: n entries from first on */
 	struct entry *ring[];
@@ -101,12 +109,37 @@ static struct entry *pop(struct fb_queue *queue)
 	return entry;
 }
 
+static void doze(struct fb_queue *queue)
+{
+	int64_t until = fb_hook_now() + DOZE_NS;
+	const struct timespec end = {until / 1000000000, until % 1000000000};
+
+	queue->rest = DOZES;
+	while (queue->rest == DOZES && !queue->ending && pthread_cond_timedwait(&queue->filled, &queue->lock, &end) == 0)
+		;
+}
+
+static void sleep_on(struct fb_queue *queue)
+{
+	queue->rest = SLEEPS;
+	while (queue->n == 0 && !queue->ending)
+		pthread_cond_wait(&queue->filled, &queue->lock);
+}
+
+static bool is_late(const struct fb_queue *queue)
+{
+	return queue->deadline != NEVER && fb_hook_now() >= queue->deadline;
+}
+
 /* The next one to hand over, NULL at the end. Under the lock. */
 static struct entry *next(struct fb_queue *queue)
 {
-	while (queue->n == 0 && !queue->ending)
-		pthread_cond_wait(&queue->filled, &queue->lock);
-	while (queue->n > 0 && queue->ending && fb_hook_now() >= queue->deadline) {
+	if (queue->n == 0)
+		doze(queue);
+	if (queue->n == 0)
+		sleep_on(queue);
+	queue->rest = BUSY;
+	while (queue->n > 0 && is_late(queue)) {
 		free(pop(queue));
 		queue->dropped++;
 	}
@@ -129,28 +162,51 @@ static void *hand_over(void *arg)
 	return NULL;
 }
 
+/* Must the thread be told now? Once. Under the lock. */
+static bool wakes(struct fb_queue *queue)
+{
+	bool much = queue->n >= (queue->cap + 1) / 2 || queue->bytes >= FB_QUEUE_BYTES / 2;
+
+	if (queue->rest == BUSY || (queue->rest == DOZES && !much))
+		return false;
+	queue->rest = BUSY;
+	return true;
+}
+
 bool fb_queue_put(struct fb_queue *queue, const struct fb_exchange *exchange, bool produce)
 {
 	struct entry *entry = copy(exchange, produce);
-	bool fits;
+	bool fits, wake = false;
 
 	pthread_mutex_lock(&queue->lock);
 	fits = entry && queue->n < queue->cap && queue->bytes + entry->bytes <= FB_QUEUE_BYTES;
 	if (fits) {
 		queue->ring[(queue->first + queue->n++) % queue->cap] = entry;
 		queue->bytes += entry->bytes;
-		if (queue->n == 1)
-			pthread_cond_signal(&queue->filled);
+		wake = wakes(queue);
 	} else {
 		queue->dropped++;
 	}
 	pthread_mutex_unlock(&queue->lock);
+	if (wake)
+		pthread_cond_signal(&queue->filled);
 	if (!fits)
 		free(entry);
 	return fits;
 }
 
 /* ---- life ---- */
+
+/* Waits on it are by fb_hook_now(). */
+static void init_filled(pthread_cond_t *filled)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(filled, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
 
 int fb_queue_new(size_t entries, fb_queue_deliver *deliver, void *arg, struct fb_queue **out, struct kt_err *err)
 {
@@ -160,10 +216,11 @@ int fb_queue_new(size_t entries, fb_queue_deliver *deliver, void *arg, struct fb
 	if (!queue)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	pthread_mutex_init(&queue->lock, NULL);
-	pthread_cond_init(&queue->filled, NULL);
+	init_filled(&queue->filled);
 	queue->deliver = deliver;
 	queue->arg = arg;
 	queue->cap = entries;
+	queue->deadline = NEVER;
 	if (pthread_create(&queue->thread, NULL, hand_over, queue) != 0) {
 		fb_queue_free(queue);
 		return kt_fail(err, KT_ESYS, "no thread for the queue");
@@ -172,11 +229,17 @@ int fb_queue_new(size_t entries, fb_queue_deliver *deliver, void *arg, struct fb
 	return 0;
 }
 
-void fb_queue_end(struct fb_queue *queue, int64_t deadline)
+void fb_queue_close_by(struct fb_queue *queue, int64_t deadline)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->deadline = deadline;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void fb_queue_end(struct fb_queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->ending = true;
-	queue->deadline = deadline;
 	pthread_cond_signal(&queue->filled);
 	pthread_mutex_unlock(&queue->lock);
 	pthread_join(queue->thread, NULL);

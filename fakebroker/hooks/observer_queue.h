@@ -14,9 +14,11 @@ typedef void fb_queue_deliver(void *arg, const struct fb_exchange *exchange, boo
 int fb_queue_new(size_t entries, fb_queue_deliver *deliver, void *arg, struct fb_queue **out, struct kt_err *err);
 /* Any thread. False: the queue is full and the exchange is dropped, which is counted. */
 bool fb_queue_put(struct fb_queue *queue, const struct fb_exchange *exchange, bool produce);
-/* Waits until what was put is handed over; what is still there at the deadline (fb_hook_now()) is dropped and counted.
- * Then ends the thread, which takes as long as the observer's last call. Nothing may be put any more. */
-void fb_queue_end(struct fb_queue *queue, int64_t deadline);
+/* From the deadline (fb_hook_now()) on nothing is handed over: what is still there is dropped and counted. */
+void fb_queue_close_by(struct fb_queue *queue, int64_t deadline);
+/* After fb_queue_close_by(). Waits until what was put is handed over or dropped, then ends the thread, which takes as
+ * long as the observer's last call. Nothing may be put any more. */
+void fb_queue_end(struct fb_queue *queue);
 /* After fb_queue_end(). */
 void fb_queue_free(struct fb_queue *queue);
 

@@ -77,6 +77,7 @@ struct who {
 	struct fb_traffic_row *rows[API + 1];
 	int16_t apiKey;
 	struct fb_traffic_totals pending;                /* not yet in the rows */
+	struct where *last;                              /* of its last exchange, or NULL */
 };
 
 struct where {
@@ -232,15 +233,20 @@ static struct who *find_who(struct traffic *self, const struct kassay_exchange *
 	return who;
 }
 
-static const struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
-				      const struct kassay_str *topic)
+static inline bool is_where(const struct where *where, const struct who *who, const struct kassay_str *topic)
+{
+	return where->name && where->clientId == who->names[CLIENT_ID] && where->principal == who->names[PRINCIPAL] &&
+	       where->clientId && where->principal && is_name(where->name, topic);
+}
+
+static __attribute__((noinline)) struct where *look_up(struct traffic *self, const struct kassay_exchange *exchange,
+						       const struct who *who, const struct kassay_str *topic)
 {
 	uint32_t place = fb_traffic_hash(topic) + (uint32_t)((uintptr_t)who->names[CLIENT_ID] >> 4);
 	struct where *where = &self->wheres[place % WHERES];
 	struct fb_traffic_key key, flow;
 
-	if (where->name && where->clientId == who->names[CLIENT_ID] && where->principal == who->names[PRINCIPAL] &&
-	    where->clientId && where->principal && is_name(where->name, topic))
+	if (is_where(where, who, topic))
 		return where;
 	key = fb_traffic_key(topic, 1);
 	flow = fb_traffic_key((const struct kassay_str[]){exchange->principal, exchange->clientId, *topic}, 3);
@@ -250,6 +256,15 @@ static const struct where *find_where(struct traffic *self, const struct kassay_
 	where->principal = who->names[PRINCIPAL];
 	where->clientId = who->names[CLIENT_ID];
 	return where;
+}
+
+/* Most of a client's requests are for the topic of the one before. */
+static inline const struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
+					     const struct kassay_str *topic)
+{
+	if (!who->last || !is_where(who->last, who, topic))
+		who->last = look_up(self, exchange, who, topic);
+	return who->last;
 }
 
 /* ---- an exchange ---- */
@@ -269,7 +284,7 @@ static inline void add_run(struct fb_traffic_totals *totals, const struct run *r
 	totals->errors += run->errors;
 }
 
-static void end_run(struct run *run, struct fb_traffic_totals *sum)
+static inline void end_run(struct run *run, struct fb_traffic_totals *sum)
 {
 	if (!run->where)
 		return;
@@ -279,7 +294,7 @@ static void end_run(struct run *run, struct fb_traffic_totals *sum)
 	run->records = run->bytes = run->errors = 0;
 }
 
-static void begin_topic(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
+static inline void begin_topic(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
 			const struct kassay_str *name, struct run *run)
 {
 	run->name = *name;
@@ -290,7 +305,7 @@ static void begin_topic(struct traffic *self, const struct kassay_exchange *exch
 
 /* Counts the partitions for their topics, and adds them to the sum of the exchange. The partitions of a topic follow each
  * other: its name is the same slice of the request. */
-static void count_partitions(struct traffic *self, const struct kassay_exchange *exchange, const struct who *who,
+static void count_partitions(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
 			     struct fb_traffic_totals *sum)
 {
 	struct run run = {0};

@@ -22,7 +22,7 @@ static void feed(struct fb_conn *conn, const uint8_t *p, size_t n);
 
 /* ---- end ---- */
 
-static void out_free(struct fb_out *out)
+void fb_out_free(struct fb_out *out)
 {
 	for (size_t i = 0; i < out->nframes; i++)
 		fb_frame_unref(out->frames[i]);
@@ -55,7 +55,7 @@ static void release(struct fb_conn *conn)
 		struct fb_out *out = conn->out;
 
 		conn->out = out->next;
-		out_free(out);
+		fb_out_free(out);
 	}
 	fb_frame_unref(conn->frame);
 	free(conn->backlog);
@@ -137,7 +137,7 @@ static void written(struct fb_conn *conn, size_t n)
 		conn->out = out->next;
 		if (!conn->out)
 			conn->out_tail = &conn->out;
-		out_free(out);
+		fb_out_free(out);
 	}
 }
 
@@ -228,7 +228,6 @@ static void deliver(struct fb_conn *conn)
 
 	conn->frame = NULL;
 	conn->nsize = 0;
-	conn->received_ns = fb_now_ns();
 	apply(conn, server->ops.handle(server->ops.arg, conn, frame, &conn->state));
 }
 
@@ -240,6 +239,7 @@ static void feed_backlog(struct fb_conn *conn)
 
 	conn->backlog = NULL;
 	conn->nbacklog = 0;
+	conn->received_ns = conn->turned_ns = fb_now_ns();
 	feed(conn, backlog, n);
 	free(backlog);
 }
@@ -412,6 +412,7 @@ static bool read_some(struct fb_conn *conn)
 	}
 	if (capture)
 		fb_capture_bytes(capture, &conn->captured, true, iov, (size_t)n);
+	conn->received_ns = conn->turned_ns = fb_now_ns();
 	if (direct) {
 		size_t k = (size_t)n < direct ? (size_t)n : direct;
 
@@ -504,6 +505,7 @@ static void set_peer(struct fb_conn *conn, const struct sockaddr *peer)
 		inet_ntop(AF_INET6, &v6->sin6_addr, conn->address, sizeof conn->address);
 		conn->port = ntohs(v6->sin6_port);
 	}
+	conn->naddress = (int32_t)strlen(conn->address);
 }
 
 struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *listener, const struct sockaddr *peer)
@@ -548,47 +550,4 @@ void fb_conn_adopt(struct fb_conn *conn)
 		fb_conn_close(conn);
 	else
 		event_add(conn->readable, NULL);
-}
-
-void *fb_conn_tag(const struct fb_conn *conn)
-{
-	return conn->listener->tag;
-}
-
-void *fb_conn_session(const struct fb_conn *conn)
-{
-	return conn->session;
-}
-
-void fb_conn_set_session(struct fb_conn *conn, void *session)
-{
-	conn->session = session;
-}
-
-void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame)
-{
-	if (max_frame < conn->loop->server->opts.max_frame)
-		conn->max_frame = max_frame;
-	else
-		conn->max_frame = conn->loop->server->opts.max_frame;
-}
-
-uint64_t fb_conn_id(const struct fb_conn *conn)
-{
-	return conn->id;
-}
-
-const char *fb_conn_address(const struct fb_conn *conn)
-{
-	return conn->address;
-}
-
-int fb_conn_port(const struct fb_conn *conn)
-{
-	return conn->port;
-}
-
-int64_t fb_conn_received_ns(const struct fb_conn *conn)
-{
-	return conn->received_ns;
 }

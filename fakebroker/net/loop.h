@@ -48,6 +48,7 @@ struct fb_conn {
 	int fd;
 	int32_t max_frame;
 	char address[64];
+	int32_t naddress;
 	int port;
 	struct fb_captured captured;   /* if there is a capture */
 	struct event *readable, *writable, *timer;
@@ -60,6 +61,7 @@ struct fb_conn {
 	uint8_t *backlog;          /* read while a request waits */
 	size_t nbacklog;
 	int64_t received_ns;
+	int64_t turned_ns;         /* the loop has just turned to what it does next, or 0: nobody took the time */
 
 	bool busy;                 /* a request waits: nothing is read */
 	bool sleeping;             /* ... for its time only */
@@ -102,6 +104,8 @@ struct fb_server {
 
 /* Takes the socket. NULL: it was closed. The loop that it names adopts it by fb_conn_adopt(). */
 struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *listener, const struct sockaddr *peer);
+/* With its references of frames. */
+void fb_out_free(struct fb_out *out);
 /* On the conn's own loop: starts to read. */
 void fb_conn_adopt(struct fb_conn *conn);
 void fb_conn_close(struct fb_conn *conn);

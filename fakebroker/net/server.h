@@ -86,9 +86,16 @@ void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame);
 uint64_t fb_conn_id(const struct fb_conn *conn);
 /* The client's address without port, and its port. */
 const char *fb_conn_address(const struct fb_conn *conn);
+struct kw_str fb_conn_address_str(const struct fb_conn *conn);
 int fb_conn_port(const struct fb_conn *conn);
-/* When the last byte of the frame at hand came, by fb_now_ns(). */
+/* When the last byte of the frame at hand was read, or, of a frame that lay behind a request that waited, when that was
+ * over; by fb_now_ns(). One reading for all frames of a read. */
 int64_t fb_conn_received_ns(const struct fb_conn *conn);
+/* When the loop turned to the frame at hand: the reading of before if nothing else happened since, else a new one. To
+ * be called once a frame, when its handling starts. */
+int64_t fb_conn_turned_ns(struct fb_conn *conn);
+/* The handler is done but for sending the answer, at `now`; 0 if it does not know: the next frame's turn begins. */
+void fb_conn_turn(struct fb_conn *conn, int64_t now);
 /* Takes the content of buf (a whole frame, size field included) and one reference of each frame that its runs lie in. */
 void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes);
 /* Memory for the time of a call of handle() or again(), shared by all connections of the loop: what it grew to is kept,

@@ -208,8 +208,9 @@ static void test_close_is_bounded(void **state)
 	struct kt_err err = {0};
 
 	(void)state;
-	assert_int_equal(fb_observer_close(observer, 20, &err), KT_ETIMEOUT);
-	assert_string_equal(err.text, "observer SlowObserver did not close within 20 ms");
+	/* TrafficObserver has its turn meanwhile, on a machine that does other things, too. */
+	assert_int_equal(fb_observer_close(observer, 500, &err), KT_ETIMEOUT);
+	assert_string_equal(err.text, "observer SlowObserver did not close within 500 ms");
 	assert_int_equal(fixture.lines, 1);
 	assert_int_equal(fixture.last_level, KASSAY_ERROR);
 	fb_observer_unref(observer);
