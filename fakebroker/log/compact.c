@@ -271,7 +271,7 @@ static int clean(struct round *round)
 		end = group_end(round, at);
 		for (size_t i = at; !code && i < end; i++)
 			code = place(round, &log->entries[i], clean_entry(round, &log->entries[i]));
-		if (round->n == n)   /* nothing stays: those offsets are the next segment's */
+		if (round->n == n)   /* nothing stays: those offsets are the next segment's that is compacted */
 			continue;
 		begin_segment(&round->entries[n], base);
 		base = end < log->n ? fb_segment_base(&log->entries[end]) : 0;

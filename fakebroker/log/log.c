@@ -76,14 +76,21 @@ static void obey_limit(struct fb_log *log)
 	}
 }
 
+/* LogSegment.timeWaitedForRoll. */
+static bool is_too_late(const struct fb_log *log, const struct fb_entry *entry)
+{
+	if (log->activeTimestamp < 0)
+		return log->now - log->activeMs > log->segmentMs;
+	/* Timestamps are whatever a client sent: their difference may not fit. */
+	return entry->maxTimestamp > log->activeTimestamp && entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
+}
+
 /* LogSegment.shouldRoll. */
 static bool must_roll(const struct fb_log *log, const struct fb_entry *entry)
 {
 	if (log->activeBytes == 0 || (log->segmentBytes && log->activeBytes + entry->size > log->segmentBytes))
 		return true;
-	/* Timestamps are whatever a client sent: their difference may not fit. */
-	return log->segmentMs && log->activeTimestamp >= 0 && entry->maxTimestamp > log->activeTimestamp &&
-	       entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
+	return log->segmentMs && is_too_late(log, entry);
 }
 
 static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
@@ -92,6 +99,7 @@ static void add_to_segment(struct fb_log *log, struct fb_entry *entry)
 	if (entry->rolled) {
 		log->activeBytes = 0;
 		log->activeTimestamp = entry->maxTimestamp;
+		log->activeMs = log->now;
 	}
 	log->activeBytes += entry->size;
 }

@@ -43,6 +43,7 @@ struct fb_log {
 	int64_t segmentMs;         /* segment.ms; 0 = no limit */
 	size_t activeBytes;
 	int64_t activeTimestamp;   /* of its first batch; -1 if that has none */
+	int64_t activeMs;          /* when it was begun, by the broker's clock */
 };
 
 /* What the topic's configuration says of old segments. */

@@ -353,11 +353,12 @@ static void test_segments_roll_by_size(void **state)
 static void test_segments_roll_by_time(void **state)
 {
 	static const struct {
-		int64_t first, second;
+		int64_t first, second, later;   /* timestamps; ms on the broker's clock between the two */
 		size_t segments;
 	} rows[] = {
-		{1000, 2000, 1}, {1000, 2001, 2}, {2000, 1000, 1}, {1000, INT64_MIN, 1}, {1000, INT64_MAX, 2}, {-1, 5000, 1},
-		{INT64_MAX, INT64_MIN, 1},
+		{1000, 2000, 0, 1}, {1000, 2001, 0, 2}, {2000, 1000, 0, 1}, {1000, INT64_MIN, 0, 1}, {1000, INT64_MAX, 0, 2},
+		{-1, 5000, 0, 1}, {INT64_MAX, INT64_MIN, 0, 1}, {1000, 1000, 1001, 1}, {-1, -1, 1000, 1}, {-1, -1, 1001, 2},
+		{-1, 5000, 1001, 2},
 	};
 
 	(void)state;
@@ -367,9 +368,11 @@ static void test_segments_roll_by_time(void **state)
 
 		fb_log_init(&log, 0);
 		log.segmentMs = 1000;
+		log.now = 7000;
 		shape.step = 0;
 		shape.baseTimestamp = rows[i].first;
 		add(&log, shape);
+		log.now += rows[i].later;
 		shape.baseTimestamp = rows[i].second;
 		add(&log, shape);
 		assert_int_equal(segments(&log), rows[i].segments);
