@@ -10,15 +10,20 @@ enum { EPOCHS = 2, MS = 1000000 };   /* one epoch has no leader, the next begins
 
 void fb_controller_resign(struct fb_cluster *cluster)
 {
+	bool stopped;
 	int64_t ms;
 
 	pthread_rwlock_wrlock(&cluster->lock);
+	stopped = fb_cluster_controller(cluster)->stopped;
 	ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID, "quorum.election.timeout.ms", 1000);
 	ms += ms / 2;
-	cluster->controllerEpoch += EPOCHS;
-	atomic_store(&cluster->controller_back, fb_now_ns() + ms * MS);
+	if (!stopped) {
+		cluster->controllerEpoch += EPOCHS;
+		atomic_store(&cluster->controller_back, fb_now_ns() + ms * MS);
+	}
 	pthread_rwlock_unlock(&cluster->lock);
-	fb_log_line(KASSAY_WARN, "the controller resigned; it leads again in %lld ms", (long long)ms);
+	if (!stopped)
+		fb_log_line(KASSAY_WARN, "the controller resigned; it leads again in %lld ms", (long long)ms);
 }
 
 void fb_controller_end(struct fb_cluster *cluster)
