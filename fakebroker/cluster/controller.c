@@ -2,7 +2,8 @@
  *
  * Source: QuorumController.ControllerWriteEvent of Apache Kafka 4.4, which resigns after an exception that it did not
  * foresee, and ends the process when a record cannot be applied. The one voter of a quorum stands for election after
- * quorum.election.timeout.ms and up to as much again; here it is half of that, so that it can be told beforehand. */
+ * controller.quorum.election.timeout.ms and up to as much again; here it is half of that, so that it can be told
+ * beforehand. */
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
 
@@ -15,7 +16,8 @@ void fb_controller_resign(struct fb_cluster *cluster)
 
 	pthread_rwlock_wrlock(&cluster->lock);
 	stopped = fb_cluster_controller(cluster)->stopped;
-	ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID, "quorum.election.timeout.ms", 1000);
+	ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
+			     "controller.quorum.election.timeout.ms", 1000);
 	ms += ms / 2;
 	if (!stopped) {
 		cluster->controllerEpoch += EPOCHS;
