@@ -54,12 +54,24 @@ bool cf_need_api(const char *need, int *api, int *version)
 	return *api >= 0;
 }
 
+bool cf_need_level(const char *need, int *level)
+{
+	long n;
+	char *end;
+
+	if (strncmp(need, "level:", 6) != 0)
+		return false;
+	n = strtol(need + 6, &end, 10);
+	*level = (int)n;
+	return *end == '\0' && n >= 1 && n <= INT16_MAX;
+}
+
 int cf_need_check(const char *need, struct kt_err *err)
 {
 	struct kt_near near;
-	int api, version;
+	int api, version, level;
 
-	if (cf_capability_find(need) < CF_NCAPABILITIES || cf_need_api(need, &api, &version))
+	if (cf_capability_find(need) < CF_NCAPABILITIES || cf_need_api(need, &api, &version) || cf_need_level(need, &level))
 		return 0;
 	kt_near_init(&near, need);
 	for (int i = 0; i < CF_NCAPABILITIES; i++)

@@ -15,6 +15,7 @@
 	X(REGISTRATION, "registration", "the controller takes BrokerRegistration", NULL)                              \
 	X(STATIC_CONFIGS, "static-configs", "BrokerRegistration version 5: static configs are reported (KIP-1294)", NULL) \
 	X(FEATURES, "features", "metadata.version is a finalized feature and UpdateFeatures is served", NULL)         \
+	X(ELR, "elr", "eligible.leader.replicas.version is finalized at 1 or above (KIP-966)", NULL)                  \
 	X(VALIDATORS, "validators", "record.validator.classes is a topic config (KIP-729)", NULL)                     \
 	X(MV_CONFIG, "mv-config", "a broker config with metadata version rules (KIP-1294)", CF_DEMO)                  \
 	X(MV_TOPIC_CONFIG, "mv-topic-config", "a topic config with metadata version rules (KIP-1294)", CF_DEMO)       \
@@ -43,9 +44,12 @@ const char *cf_capability_given(enum cf_capability capability);
 /* CF_NCAPABILITIES for a name that is none. */
 enum cf_capability cf_capability_find(const char *name);
 
-/* A need of a case is the name of a capability, or "api:NAME", "api:NAME@VERSION". */
+/* A need of a case is the name of a capability, or "api:NAME", "api:NAME@VERSION", "level:N" (of metadata.version, that
+ * the target can be moved to). */
 int cf_need_check(const char *need, struct kt_err *err);
 /* Splits "api:NAME@VERSION"; version -1 if none is named. False when need is none of that form. */
 bool cf_need_api(const char *need, int *api, int *version);
+/* The level of "level:N", 1-32767. False when need is none of that form. */
+bool cf_need_level(const char *need, int *level);
 
 #endif

@@ -86,7 +86,7 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 	json_decref(paths);
 }
 
-/* Runs a step until it is as expected or its time is up, and adds its row. */
+/* Runs a step until it is as expected or its time is up, and adds its row. What cannot be asked is not asked again. */
 static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *step, json_t *rows)
 {
 	int64_t start = kc_now_ms(), deadline = start + cf_profile_wait(run->target->profile, step->within);
@@ -100,7 +100,7 @@ static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *st
 
 		forget(&out);
 		j = ask(run, step, &out, &err) ? not_put(&err) : cf_judge(step, &out, run->vars);
-		if (j.verdict <= CF_PASS_LENIENT || kc_now_ms() >= deadline)
+		if (j.verdict <= CF_PASS_LENIENT || j.verdict == CF_UNSUPPORTED || kc_now_ms() >= deadline)
 			break;
 		nanosleep(&ts, NULL);
 	}

@@ -282,7 +282,7 @@ static void probe_broker_configs(struct cf_target *target, struct cf_link *link)
 
 static void probe_features(struct cf_target *target)
 {
-	int min, max;
+	int min, max, elr;
 
 	if (target->level < 0)
 		found(target, CF_CAN_FEATURES, false, "ApiVersions names no finalized metadata.version");
@@ -291,6 +291,11 @@ static void probe_features(struct cf_target *target)
 	else
 		found(target, CF_CAN_FEATURES, true, "metadata.version %d is finalized, %d to %d are supported", target->level,
 		      target->min_level, target->max_level);
+	cf_feature(target->apis, "eligible.leader.replicas.version", &min, &max, &elr);
+	if (elr >= 1)
+		found(target, CF_CAN_ELR, true, "ApiVersions names level %d of eligible.leader.replicas.version as finalized", elr);
+	else
+		found(target, CF_CAN_ELR, false, "ApiVersions names no finalized eligible.leader.replicas.version");
 }
 
 int cf_target_probe(struct cf_target *target, const char *bootstrap, const struct cf_profile *profile, struct kt_err *err)

@@ -75,13 +75,21 @@ static bool has_api(const struct cf_target *target, int api, int version, char *
 	return false;
 }
 
+static bool has_level(const struct cf_target *target, int level, char *why, size_t size)
+{
+	snprintf(why, size, "ApiVersions lists metadata.version %d to %d, not %d", target->min_level, target->max_level, level);
+	return level >= target->min_level && level <= target->max_level;
+}
+
 bool cf_target_has(const struct cf_target *target, const char *need, char *why, size_t size)
 {
 	enum cf_capability capability = cf_capability_find(need);
-	int api, version;
+	int api, version, level;
 
 	if (cf_need_api(need, &api, &version))
 		return has_api(target, api, version, why, size);
+	if (cf_need_level(need, &level))
+		return has_level(target, level, why, size);
 	if (target->can[capability].present)
 		return true;
 	snprintf(why, size, "%s: %s", need, target->can[capability].evidence);

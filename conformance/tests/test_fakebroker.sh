@@ -139,10 +139,16 @@ demo --set kit.registration.version=4
 expect 0 'an old controller is not sent what it does not list' run --only 'mvconfig.register.*'
 says '^unsupported +mvconfig.register.refused  .*the controller lists BrokerRegistration 0 to 4$'
 
+demo --release 4.1
+expect 0 'a level that the release does not have' run --only 'mvconfig.alter.*'
+says '^unsupported +mvconfig.alter.refused  ApiVersions lists metadata.version 7 to 27, not 28$'
+says '^pass +mvconfig.alter.no-rule$'
 demo --metadata-version 13
 expect 0 'a level that is too low for a case' run --only '*.directories*' --only 'registration.*'
 says '^unsupported, [0-9]+ cases?: metadata.version is 13, the case needs'
 equal 'hints about the scenario, which is all there' "$(grep -c 'was started without' "$dir/log")" 0
+expect 4 'a feature that is off' "$build/conformance" replay S24 --bootstrap-server "$at"
+says '^unsupported: elr: ApiVersions names no finalized eligible.leader.replicas.version$'
 stop "$pid"
 start --port 0 || exit 1
 at=$bootstrap

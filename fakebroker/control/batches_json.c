@@ -83,6 +83,16 @@ static json_t *header_json(const struct kw_batch *b)
 			 b->producerEpoch, "baseSequence", (int)b->baseSequence, "count", (int)b->count);
 }
 
+/* Of a message of magic 0 or 1; of one that is not whole what could be read. */
+static json_t *message_json(const struct kw_entry *entry)
+{
+	struct kw_legacy message;
+
+	kw_legacy_parse(entry->p, entry->size, &message, NULL);
+	return json_pack("{s:I, s:i, s:I, s:i, s:i}", "offset", (json_int_t)entry->offset, "length", (int)entry->length, "crc",
+			 (json_int_t)message.crc, "magic", entry->magic, "attributes", message.attributes);
+}
+
 static void set_error(json_t *json, const struct kt_err *err)
 {
 	json_t *text = json_string(err->text);
@@ -105,8 +115,7 @@ static json_t *entry_json(const struct kw_entry *entry, int *left)
 		json = header_json(&batch);
 		code = kw_batch_walk(&batch, &opts, show_record, &showing, &why, &err);
 	} else {
-		json = json_pack("{s:I, s:i, s:i}", "offset", (json_int_t)entry->offset, "length", (int)entry->length, "magic",
-				 entry->magic);
+		json = message_json(entry);
 		code = kw_entry_walk(entry, &opts, show_message, &showing, &why, &err);
 	}
 	if (code < 0)

@@ -288,6 +288,17 @@ static void produced_records_are_readable(void **state)
 	assert_true(json_is_true(at(json, PARTITION "batches.0.recordsCut")));
 	assert_non_null(str_at(json, PARTITION "batches.1.error"));
 	json_decref(json);
+	/* an old message, which is recorded although it is refused */
+	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
+			 "'records': {'batches': [{'magic': 1, 'codec': 'lz4', "
+			 "'records': [{'timestamp': 3, 'value': 'x'}]}]}}]}]}"));
+	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
+	assert_int_equal(num_at(json, PARTITION "batches.0.magic"), 1);
+	assert_int_equal(num_at(json, PARTITION "batches.0.attributes"), 3);
+	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.value"), "x");
+	assert_int_equal(num_at(json, PARTITION "batches.0.records.0.timestamp"), 3);
+	json_decref(json);
 	json = http_json(&run, 200, "GET", "/v1/requests?topic=nobody", NULL);
 	assert_int_equal(json_array_size(json), 0);
 	json_decref(json);

@@ -86,13 +86,14 @@ static int stop(struct walk *walk, enum kw_walk why, size_t at, const char *fmt,
 
 static int stop(struct walk *walk, enum kw_walk why, size_t at, const char *fmt, ...)
 {
+	int code = why == KW_WALK_LIMIT ? KT_ELIMIT : KT_ECORRUPT;
 	va_list ap;
 
 	walk->why = why;
 	va_start(ap, fmt);
-	kw_vfail_at(walk->err, KT_ECORRUPT, at, fmt, ap);
+	kw_vfail_at(walk->err, code, at, fmt, ap);
 	va_end(ap);
-	return KT_ECORRUPT;
+	return code;
 }
 
 /* Where the length of the value stands. */
@@ -130,6 +131,8 @@ static int next_inner(struct walk *walk, const uint8_t *p, size_t *size)
 	if (max > 0 && length > max)
 		return stop(walk, KW_WALK_BAD_RECORD, at,
 			    "Invalid record size: %d exceeds the configured maximum record size of %d.", length, max);
+	if ((size_t)length > kw_walk_memory(walk->opts))
+		return stop(walk, KW_WALK_LIMIT, at, "no memory for a message of %d bytes", length);
 	if ((size_t)length > left - KW_E_BODY)
 		return walk->fault ? broken(walk) : 0;
 	*size = (size_t)length + KW_E_BODY;

@@ -21,6 +21,7 @@ struct walk {
 	bool stream;                  /* the area comes out of a compressed stream */
 	bool skip;                    /* see kw_walk_opts.skip_bodies; only with stream */
 	int32_t record_max;
+	size_t memory;                /* most that a record may take before a byte of it is read */
 	struct kw_header *headers;    /* few, until a record has more */
 	size_t capheaders;
 	struct kw_header few[FEW_HEADERS];
@@ -36,6 +37,13 @@ static const struct {
 	KW_WALKS(KW_X)
 #undef KW_X
 };
+
+size_t kw_walk_memory(const struct kw_walk_opts *opts)
+{
+	if (opts->record_max >= 0)
+		return SIZE_MAX;
+	return opts->inflate_max ? opts->inflate_max : KW_INFLATE_MAX;
+}
 
 const char *kw_walk_name(enum kw_walk why)
 {
@@ -251,6 +259,8 @@ static int check_stream_size(struct walk *walk, const uint8_t *at, int32_t size)
 		return stop(walk, KW_WALK_BAD_RECORD, at,
 			    "Invalid record size: %d exceeds the configured maximum record size of %d.", size,
 			    walk->record_max);
+	if ((size_t)size > walk->memory)
+		return stop(walk, KW_WALK_LIMIT, at, "no memory for a record of %d bytes", size);
 	if (walk->skip || size <= area->end - area->p)
 		return 0;
 	if (area->fault)
@@ -452,6 +462,7 @@ int kw_batch_walk(const struct kw_batch *batch, const struct kw_walk_opts *opts,
 	walk.stream = (batch->attributes & KW_A_CODEC) != KW_NONE;
 	walk.skip = walk.stream && opts->skip_bodies;
 	walk.record_max = opts->record_max ? opts->record_max : RECORD_MAX;
+	walk.memory = kw_walk_memory(opts);
 	walk.start = walk.area.p = batch->p + KW_B_RECORDS;
 	walk.area.end = batch->p + batch->size;
 	if (batch->count > 0 && walk.stream)

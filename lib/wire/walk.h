@@ -88,11 +88,15 @@ struct kw_walk_opts {
 				     clients look at that of the wrapper only */
 	int32_t record_max;       /* most bytes that the length of a record in a compressed batch or message may state:
 				     the topic's max.decompressed.message.bytes (Kafka 4.4); 0 = that config's default,
-				     2147483639; -1 = as before 4.4: with skip_bodies, and of a message, the length is
-				     not judged at all */
+				     2147483639; -1 = as before 4.4: with skip_bodies the length is not judged at all, else
+				     memory is taken for what it states before a byte is read, and LIMIT is what states
+				     more than inflate_max */
 	size_t inflate_max;       /* limits of struct kw_inflate_opts: 0 = the defaults of compress.h */
 	size_t inflate_ratio;
 	size_t inflate_ratio_from;
 };
+
+/* Most bytes that a record or message may state before memory for it is taken: SIZE_MAX where none is. */
+size_t kw_walk_memory(const struct kw_walk_opts *opts);
 
 #endif

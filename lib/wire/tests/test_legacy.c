@@ -216,6 +216,28 @@ static void what_is_judged_only_on_request(void **state)
 			 KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_BAD_RECORD);
 	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.record_max = 23}, NULL, NULL, &why, NULL), 0);
+	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.record_max = -1, .inflate_max = 80}, NULL, NULL, &why,
+					NULL), 0);
+	kw_buf_fini(&out);
+}
+
+/* Before Kafka 4.4 the memory for a message was taken before it was read. */
+static void what_a_cut_off_message_states(void **state)
+{
+	struct kw_walk_opts before_44 = {.record_max = -1};
+	struct kw_buf out;
+	struct kw_legacy wrapper = wrap(0, KW_GZIP, 1, GOOD "0000000000000001 7fffffff 00", &out);
+	int seen = 0;
+
+	(void)state;
+	err = (struct kt_err){0};
+	assert_int_equal(kw_legacy_walk(&wrapper, &before_44, count, &seen, &why, &err), KT_ELIMIT);
+	assert_int_equal(why, KW_WALK_LIMIT);
+	assert_string_equal(err.text, "no memory for a message of 2147483647 bytes");
+	before_44.inflate_max = INT32_MAX;
+	assert_int_equal(kw_legacy_walk(&wrapper, &before_44, count, &seen, &why, NULL), 0);
+	assert_int_equal(kw_legacy_walk(&wrapper, NULL, count, &seen, &why, NULL), KT_ECORRUPT);
+	assert_int_equal(why, KW_WALK_BAD_RECORD);
 	kw_buf_fini(&out);
 }
 
@@ -393,6 +415,7 @@ int main(void)
 		cmocka_unit_test(places_of_faults),
 		cmocka_unit_test(places_of_inner_faults),
 		cmocka_unit_test(what_is_judged_only_on_request),
+		cmocka_unit_test(what_a_cut_off_message_states),
 		cmocka_unit_test(wrapper_of_another_magic),
 		cmocka_unit_test(callback_stops_the_walk),
 		cmocka_unit_test(inflation_is_bounded),

@@ -595,7 +595,7 @@ static void inflates_no_further_than_asked(void **state)
 
 static void record_size_can_be_bounded(void **state)
 {
-	static const char negative[] = "01 00 00 00 026b 0276 00";
+	static const char negative[] = "01 00 00 00 026b 0276 00", greatest[] = "fe ff ff ff 0f 00 00 00 026b 0276 00";
 	uint8_t area[16];
 	size_t n = (size_t)kw_hex_decode(negative, strlen(negative), area);
 	struct kw_walk_opts before_44 = {.skip_bodies = true, .record_max = -1};
@@ -609,7 +609,13 @@ static void record_size_can_be_bounded(void **state)
 	before_44.skip_bodies = false;
 	assert_int_equal(walk_payload(KW_LZ4, packed.p, packed.n, 1, &before_44), KT_ECORRUPT);
 	kw_buf_clear(&packed);
-	kw_hex_decode(OK, strlen(OK), area);
+	n = (size_t)kw_hex_decode(greatest, strlen(greatest), area);
+	assert_int_equal(kw_compress(KW_LZ4, area, n, &packed, NULL), 0);
+	assert_int_equal(walk_payload(KW_LZ4, packed.p, packed.n, 1, &before_44), KT_ELIMIT);
+	assert_int_equal(why, KW_WALK_LIMIT);
+	assert_string_equal(err.text, "no memory for a record of 2147483647 bytes");
+	kw_buf_clear(&packed);
+	n = (size_t)kw_hex_decode(OK, strlen(OK), area);
 	assert_int_equal(kw_compress(KW_LZ4, area, n, &packed, NULL), 0);
 	assert_int_equal(walk_payload(KW_LZ4, packed.p, packed.n, 1, &opts), KT_ECORRUPT);
 	assert_string_equal(err.text, "Invalid record size: 8 exceeds the configured maximum record size of 7.");
