@@ -54,8 +54,9 @@ static enum fb_outcome hold(struct fb_request *req, int64_t away)
 		req->forced = KW_ERR_REQUEST_TIMED_OUT;
 		return FB_REPLY;
 	}
-	fb_conn_sleep(req->conn, (away < left ? away : left) / MS + 1);
-	return FB_WAIT;
+	fb_conn_wait(req->conn, (away < left ? away : left) / MS + 1);
+	/* A controller that was started just before woke nobody. */
+	return fb_controller_away(req->cluster) ? FB_WAIT : FB_REPLY;
 }
 
 enum fb_outcome fb_request_lead(struct fb_request *req)

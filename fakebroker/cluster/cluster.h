@@ -206,7 +206,7 @@ int fb_node_start(struct fb_cluster *cluster, struct fb_node *node, const struct
 
 /* ---- a controller that falls over (controller.c) ---- */
 
-/* FB_RESIGN: nobody leads until the controller is elected again, a time after quorum.election.timeout.ms. */
+/* FB_RESIGN: nobody leads until the controller is elected again, a time after controller.quorum.election.timeout.ms. */
 void fb_controller_resign(struct fb_cluster *cluster);
 /* FB_END: the controller's listener and its connections close, until it is started. From any thread, a loop too. */
 void fb_controller_end(struct fb_cluster *cluster);

@@ -2,7 +2,8 @@
  *
  * Source: QuorumController.ControllerWriteEvent of Apache Kafka 4.4, which resigns after an exception that it did not
  * foresee, and ends the process when a record cannot be applied. The one voter of a quorum stands for election after
- * quorum.election.timeout.ms and up to as much again; here it is half of that, so that it can be told beforehand. */
+ * controller.quorum.election.timeout.ms and up to as much again; here it is half of that, so that it can be told
+ * beforehand. */
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
 
@@ -10,15 +11,21 @@ enum { EPOCHS = 2, MS = 1000000 };   /* one epoch has no leader, the next begins
 
 void fb_controller_resign(struct fb_cluster *cluster)
 {
+	bool stopped;
 	int64_t ms;
 
 	pthread_rwlock_wrlock(&cluster->lock);
-	ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID, "quorum.election.timeout.ms", 1000);
+	stopped = fb_cluster_controller(cluster)->stopped;
+	ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
+			     "controller.quorum.election.timeout.ms", 1000);
 	ms += ms / 2;
-	cluster->controllerEpoch += EPOCHS;
-	atomic_store(&cluster->controller_back, fb_now_ns() + ms * MS);
+	if (!stopped) {
+		cluster->controllerEpoch += EPOCHS;
+		atomic_store(&cluster->controller_back, fb_now_ns() + ms * MS);
+	}
 	pthread_rwlock_unlock(&cluster->lock);
-	fb_log_line(KASSAY_WARN, "the controller resigned; it leads again in %lld ms", (long long)ms);
+	if (!stopped)
+		fb_log_line(KASSAY_WARN, "the controller resigned; it leads again in %lld ms", (long long)ms);
 }
 
 void fb_controller_end(struct fb_cluster *cluster)
@@ -28,8 +35,8 @@ void fb_controller_end(struct fb_cluster *cluster)
 	pthread_rwlock_wrlock(&cluster->lock);
 	controller->stopped = true;
 	atomic_store(&cluster->controller_back, INT64_MAX);
+	fb_server_close_soon(cluster->server, controller);   /* before anybody starts it, who waits until it is closed */
 	pthread_rwlock_unlock(&cluster->lock);
-	fb_server_close_soon(cluster->server, controller);
 	fb_log_line(KASSAY_WARN, "the controller, node %d, has ended", controller->id);
 }
 

@@ -199,13 +199,20 @@ void fb_server_stop(struct fb_server *server)
 	}
 }
 
-static void loop_fini(struct fb_loop *loop)
+/* Those included that were handed over when the loop had ended. */
+static void end_connections(struct fb_loop *loop)
 {
 	if (!loop->server)
 		return;
 	fb_loop_adopt(loop);
 	while (loop->conns)
 		fb_conn_close(loop->conns);
+}
+
+static void loop_fini(struct fb_loop *loop)
+{
+	if (!loop->server)
+		return;
 	if (loop->wake)
 		event_free(loop->wake);
 	if (loop->base)
@@ -219,6 +226,8 @@ void fb_server_free(struct fb_server *server)
 	if (!server)
 		return;
 	fb_server_stop(server);
+	for (int i = 0; server->loops && i < server->opts.threads; i++)
+		end_connections(&server->loops[i]);
 	while (server->listeners) {
 		struct fb_listener *listener = server->listeners;
 

@@ -12,14 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fakebroker/net/server.h"
+#include "fakebroker/net/loop.h"
 
 enum { MAX_FRAME = 1 << 20, DEADLINE_MS = 10000 };
 
 static struct {
 	struct fb_server *server;
 	int port;
-	atomic_int drops, handled;
+	atomic_int begun, drops, handled;
 	atomic_bool open;          /* lets a 'w' frame through */
 } fix;
 
@@ -74,12 +74,21 @@ static void drop(void *arg, void *state)
 	atomic_fetch_add(&fix.drops, 1);
 }
 
+/* Looks at the listener, as everybody may. */
+static void began(void *arg, struct fb_conn *conn)
+{
+	(void)arg;
+	assert_null(fb_conn_tag(conn));
+	atomic_fetch_add(&fix.begun, 1);
+}
+
 static int set_up(void **state)
 {
-	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop, .began = began};
 	struct fb_server_opts opts = {.threads = 2, .max_frame = MAX_FRAME, .max_connections = 64};
 
 	(void)state;
+	atomic_store(&fix.begun, 0);
 	atomic_store(&fix.drops, 0);
 	atomic_store(&fix.handled, 0);
 	atomic_store(&fix.open, false);
@@ -449,6 +458,23 @@ static void a_blocked_loop_closes_later(void **state)
 	close(fd);
 }
 
+/* The first loop may still hand over a connection when another one has ended. */
+static void handed_over_too_late(void **state)
+{
+	struct sockaddr_in peer = {.sin_family = AF_INET};
+	struct fb_loop *loop = &fix.server->loops[1];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	fb_server_stop(fix.server);
+	loop->accepted = fb_conn_new(loop, ends[0], fix.server->listeners, (struct sockaddr *)&peer);
+	fb_server_free(fix.server);
+	fix.server = NULL;
+	assert_int_equal(fix.begun, 1);
+	assert_closed(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +492,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_descriptor_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_listener_closes_and_opens_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_blocked_loop_closes_later, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(handed_over_too_late, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_busy_port_is_one_clear_line, set_up, tear_down),
 	};
 

@@ -103,11 +103,13 @@ static const char *take(struct sizing *s, const char *p)
 	return p + 1;
 }
 
-static int check_size(const char *pattern, struct kt_err *err)
+static int check_bounds(const char *pattern, struct kt_err *err)
 {
 	struct sizing s = {.depth = 0};
 
 	for (const char *p = pattern; *p;) {
+		if (p[0] == '\\' && p[1] >= '1' && p[1] <= '9')
+			return kt_fail(err, KT_ELIMIT, "has a back reference, \\%c", p[1]);
 		p = take(&s, p);
 		if (!p)
 			return kt_fail(err, KT_ELIMIT, "is nested more than %d deep", KT_REGEX_DEEPEST);
@@ -120,7 +122,7 @@ static int check_size(const char *pattern, struct kt_err *err)
 int kt_regex_compile(regex_t *regex, const char *pattern, struct kt_err *err)
 {
 	char reason[200];
-	int rc = check_size(pattern, err);
+	int rc = check_bounds(pattern, err);
 
 	if (rc)
 		return rc;

@@ -79,11 +79,22 @@ static void repeats_of_repeats(void **state)
 	assert_int_equal(compiled(deep + 1), 0);   /* with a ) too many, which stands for itself */
 }
 
+/* The first takes longer than anybody waits to match thirty letters. */
+static void back_references(void **state)
+{
+	(void)state;
+	assert_int_equal(compiled("^(a*)*(\\1)*b$"), KT_ELIMIT);
+	assert_string_equal(err.text, "has a back reference, \\1");
+	assert_int_equal(compiled("(a)(b)(c)(d)(e)(f)(g)(h)(i)\\9"), KT_ELIMIT);
+	matches("^[\\1]+$", "1\\1", true);
+	matches("^(a)\\\\1$", "a\\1", true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ordinary_patterns), cmocka_unit_test(what_is_not_well_formed),
-		cmocka_unit_test(repeats_of_repeats),
+		cmocka_unit_test(repeats_of_repeats), cmocka_unit_test(back_references),
 	};
 
 	return cmocka_run_group_tests_name("regular expressions", tests, NULL, NULL);
