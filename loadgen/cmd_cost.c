@@ -17,18 +17,19 @@ static struct {
 
 static const char *const switches[] = {"observer", "validator", NULL};
 
-/* "2%" or "0.02". */
+/* "2%". A bare number would be a share to some and percent to others. */
 static int read_margin(void *arg, const char *value, struct kt_err *err)
 {
 	char digits[32];
 	size_t n = strlen(value);
-	bool percent = n > 0 && value[n - 1] == '%';
 
 	(void)arg;
-	snprintf(digits, sizeof digits, "%.*s", (int)(percent ? n - 1 : n), value);
-	if (kt_parse_real(digits, 0, percent ? 1000 : 10, &given.margin, err))
+	if (n == 0 || value[n - 1] != '%')
+		return kt_fail(err, KT_ETYPE, "must be a percentage such as \"2%%\" (a share of 0.02), not \"%s\"", value);
+	snprintf(digits, sizeof digits, "%.*s", (int)(n - 1), value);
+	if (kt_parse_real(digits, 0, 1000, &given.margin, err))
 		return err->code;
-	given.margin /= percent ? 100 : 1;
+	given.margin /= 100;
 	return 0;
 }
 

@@ -58,6 +58,10 @@ says '^(pass|fail|inconclusive): service time per request'
 
 expect 2 'no margin' cost --scenario "$dir/two.json" --a "$at" --b "$at"
 says 'how much it may cost'
+for margin in 2 0.02; do
+	expect 2 'a margin that may be percent or a share' cost --scenario "$dir/two.json" --a "$at" --b "$at" --margin "$margin"
+	says "must be a percentage such as \"2%\" \(a share of 0.02\), not \"$margin\""
+done
 expect 2 'neither one nor two' cost --scenario "$dir/produce.json"
 says 'either --control and --switch, or --a and --b'
 expect 2 'nothing to compare with' cost --scenario "$dir/two.json" "${one[@]}" --switch observer --margin 2%
