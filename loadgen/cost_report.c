@@ -128,7 +128,8 @@ void lg_cost_print(const struct lg_cost_spec *spec, const struct lg_cost_target 
 	fprintf(out, "  %.1f s, %s, %s, %ld x %s, load %.1f\n", cost->seconds, machine.date, machine.system.release,
 		machine.processors, machine.processor, machine.load);
 	if (cost->repeated)
-		fprintf(out, "  %d quads were measured again: the CPU clock could not be read\n", cost->repeated);
+		fprintf(out, "  %d quad%s measured again: the CPU clock could not be read\n", cost->repeated,
+			cost->repeated > 1 ? "s were" : " was");
 	if (spec->ndoses > 0)
 		fprintf(out, "%s: slope 1 within 10 %%%s%s\n", verdicts[cost->verdict], *cost->why ? ": " : "", cost->why);
 	else
