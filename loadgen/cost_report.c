@@ -102,11 +102,26 @@ static void print_doses(const struct lg_cost_spec *spec, const struct lg_cost *c
 		cost->line.worst * 100);
 }
 
+/* The reason of the verdict. Of two brokers a pass that is due to B being cheaper says so: between two processes of the same
+ * configuration a difference in either direction may be chance. */
+static const char *reason(const struct lg_cost_target *target, const struct lg_cost *cost, char *text, size_t size)
+{
+	const struct lg_interval *share = cost->has_cpu ? &cost->v[0].cpu.share : &cost->v[0].wall.share;
+
+	if (!target->b || cost->verdict != LG_COST_PASS || share->high >= 0)
+		return cost->why;
+	snprintf(text, size, "B was %.2f %% cheaper: start both anew and measure again, one process of each is one draw",
+		 -share->at * 100);
+	return text;
+}
+
 void lg_cost_print(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_cost *cost,
 		   FILE *out)
 {
 	const struct lg_requests *requests = &spec->requests;
 	struct machine machine;
+	char text[160];
+	const char *why = reason(target, cost, text, sizeof text);
 
 	look_at(&machine);
 	fprintf(out, "%s%s%s, %d partition%s, %d record%s of %d bytes each, %s, blocks of %d, %d quads, seed %lld\n",
@@ -131,10 +146,10 @@ void lg_cost_print(const struct lg_cost_spec *spec, const struct lg_cost_target 
 		fprintf(out, "  %d quad%s measured again: the CPU clock could not be read\n", cost->repeated,
 			cost->repeated > 1 ? "s were" : " was");
 	if (spec->ndoses > 0)
-		fprintf(out, "%s: slope 1 within 10 %%%s%s\n", verdicts[cost->verdict], *cost->why ? ": " : "", cost->why);
+		fprintf(out, "%s: slope 1 within 10 %%%s%s\n", verdicts[cost->verdict], *why ? ": " : "", why);
 	else
 		fprintf(out, "%s: %s per request at most %.2f %% more%s%s\n", verdicts[cost->verdict],
-			cost->has_cpu ? "CPU" : "service time", spec->margin * 100, *cost->why ? ": " : "", cost->why);
+			cost->has_cpu ? "CPU" : "service time", spec->margin * 100, *why ? ": " : "", why);
 }
 
 /* ---- JSON ---- */
@@ -191,9 +206,10 @@ static json_t *comparisons_json(const struct lg_cost_spec *spec, const struct lg
 json_t *lg_cost_json(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_cost *cost)
 {
 	const struct lg_requests *requests = &spec->requests;
+	char text[160];
 	json_t *json = json_pack("{s:s, s:s?, s:s, s:s, s:f, s:f}", "program", "loadgen " KASSAY_VERSION, "name", spec->name,
-				 "verdict", verdicts[cost->verdict], "why", cost->why, "margin", spec->margin, "seconds",
-				 cost->seconds);
+				 "verdict", verdicts[cost->verdict], "why", reason(target, cost, text, sizeof text), "margin",
+				 spec->margin, "seconds", cost->seconds);
 
 	json_object_set_new(json, "requests",
 			    json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:i, s:i}", "api",

@@ -48,10 +48,38 @@ static void one_quad_and_several(void **state)
 	says("\n  2 quads were measured again: ", true);
 }
 
+/* Whoever reads the verdict alone learns that B may have drawn the better process. */
+static void two_brokers_of_which_one_is_cheaper(void **state)
+{
+	static const char line[] = "\npass: service time per request at most 5.00 % more: B was 20.00 % cheaper: start both anew "
+				   "and measure again, one process of each is one draw\n";
+	json_t *json;
+
+	(void)state;
+	cost.v[0].wall.share = (struct lg_interval){.at = -0.2, .low = -0.31, .high = -0.12};
+	says(line, true);
+	json = lg_cost_json(&spec, &target, &cost);
+	assert_non_null(strstr(json_string_value(json_object_get(json, "why")), "B was 20.00 % cheaper"));
+	json_decref(json);
+	cost.v[0].wall.share.high = 0.01;
+	says("\npass: service time per request at most 5.00 % more\n", true);
+	cost.has_cpu = true;   /* the verdict's measure */
+	cost.v[0].wall.share.high = -0.12;
+	says("cheaper", false);
+	cost.v[0].cpu.share = cost.v[0].wall.share;
+	says("\npass: CPU per request at most 5.00 % more: B was 20.00 % cheaper", true);
+	/* within one process it is B's doing */
+	target = (struct lg_cost_target){0};
+	spec.a.classes = "TrafficObserver";
+	spec.b.classes = "NoOpObserver";
+	says("\npass: CPU per request at most 5.00 % more\n", true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(one_quad_and_several, make),
+		cmocka_unit_test_setup(two_brokers_of_which_one_is_cheaper, make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
