@@ -214,7 +214,7 @@ static int sum(const struct lines *lines, const char *const files[2], struct lg_
 			return kt_fail(err, KT_ERANGE, "%s:%d: the sums of topic \"%.100s\" are above 2^63-1",
 				       files[lines->v[i].second], lines->v[i].number, lines->v[i].topic);
 	}
-	out->same = true;
+	out->same = out->ntopics > 0;   /* audits that never wrote a row prove nothing */
 	for (size_t i = 0; i < out->ntopics; i++) {
 		out->topics[i].match = match_of(&out->topics[i]);
 		out->same &= out->topics[i].match == LG_EQUAL;
@@ -322,6 +322,10 @@ void lg_reconciliation_print(const struct lg_reconciliation *reconciliation, boo
 
 	for (size_t i = 0; i < reconciliation->nbuckets; i++)
 		unequal += reconciliation->buckets[i].match != LG_EQUAL;
+	if (reconciliation->ntopics == 0) {
+		fprintf(out, "nothing to compare: neither file has a row\n");
+		return;
+	}
 	print_rows(reconciliation->topics, reconciliation->ntopics, true, out);
 	if (all ? reconciliation->nbuckets > 0 : unequal > 0) {
 		fprintf(out, "\n%s\n", all ? "buckets" : "buckets that are not equal");

@@ -37,7 +37,7 @@ struct lg_audit_row {
 struct lg_reconciliation {
 	struct lg_audit_row *buckets, *topics;   /* by topic, then by start */
 	size_t nbuckets, ntopics;
-	bool same;                               /* every topic has as many records in either */
+	bool same;                               /* every topic has as many records in either, and there is one */
 };
 
 /* Reads and compares. KT_EFILE, KT_ESYNTAX and the other codes of json.h for a line that is not AuditObserver's;

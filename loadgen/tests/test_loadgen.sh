@@ -85,6 +85,11 @@ holds "$dir/rec.json" '.same == false and (.topics | length) == 1 and .topics[0]
 row "$dir/b.jsonl" 1 3000 1
 expect 2 'a bucket twice' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/b.jsonl"
 says 'b.jsonl:3: the bucket of line 2 is there again'
+true >"$dir/empty.jsonl"
+expect 4 'audits without a row' "$loadgen" report --reconcile "$dir/empty.jsonl" "$dir/empty.jsonl"
+says '^nothing to compare: neither file has a row$'
+expect 4 'the same as JSON' "$loadgen" report --reconcile --json "$dir/empty.jsonl" "$dir/empty.jsonl"
+holds "$dir/log" '. == {"same": false, "topics": [], "buckets": []}'
 expect 2 'no file' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/none.jsonl"
 expect 2 'nothing to do' "$loadgen" report "$dir/a.jsonl" "$dir/b.jsonl"
 

@@ -90,14 +90,28 @@ static void the_same(void **state)
 	struct lg_reconciliation got;
 
 	(void)state;
-	assert_int_equal(lg_reconcile(a, b, &got, NULL), 0);
-	assert_true(got.same);
-	lg_reconciliation_fini(&got);
 	put(a, 1, "i", "orders", 1000, 5);
 	put(b, 7, "k", "orders", 2000, 5);
 	assert_int_equal(lg_reconcile(a, b, &got, NULL), 0);
 	assert_true(got.same);
 	assert_int_equal(got.buckets[0].match, LG_SHIFTED);
+	lg_reconciliation_fini(&got);
+}
+
+/* An audit that never ran would be the same as another that never ran. */
+static void without_any_row(void **state)
+{
+	struct lg_reconciliation got;
+
+	(void)state;
+	assert_int_equal(lg_reconcile(a, b, &got, NULL), 0);
+	assert_int_equal(got.ntopics, 0);
+	assert_false(got.same);
+	lg_reconciliation_fini(&got);
+	put(b, 7, "k", "orders", 1000, 5);
+	assert_int_equal(lg_reconcile(a, b, &got, NULL), 0);
+	assert_false(got.same);
+	assert_int_equal(got.topics[0].match, LG_SURPLUS);
 	lg_reconciliation_fini(&got);
 }
 
@@ -153,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(topics_and_buckets, make, unmake),
 		cmocka_unit_test_setup_teardown(the_same, make, unmake),
+		cmocka_unit_test_setup_teardown(without_any_row, make, unmake),
 		cmocka_unit_test_setup_teardown(broken_files, make, unmake),
 	};
 
