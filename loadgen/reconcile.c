@@ -103,8 +103,13 @@ static int read_line(struct lines *lines, const char *file, const char *text, si
 	}
 	kt_json_fini(&doc);
 	if (why.code && err && !err->code) {
+		bool another = why.code == KT_ESYNTAX || why.code == KT_EUNKNOWN;   /* no JSON, or other members */
+
 		*err = why;
 		err->line = number;
+		if (another)
+			snprintf(err->text, sizeof err->text, "not a row of AuditObserver: %.450s", why.text);
+		kt_clean(err->text);
 	}
 	return why.code;
 }
