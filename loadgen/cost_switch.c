@@ -54,6 +54,12 @@ static int switch_observer(const char *control, const struct lg_variant *variant
 	return err->code;
 }
 
+static int refused(int code, struct kw_str message, const char *classes, struct kt_err *err)
+{
+	return kt_fail(err, KT_EPEER, "record.validator.classes=%s: %s (%d)%s%.*s", classes, kw_error_name(code), code,
+		       message.n > 0 ? ": " : "", message.n > 0 ? message.n : 0, message.n > 0 ? message.s : "");
+}
+
 static int switch_validators(const struct lg_cost_spec *spec, const struct lg_variant *variant, struct kc_conn *conn,
 			     struct kt_err *err)
 {
@@ -76,8 +82,7 @@ static int switch_validators(const struct lg_cost_spec *spec, const struct lg_va
 			kt_fail(err, KT_ECORRUPT, "IncrementalAlterConfigs answers for %d resources",
 				(int)response->responses.n);
 		else if (response->responses.v[0].errorCode)
-			kt_fail(err, KT_EPEER, "record.validator.classes=%s: %s", variant->classes,
-				kw_error_name(response->responses.v[0].errorCode));
+			refused(response->responses.v[0].errorCode, response->responses.v[0].errorMessage, variant->classes, err);
 	}
 	kw_arena_fini(&arena);
 	return err->code;

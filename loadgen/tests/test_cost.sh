@@ -76,6 +76,8 @@ says 'the control API answers 400 to PUT /v1/observer: .*NoSuchObserver'
 echo '{"b": {"classes": "SlowObserver", "options": {"SlowObserver.usec": "5"}}}' >"$dir/option.json"
 expect 3 'a misspelt option' cost --scenario "$dir/option.json" "${one[@]}" --switch observer --margin 2%
 says 'SlowObserver'
+expect 3 'an observer among the validators' cost --scenario "$dir/produce.json" "${one[@]}" --switch validator --margin 2%
+says "record.validator.classes=TrafficObserver: INVALID_CONFIG \\(40\\): no validator 'TrafficObserver'"
 expect 3 'nobody there' cost --scenario "$dir/two.json" --a 127.0.0.1:1 --b 127.0.0.1:1 --margin 2%
 
 finish
