@@ -16,12 +16,14 @@ enum {
 struct meter {
 	const struct lg_cost_spec *spec;
 	const struct lg_cost_target *target;
+	struct lg_in_force before;
 	struct lg_blocks blocks[2];    /* one broker: only the first */
 	clockid_t clocks[2];           /* of the processes' CPU time */
 	bool has_cpu;
 	uint64_t random;
 	int repeated;                  /* quads that were measured again */
 	const struct lg_variant *state;        /* what the broker was last switched to */
+	bool switched;
 };
 
 /* Measurements of one comparison; same: A against A. */
@@ -44,6 +46,7 @@ static int bring_about(struct meter *meter, const struct lg_variant *variant, st
 	if (meter->target->what == LG_SWITCH_NONE || meter->state == variant)
 		return 0;
 	meter->state = variant;
+	meter->switched = true;        /* or not, if the answer is lost */
 	return lg_cost_switch(meter->spec, meter->target, variant, blocks->conn, err);
 }
 
@@ -239,7 +242,9 @@ static int open_target(struct meter *meter, struct kt_err *err)
 	if (find_clocks(meter, err) ||
 	    lg_blocks_open(&meter->blocks[0], &meter->spec->requests, target->b ? target->a : meter->spec->bootstrap, err))
 		return err->code;
-	return target->b ? lg_blocks_open(&meter->blocks[1], &meter->spec->requests, target->b, err) : 0;
+	if (target->b)
+		return lg_blocks_open(&meter->blocks[1], &meter->spec->requests, target->b, err);
+	return lg_cost_in_force(meter->spec, target, meter->blocks[0].conn, &meter->before, err);
 }
 
 static void judge_comparison(const struct meter *meter, struct lg_cost *cost)
@@ -266,6 +271,9 @@ int lg_cost_run(const struct lg_cost_spec *spec, const struct lg_cost_target *ta
 			judge_comparison(&meter, cost);
 		}
 	}
+	if (meter.switched)
+		lg_cost_put_back(spec, target, &meter.before, err);
+	lg_in_force_fini(&meter.before);
 	cost->repeated = meter.repeated;
 	cost->seconds = (double)(lg_now() - from) / 1e9;
 	lg_blocks_fini(&meter.blocks[0]);

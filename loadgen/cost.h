@@ -79,6 +79,21 @@ json_t *lg_cost_json(const struct lg_cost_spec *spec, const struct lg_cost_targe
 /* Brings the broker into this state. */
 int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_variant *variant,
 		   struct kc_conn *conn, struct kt_err *err);
+/* What was in force before the first switch. Options that observers were given by an earlier PUT /v1/observer are not in it:
+ * nothing tells them. */
+struct lg_in_force {
+	char *classes;               /* NULL: the topic has no record.validator.classes of its own */
+	bool queued;                 /* observers */
+};
+
+/* Reads it, into a struct that is all zero; lg_in_force_fini() may be called whatever the outcome. KT_EPEER also when the
+ * brokers' observers differ. */
+int lg_cost_in_force(const struct lg_cost_spec *spec, const struct lg_cost_target *target, struct kc_conn *conn,
+		     struct lg_in_force *before, struct kt_err *err);
+/* Brings it back. If that fails err is KT_EPEER, and its text says so behind what it says already. */
+void lg_cost_put_back(const struct lg_cost_spec *spec, const struct lg_cost_target *target,
+		      const struct lg_in_force *before, struct kt_err *err);
+void lg_in_force_fini(struct lg_in_force *before);
 /* The process behind the control API. */
 int lg_cost_pid(const char *control, pid_t *pid, struct kt_err *err);
 

@@ -1,12 +1,19 @@
-/* Switching a fakebroker's observer, by its control API, or a topic's validators, by IncrementalAlterConfigs. */
+/* Switching a fakebroker's observer, by its control API, or a topic's validators, by IncrementalAlterConfigs; and back to what
+ * was in force before. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "kw_messages.h"
+#include "lib/client/cluster.h"
 #include "lib/client/http.h"
 #include "lib/wire/errors.h"
 #include "loadgen/cost.h"
 
-enum { API_INCREMENTAL_ALTER_CONFIGS = 44, RESOURCE_TOPIC = 2, OP_SET = 0, HTTP_OK = 200, SWITCH_MS = 30000 };
+enum { API_DESCRIBE_CONFIGS = 32, API_INCREMENTAL_ALTER_CONFIGS = 44 };
+enum { RESOURCE_TOPIC = 2, SOURCE_TOPIC = 1, OP_SET = 0, OP_DELETE = 1 };
+enum { HTTP_OK = 200, SWITCH_MS = 30000 };
+
+#define VALIDATORS "record.validator.classes"
 
 static int ask(const char *method, const char *control, const char *path, const char *body, json_t **json,
 	       struct kt_err *err)
@@ -39,12 +46,16 @@ int lg_cost_pid(const char *control, pid_t *pid, struct kt_err *err)
 	return rc;
 }
 
-static int switch_observer(const char *control, const struct lg_variant *variant, struct kt_err *err)
-{
-	json_t *json = json_pack("{s:s, s:s*, s:O*}", "classes", variant->classes, "mode", variant->mode, "options",
-				 variant->options);
-	char *body = json_dumps(json, 0);
+/* ---- observers ---- */
 
+/* Options are always given, none as {}: else observers of the same class would stay, with the options that they have. */
+static int put_observer(const char *control, const char *classes, const char *mode, json_t *options, struct kt_err *err)
+{
+	json_t *json = json_pack("{s:s, s:s*}", "classes", classes, "mode", mode);
+	char *body;
+
+	json_object_set_new(json, "options", options ? json_incref(options) : json_object());
+	body = json_dumps(json, 0);
 	json_decref(json);
 	if (!body)
 		return kt_fail(err, KT_ENOMEM, "no memory");
@@ -54,20 +65,61 @@ static int switch_observer(const char *control, const struct lg_variant *variant
 	return err->code;
 }
 
+static const char *text_of(json_t *broker, const char *member)
+{
+	const char *text = json_string_value(json_object_get(broker, member));
+
+	return text ? text : "";
+}
+
+/* All of a broker's observers have one mode. */
+static json_t *first_observer(json_t *broker)
+{
+	return json_array_get(json_object_get(broker, "observers"), 0);
+}
+
+/* PUT /v1/observer gives all brokers the same: what differs between them it could not bring back. */
+static int read_observer(const char *control, struct lg_in_force *before, struct kt_err *err)
+{
+	json_t *brokers, *first;
+
+	if (ask("GET", control, "/v1/observer", NULL, &brokers, err) == 0) {
+		first = json_array_get(brokers, 0);
+		before->classes = strdup(text_of(first, "classes"));
+		before->queued = strcmp(text_of(first_observer(first), "mode"), "queued") == 0;
+		if (!first)
+			kt_fail(err, KT_EPEER, "the control API tells no broker's observers");
+		else if (!before->classes)
+			kt_fail(err, KT_ENOMEM, "no memory");
+		for (size_t i = 1; i < json_array_size(brokers); i++) {
+			json_t *broker = json_array_get(brokers, i);
+
+			if (strcmp(text_of(broker, "classes"), text_of(first, "classes")) != 0 ||
+			    strcmp(text_of(first_observer(broker), "mode"), text_of(first_observer(first), "mode")) != 0)
+				kt_fail(err, KT_EPEER, "the brokers' observers differ: they could not be put back in the end");
+		}
+	}
+	json_decref(brokers);
+	return err->code;
+}
+
+/* ---- validators ---- */
+
 static int refused(int code, struct kw_str message, const char *classes, struct kt_err *err)
 {
-	return kt_fail(err, KT_EPEER, "record.validator.classes=%s: %s (%d)%s%.*s", classes, kw_error_name(code), code,
+	return kt_fail(err, KT_EPEER, VALIDATORS "=%s: %s (%d)%s%.*s", classes ? classes : "", kw_error_name(code), code,
 		       message.n > 0 ? ": " : "", message.n > 0 ? message.n : 0, message.n > 0 ? message.s : "");
 }
 
-static int switch_validators(const struct lg_cost_spec *spec, const struct lg_variant *variant, struct kc_conn *conn,
-			     struct kt_err *err)
+/* classes NULL: the topic's own value is deleted. */
+static int alter_validators(const char *topic, const char *classes, struct kc_conn *conn, struct kt_err *err)
 {
 	struct kw_IncrementalAlterConfigsRequest_AlterableConfig config = {
-		.name = kw_str("record.validator.classes"), .configOperation = OP_SET, .value = kw_str(variant->classes),
+		.name = kw_str(VALIDATORS), .configOperation = classes ? OP_SET : OP_DELETE,
+		.value = classes ? kw_str(classes) : KW_NULL_STR,
 	};
 	struct kw_IncrementalAlterConfigsRequest_AlterConfigsResource resource = {
-		.resourceType = RESOURCE_TOPIC, .resourceName = kw_str(spec->requests.topic), .configs = {&config, 1},
+		.resourceType = RESOURCE_TOPIC, .resourceName = kw_str(topic), .configs = {&config, 1},
 	};
 	struct kw_IncrementalAlterConfigsRequest request = {.resources = {&resource, 1}};
 	const struct kw_IncrementalAlterConfigsResponse *response;
@@ -82,22 +134,117 @@ static int switch_validators(const struct lg_cost_spec *spec, const struct lg_va
 			kt_fail(err, KT_ECORRUPT, "IncrementalAlterConfigs answers for %d resources",
 				(int)response->responses.n);
 		else if (response->responses.v[0].errorCode)
-			refused(response->responses.v[0].errorCode, response->responses.v[0].errorMessage, variant->classes, err);
+			refused(response->responses.v[0].errorCode, response->responses.v[0].errorMessage, classes, err);
 	}
 	kw_arena_fini(&arena);
 	return err->code;
 }
+
+static int take_validators(const struct kw_DescribeConfigsResponse *response, struct lg_in_force *before, struct kt_err *err)
+{
+	const struct kw_DescribeConfigsResponse_DescribeConfigsResult *result = response->results.v;
+
+	if (response->results.n != 1)
+		return kt_fail(err, KT_ECORRUPT, "DescribeConfigs answers for %d resources", (int)response->results.n);
+	if (result->errorCode)
+		return kt_fail(err, KT_EPEER, "DescribeConfigs: %s (%d)%s%.*s", kw_error_name(result->errorCode),
+			       result->errorCode, result->errorMessage.n > 0 ? ": " : "",
+			       result->errorMessage.n > 0 ? result->errorMessage.n : 0,
+			       result->errorMessage.n > 0 ? result->errorMessage.s : "");
+	for (int32_t i = 0; i < result->configs.n; i++) {
+		const struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult *config = &result->configs.v[i];
+
+		if (config->configSource != SOURCE_TOPIC || config->value.n < 0 || before->classes)
+			continue;
+		before->classes = strndup(config->value.n ? config->value.s : "", (size_t)config->value.n);
+		if (!before->classes)
+			return kt_fail(err, KT_ENOMEM, "no memory");
+	}
+	return 0;
+}
+
+static int read_validators(const char *topic, struct kc_conn *conn, struct lg_in_force *before, struct kt_err *err)
+{
+	struct kw_str key = kw_str(VALIDATORS);
+	struct kw_DescribeConfigsRequest_DescribeConfigsResource resource = {
+		.resourceType = RESOURCE_TOPIC, .resourceName = kw_str(topic), .configurationKeys = {&key, 1},
+	};
+	struct kw_DescribeConfigsRequest request = {.resources = {&resource, 1}};
+	struct kw_arena arena;
+	void *answer;
+
+	kw_arena_init(&arena, 1 << 20);
+	if (kc_call(conn, API_DESCRIBE_CONFIGS, kc_version(conn, API_DESCRIBE_CONFIGS, -1), &request, kc_now_ms() + SWITCH_MS,
+		    &arena, &answer, err) == 0)
+		take_validators(answer, before, err);
+	kw_arena_fini(&arena);
+	return err->code;
+}
+
+/* On a connection of its own: that of the blocks may have answers in it that nobody read. */
+static int put_back_validators(const struct lg_cost_spec *spec, const struct lg_in_force *before, struct kt_err *err)
+{
+	struct kc_cluster *cluster;
+	struct kc_conn *conn;
+
+	if (kc_cluster_open(spec->bootstrap, "kassay-loadgen", NULL, kc_now_ms() + SWITCH_MS, &cluster, err) == 0 &&
+	    kc_cluster_any(cluster, kc_now_ms() + SWITCH_MS, &conn, err) == 0)
+		alter_validators(spec->requests.topic, before->classes, conn, err);
+	kc_cluster_free(cluster);
+	return err->code;
+}
+
+/* ---- either ---- */
 
 int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_variant *variant,
 		   struct kc_conn *conn, struct kt_err *err)
 {
 	switch (target->what) {
 	case LG_SWITCH_OBSERVER:
-		return switch_observer(target->control, variant, err);
+		return put_observer(target->control, variant->classes, variant->mode, variant->options, err);
 	case LG_SWITCH_VALIDATOR:
-		return switch_validators(spec, variant, conn, err);
+		return alter_validators(spec->requests.topic, variant->classes, conn, err);
 	case LG_SWITCH_NONE:
 		break;
 	}
 	return 0;
+}
+
+int lg_cost_in_force(const struct lg_cost_spec *spec, const struct lg_cost_target *target, struct kc_conn *conn,
+		     struct lg_in_force *before, struct kt_err *err)
+{
+	switch (target->what) {
+	case LG_SWITCH_OBSERVER:
+		return read_observer(target->control, before, err);
+	case LG_SWITCH_VALIDATOR:
+		return read_validators(spec->requests.topic, conn, before, err);
+	case LG_SWITCH_NONE:
+		break;
+	}
+	return 0;
+}
+
+void lg_cost_put_back(const struct lg_cost_spec *spec, const struct lg_cost_target *target,
+		      const struct lg_in_force *before, struct kt_err *err)
+{
+	struct kt_err why = {0};
+	char first[sizeof err->text];
+
+	if (target->what == LG_SWITCH_OBSERVER)
+		put_observer(target->control, before->classes, before->queued ? "queued" : "inline", NULL, &why);
+	else if (target->what == LG_SWITCH_VALIDATOR)
+		put_back_validators(spec, before, &why);
+	if (!why.code)
+		return;
+	snprintf(first, sizeof first, "%s", err->text);
+	err->code = KT_EPEER;
+	snprintf(err->text, sizeof err->text, "%.200s%swhat was in force before is not put back: %.250s", first,
+		 *first ? "; " : "", why.text);
+	kt_clean(err->text);
+}
+
+void lg_in_force_fini(struct lg_in_force *before)
+{
+	free(before->classes);
+	*before = (struct lg_in_force){0};
 }

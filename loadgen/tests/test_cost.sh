@@ -54,6 +54,46 @@ says '^  CPU, against itself '
 expect '0 1 4' 'two brokers, elsewhere' cost --scenario "$dir/two.json" --a "$at" --b "$at" --quads 20 --margin 50%
 says '^(pass|fail|inconclusive): service time per request'
 
+# ---- what was in force before is put back ------------------------------------------------------------------------------
+
+# in_force PATH FILTER: jq finds it true of what the control API answers.
+in_force() {
+	curl -s "$control/v1/$1" >"$dir/in_force"
+	holds "$dir/in_force" "$2"
+}
+put() { curl -sf -X PUT "$control/v1/$1" -d "$2" >/dev/null || bad "PUT /v1/$1 $2"; }
+traffic='[.[0] | .classes, .observers[0].mode] == ["TrafficObserver", "queued"]'
+slow='{"classes": "SlowObserver", "options": {"SlowObserver.us": "1", "SlowObserver.busy": "true"}}'
+
+put observer '{"classes": "TrafficObserver", "mode": "queued"}'
+echo "{\"topic\": \"back\", \"block\": 20, \"b\": $slow}" >"$dir/slow.json"
+expect '0 1 4' 'observers, put back' cost --scenario "$dir/slow.json" "${one[@]}" --switch observer --margin 50%
+in_force observer "$traffic"
+expect '0 1 4' 'doses, put back' cost --scenario "$dir/dose.json" "${one[@]}" --switch observer
+in_force observer "$traffic"
+echo '{"topic": "back", "b": {"classes": "SlowObserver", "options": {"SlowObserver.us": "x"}}}' >"$dir/option.json"
+expect 3 'an error' cost --scenario "$dir/option.json" "${one[@]}" --switch observer --margin 2%
+in_force observer "$traffic"
+"$build/loadgen" cost --scenario "$dir/slow.json" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" 2>&1 &
+running=$!
+timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" || bad 'it does not switch'
+kill -INT "$running"
+wait "$running"
+equal 'stopped by SIGINT' $? 4
+says 'stopped after [0-9]+ of 100000 quads'
+in_force observer "$traffic"
+put observer '{"classes": "NoOpObserver"}'
+
+in_force validators '.checked == null'
+put validators '{"topic": "checked", "configs": {"record.validator.classes": "AllowAll"}}'
+expect '0 1 4' 'validators, put back' cost --scenario "$dir/validator.json" "${one[@]}" --switch validator --margin 50%
+in_force validators '.checked.classes == "AllowAll"'
+echo '{"topic": "checked", "block": 20, "b": {"classes": "RequiredHeader"}}' >"$dir/header.json"
+put validators '{"topic": "checked", "configs": {"record.validator.RequiredHeader.name": "h"}}'
+expect 3 'records that B refuses, answers unread' cost --scenario "$dir/header.json" "${one[@]}" --switch validator --margin 50%
+says 'Produce: INVALID_RECORD'
+in_force validators '.checked.classes == "AllowAll"'
+
 # ---- what it refuses ---------------------------------------------------------------------------------------------------
 
 expect 2 'no margin' cost --scenario "$dir/two.json" --a "$at" --b "$at"
