@@ -386,7 +386,7 @@ static void get_segment(struct fb_cluster *cluster, struct fb_answer *answer)
 	snprintf(answer->file, sizeof answer->file, "%020lld.log", (long long)cluster->metadata.start);
 	pthread_rwlock_unlock(&cluster->lock);
 	if (answer->bytes.failed)
-		fb_answer_error(answer, 500, "out of memory");
+		fb_answer_error(answer, 500, "%s", kt_strerror(answer->bytes.failed));
 }
 
 static void get_metadata_log(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
