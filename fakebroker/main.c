@@ -48,10 +48,11 @@ static int announce(const struct fb_broker_process *process, const struct fb_set
 	return code;
 }
 
-/* A thread of ours is inside a validator or observer that does not return, and nothing can end it. */
+/* A thread of ours is inside a validator or observer that does not return, or a write to a pipe that nobody reads, and nothing
+ * can end it. */
 static void give_up(int sig)
 {
-	static const char text[] = "fakebroker: a validator or observer hangs: ending without it\n";
+	static const char text[] = "fakebroker: a validator, an observer or the pipe of --record hangs: ending without it\n";
 	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
 
 	(void)sig;

@@ -62,6 +62,7 @@ for ((i = 0; i < 1000; i++)); do   # until the request has been taken
 	get "$control" /v1/status | grep -q '"requests": 1' && break
 done
 kill -TERM "$hung"
+hung_err=$err
 
 # ---- help, version, lists ----
 
@@ -295,6 +296,8 @@ equal 'observers that do not close' "$(grep -c 'observer SlowObserver did not cl
 
 ended "$hung" 30
 equal 'exit code of one whose observer hangs' "$status" 3
+equal 'what it says' "$(cat "$hung_err")" \
+	'fakebroker: a validator, an observer or the pipe of --record hangs: ending without it'
 exec 4>&-
 
 finish
