@@ -180,6 +180,9 @@ refused "$dir/none: cannot be opened: No such file or directory" --check --descr
 
 # ---- ready line and port file ----
 
+timeout 20 "$fb" --port 0 >/dev/full 2>"$dir/err" </dev/null
+equal 'exit code when the ready line cannot be written' $? 3
+equal 'what it says then' "$(cat "$dir/err")" 'fakebroker: the output cannot be written: No space left on device'
 start --nodes 3 --port 0 --port-file "$dir/ports"
 at='127\.0\.0\.1:[0-9]+'
 check 'the ready line' grep -qxE "ready bootstrap=$at,$at,$at controller=$at control=http://$at" <<<"$line"
