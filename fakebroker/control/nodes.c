@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/endpoints.h"
-#include "lib/text/number.h"
 
 enum { CONFLICT = 409 };
 
@@ -125,7 +124,7 @@ void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *
 
 	if (slash && slash - rest < (ptrdiff_t)sizeof digits)
 		snprintf(digits, sizeof digits, "%.*s", (int)(slash - rest), rest);
-	if (kt_parse_int(digits, 0, INT32_MAX, &id, NULL) == 0)
+	if (fb_parse_digits(digits, 0, INT32_MAX, &id, NULL) == 0)
 		node = fb_cluster_node(ask->cluster, (int32_t)id);
 	if (!slash || (strcmp(slash, "/stop") != 0 && strcmp(slash, "/start") != 0)) {
 		fb_answer_error(answer, 404, "there is no path %s; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected", ask->path);
