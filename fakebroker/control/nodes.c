@@ -108,7 +108,8 @@ static void post_controller(const struct fb_ask *ask, const struct fb_node *node
 	if (ask->body.root)
 		fb_answer_error(answer, 400, "%s takes no body", ask->path);
 	else if (!starts)
-		kt_fail(&err, KT_EUSAGE, "node %d is the controller, which runs always", node->id);
+		kt_fail(&err, KT_EUSAGE, "node %d is the controller, which %s", node->id,
+			fb_controller_away(ask->cluster) == INT64_MAX ? "has ended" : "cannot be stopped");
 	else if (fb_controller_start(ask->cluster, &err) == 0)
 		answer_node(ask->cluster, node, false, answer);
 	if (err.code)
