@@ -240,7 +240,8 @@ static int build_from_json(int codec, struct kt_err *err)
 	json_t *json;
 	int code;
 
-	snprintf(text, sizeof text, "[{\"magic\": %d, \"codec\": \"%s\", \"records\": [{\"value\": {\"size\": 400}, \"repeat\": 9}]}]",
+	snprintf(text, sizeof text,
+		 "[{\"magic\": %d, \"codec\": \"%s\", \"records\": [{\"value\": {\"size\": 400}, \"repeat\": 9}]}]",
 		 codec > KW_ZSTD ? 1 : 2, kw_codec_name(codec % (KW_ZSTD + 1)));
 	json = json_loads(text, 0, NULL);
 	code = kw_batches_from_json(json, &out, err);
