@@ -26,7 +26,7 @@ KLDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 
 PACKAGES := $(shell sed 's/\#.*//' fixtures/packages/debian.txt)
 
-LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lm
+LIB_LIBS := -ljansson -lz -llz4 -lzstd -lsnappy -lisal -lpcre2-8 -lm
 fakebroker_LIBS  := -lavro -levent_core -levent_extra -levent_pthreads -ldl
 loadgen_LIBS     := -lrdkafka
 conformance_LIBS := -lpcap
@@ -196,7 +196,6 @@ $(BUILD)/plugins/%.so: fixtures/plugins/%.c $(HOOKS) $(BUILD)/FLAGS.words | deps
 .PHONY: check
 check: all tests
 	@BUILD=$(BUILD) LINK='$(CC) $(KLDFLAGS)' TSAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/tsan.supp \
-		ASAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/asan.supp \
 		fixtures/launchers/run-tests.sh $(SH_TESTS) $(TESTS)
 
 .PHONY: tests
@@ -220,8 +219,7 @@ FUZZ_BUILD   := CC=$(CLANG) BUILD=build-fuzz FUZZ=1 SAN=fuzzer-no-link,address,u
 fuzz-smoke:
 	@command -v $(CLANG) >/dev/null || { echo 'make fuzz-smoke needs clang (package clang)'; exit 2; }
 	$(MAKE) $(FUZZ_BUILD) fuzzers
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) ASAN_OPTIONS=suppressions=$(CURDIR)/fixtures/tests/asan.supp \
-		fixtures/launchers/fuzz.sh $(FUZZERS:$(BUILD)/%=build-fuzz/%)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) fixtures/launchers/fuzz.sh $(FUZZERS:$(BUILD)/%=build-fuzz/%)
 fuzzers: $(FUZZERS)
 
 # Writes the seeds of all targets, which are checked in.

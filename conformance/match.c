@@ -159,39 +159,41 @@ static bool match_range(json_t *operand, json_t *got, struct cf_mismatch *why)
 	return expected(why, what, got);
 }
 
-static int compile(json_t *operand, regex_t *re, struct kt_err *err)
+static int compile(json_t *operand, struct kt_regex **regex, struct kt_err *err)
 {
 	struct kt_err why = {0};
 	int code;
 
 	if (!json_is_string(operand))
 		return kt_fail(err, KT_ETYPE, "must be a string");
-	code = kt_regex_compile(re, json_string_value(operand), &why);
+	code = kt_regex_compile(regex, json_string_value(operand), json_string_length(operand), KT_REGEX_FOUND, &why);
 	return code ? kt_fail(err, code, "not a regular expression: %s", why.text) : 0;
 }
 
 static int check_regex(json_t *operand, struct kt_err *err)
 {
-	regex_t re;
-	int rc = compile(operand, &re, err);
+	struct kt_regex *regex = NULL;
+	int rc = compile(operand, &regex, err);
 
-	if (rc == 0)
-		regfree(&re);
+	kt_regex_free(regex);
 	return rc;
 }
 
 static bool match_regex(json_t *operand, json_t *got, struct cf_mismatch *why)
 {
 	char text[300], what[340];
-	regex_t re;
-	bool found;
+	struct kt_regex *regex;
+	int found;
 
-	if (compile(operand, &re, NULL))
+	if (compile(operand, &regex, NULL))
 		return differ(why, "the pattern is not a regular expression");
-	found = json_is_string(got) && regexec(&re, json_string_value(got), 0, NULL, 0) == 0;
-	regfree(&re);
-	if (found)
+	found = json_is_string(got) ? kt_regex_matches(regex, json_string_value(got), json_string_length(got)) : 0;
+	kt_regex_free(regex);
+	if (found == 1)
 		return true;
+	if (found < 0)
+		return differ(why, "a text of %zu bytes cannot be matched with %s: %s", json_string_length(got),
+			      cf_brief(operand, text, sizeof text), kt_strerror(found));
 	snprintf(what, sizeof what, "a text like %s", cf_brief(operand, text, sizeof text));
 	return expected(why, what, got);
 }

@@ -9,7 +9,7 @@
  *	{"$not": PATTERN}           there, and not like the pattern
  *	{"$oneOf": [PATTERN, ...]}  like one of them
  *	{"$range": [LOW, HIGH]}     a number, both ends included
- *	{"$regex": "..."}           a string in which the POSIX extended expression is found
+ *	{"$regex": "..."}           a string in which the regular expression (lib/text/regex.h) is found
  *	{"$length": PATTERN}        an array or string whose length is like the pattern
  *	{"$contains": "text"}       a string that holds the text, or with an array of texts all of them
  *	{"$contains": [PATTERN..]}  an array in which each pattern has an element of its own

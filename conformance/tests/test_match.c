@@ -70,6 +70,9 @@ static void operators(void **state)
 	check("{\"$range\":[0,9223372036854775807]}", "9223372036854775807", true, "", "");
 	check("{\"$regex\":\"^a.c$\"}", "\"abc\"", true, "", "");
 	check("{\"$regex\":\"^a\"}", "7", false, "", "expected a text like \"^a\", got 7");
+	check("{\"$regex\":\"^\\\\d+$\"}", "\"12\"", true, "", "");
+	check("{\"$regex\":\"(a?){900}$\"}", "\"aaaaaaaaaaaaaaaaaaaa\"", false, "",
+	      "a text of 20 bytes cannot be matched with \"(a?){900}$\": a limit is exceeded");
 	check("{\"$length\":2}", "[1,2]", true, "", "");
 	check("{\"$length\":2}", "\"abc\"", false, "length", "expected 2, got 3");
 	check("{\"$length\":{\"$range\":[1,2]}}", "\"ab\"", true, "", "");
@@ -110,6 +113,8 @@ static void patterns_are_checked(void **state)
 	(void)state;
 	check_pattern("{\"a\":[{\"$regex\":\"x\"}],\"b\":{\"$length\":{\"$range\":[1,2]}}}", 0, "", "");
 	check_pattern("{\"a\":[{\"$regx\":\"x\"}]}", KT_EUNKNOWN, "a[0]", "unknown operator \"$regx\"; did you mean \"$regex\"?");
+	check_pattern("{\"$regex\":\"(a)\\\\1\"}", KT_ELIMIT, "$regex",
+		      "not a regular expression: has a back reference, to group 1");
 	check_pattern("{\"a\":{\"$range\":[1]}}", KT_ETYPE, "a.$range", "must be an array of two numbers");
 	check_pattern("{\"a\":{\"$any\":false}}", KT_ETYPE, "a.$any", "must be true");
 	check_pattern("{\"$error\":\"NO_SUCH\"}", KT_EUNKNOWN, "$error", "unknown error name \"NO_SUCH\"");

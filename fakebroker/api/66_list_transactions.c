@@ -4,30 +4,20 @@
 #include "lib/text/regex.h"
 #include "lib/wire/errors.h"
 
-enum { LONGEST = 256 };
-
 /* What the request asks for. */
 struct filter {
 	const struct kw_ListTransactionsRequest *body;
 	int64_t now;
-	bool has_pattern;
-	regex_t pattern;
+	struct kt_regex *pattern;    /* NULL: every id fits */
 };
 
-/* Kafka's patterns are RE2's, which are bounded, too; the extended expressions of POSIX mean the same for those in use. The
- * whole id has to fit. */
-static bool compile(struct filter *filter, struct kw_arena *arena)
+/* Kafka's patterns are RE2's, which ours come close to. The whole id has to fit. */
+static bool compile(struct filter *filter)
 {
 	struct kw_str given = filter->body->transactionalIdPattern;
-	char *text;
 
-	if (given.n <= 0 || fb_mutant(FB_M_LIST_PATTERN_IGNORED))
-		return true;
-	if (given.n > LONGEST || memchr(given.s, '\0', (size_t)given.n))
-		return false;
-	text = kw_sprintf(arena, "^(%.*s)$", (int)given.n, given.s);
-	filter->has_pattern = text && kt_regex_compile(&filter->pattern, text, NULL) == 0;
-	return filter->has_pattern;
+	return given.n <= 0 || fb_mutant(FB_M_LIST_PATTERN_IGNORED) ||
+	       kt_regex_compile(&filter->pattern, given.s, (size_t)given.n, KT_REGEX_WHOLE, NULL) == 0;
 }
 
 static bool state_fits(const struct kw_ListTransactionsRequest *body, enum fb_txn_state state)
@@ -55,7 +45,7 @@ static bool duration_fits(const struct filter *filter, const struct fb_txn *txn)
 static bool fits(const struct filter *filter, const struct fb_txn *txn)
 {
 	return state_fits(filter->body, txn->state) && producer_fits(filter->body, txn->producerId) &&
-	       duration_fits(filter, txn) && (!filter->has_pattern || regexec(&filter->pattern, txn->id, 0, NULL, 0) == 0);
+	       duration_fits(filter, txn);
 }
 
 static bool list(struct fb_request *req, const struct filter *filter, struct kw_ListTransactionsResponse *response)
@@ -79,6 +69,20 @@ static bool list(struct fb_request *req, const struct filter *filter, struct kw_
 	}
 	response->transactionStates.n = n;
 	return true;
+}
+
+/* Leaves those out whose ids do not match, or cannot be matched within bounds. Not under the locks, for it may take long. */
+static void keep_matching(const struct kt_regex *pattern, struct kw_ListTransactionsResponse *response)
+{
+	int32_t n = 0;
+
+	for (int32_t i = 0; i < response->transactionStates.n; i++) {
+		struct kw_str id = response->transactionStates.v[i].transactionalId;
+
+		if (kt_regex_matches(pattern, id.s, (size_t)id.n) == 1)
+			response->transactionStates.v[n++] = response->transactionStates.v[i];
+	}
+	response->transactionStates.n = n;
 }
 
 /* States that there are not are told and otherwise ignored. */
@@ -105,7 +109,7 @@ enum fb_outcome fb_list_transactions(struct fb_request *req)
 	bool ok = true;
 
 	response->errorCode = req->forced;
-	if (!req->forced && !compile(&filter, &req->arena))
+	if (!req->forced && !compile(&filter))
 		response->errorCode = KW_ERR_INVALID_REGULAR_EXPRESSION;
 	if (response->errorCode)
 		return FB_REPLY;
@@ -114,7 +118,8 @@ enum fb_outcome fb_list_transactions(struct fb_request *req)
 	ok = tell_unknown(req, req->body, response) && list(req, &filter, response);
 	pthread_mutex_unlock(&req->cluster->transactions->lock);
 	pthread_rwlock_unlock(&req->cluster->lock);
-	if (filter.has_pattern)
-		regfree(&filter.pattern);
+	if (ok && filter.pattern)
+		keep_matching(filter.pattern, response);
+	kt_regex_free(filter.pattern);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

@@ -1,6 +1,8 @@
 /* Validators that read the key or the value as text. Null passes all of them except KeyPattern. */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "fakebroker/hooks/builtin_validators.h"
 #include "fakebroker/hooks/utf8.h"
@@ -10,12 +12,12 @@
 
 struct key_pattern {
 	bool nulls;
-	regex_t regex;
+	struct kt_regex *regex;
 	char pattern[256];        /* for the message */
 };
 
 const struct kassay_option fb_key_pattern_options[] = {
-	{"pattern", NULL, "POSIX extended regular expression; matches anywhere in the key unless it has ^ and $"},
+	{"pattern", NULL, "regular expression as RE2's; matches anywhere in the key unless it has ^ and $"},
 	{"nulls", "false", "true: accept records without a key"},
 	{0},
 };
@@ -34,7 +36,7 @@ int fb_key_pattern_create(const struct kassay_host *host, void **instance, struc
 		return -1;
 	self->nulls = nulls;
 	snprintf(self->pattern, sizeof self->pattern, "%s", pattern);
-	if (kt_regex_compile(&self->regex, pattern, &err) < 0) {
+	if (kt_regex_compile(&self->regex, pattern, strlen(pattern), KT_REGEX_FOUND, &err) < 0) {
 		snprintf(why->text, why->size, "option pattern is '%s': %s", pattern, err.text);
 		free(self);
 		return -1;
@@ -46,13 +48,16 @@ int fb_key_pattern_create(const struct kassay_host *host, void **instance, struc
 int fb_key_pattern(void *instance, const struct kassay_record *record, struct kassay_verdict *verdict)
 {
 	const struct key_pattern *self = instance;
-	regmatch_t range = {0, record->key.size};
+	int matches;
 
 	if (record->key.size < 0)
 		return self->nulls ? KASSAY_OK : fb_validator_refuse(verdict, "KeyPattern: the record has no key");
-	/* REG_STARTEND: the key is neither NUL-terminated nor free of NULs. An empty key may have no address. */
-	if (regexec(&self->regex, record->key.size ? (const char *)record->key.data : "", 1, &range, REG_STARTEND) == 0)
+	matches = kt_regex_matches(self->regex, record->key.data, (size_t)record->key.size);
+	if (matches == 1)
 		return KASSAY_OK;
+	if (matches < 0)
+		return fb_validator_refuse(verdict, "KeyPattern: the key of %d bytes cannot be matched with %s: %s",
+					   (int)record->key.size, self->pattern, kt_strerror(matches));
 	return fb_validator_refuse(verdict, "KeyPattern: the key does not match %s", self->pattern);
 }
 
@@ -60,7 +65,7 @@ void fb_key_pattern_close(void *instance)
 {
 	struct key_pattern *self = instance;
 
-	regfree(&self->regex);
+	kt_regex_free(self->regex);
 	free(self);
 }
 

@@ -105,6 +105,9 @@ static void test_key_pattern(void **state)
 	static const struct setting nulls[] = {
 		{"record.validator.KeyPattern.pattern", "x"}, {"record.validator.KeyPattern.nulls", "true"}, {0},
 	};
+	static const struct setting four[] = {{"record.validator.KeyPattern.pattern", "^\\x00.\\xff(?s:.)$"}, {0}};
+	static const struct setting costly[] = {{"record.validator.KeyPattern.pattern", ".*a.{100}$"}, {0}};
+	static char letters[32000];
 	struct kw_record record = {.key = {(const uint8_t *)"ab-12\0z", 7}, .value = {NULL, -1}};
 
 	(void)state;
@@ -119,8 +122,13 @@ static void test_key_pattern(void **state)
 	assert_string_equal(judge_key("KeyPattern", settings, NULL), "KeyPattern: the record has no key");
 	assert_null(judge_key("KeyPattern", nulls, NULL));
 	assert_null(judge_key("KeyPattern", nulls, "axb"));
+	assert_null(judge("KeyPattern", four, &(struct kw_record){.key = {(const uint8_t *)"\0\0\xff\n", 4}}));
+	assert_non_null(judge("KeyPattern", four, &(struct kw_record){.key = {(const uint8_t *)"\0\0\n\xff", 4}}));
+	memset(letters, 'a', sizeof letters - 1);
+	assert_string_equal(judge_key("KeyPattern", costly, letters),
+			    "KeyPattern: the key of 31999 bytes cannot be matched with .*a.{100}$: a limit is exceeded");
 	assert_refused("KeyPattern", bad, KT_EPLUGIN,
-		       "validator KeyPattern: option pattern is 'a[b': Unmatched [, [^, [:, [., or [=");
+		       "validator KeyPattern: option pattern is 'a[b': missing terminating ] for character class (at byte 3)");
 }
 
 static void test_utf8(void **state)

@@ -218,22 +218,53 @@ static int16_t list_error(const char *pattern)
 				"{'stateFilters': [], 'producerIdFilters': [], 'transactionalIdPattern': '%s'}", pattern);
 }
 
-/* The C library would end its stack, or its memory. */
+/* Kafka's are RE2's. What it refuses and PCRE2 would take as well as what would go on for too long. */
 static void expressions_are_bounded(void **state)
 {
-	char deep[300];
+	char deep[2001];
 
 	(void)state;
-	memset(deep, '(', 20);
-	memset(deep + 20, ')', 20);
-	deep[40] = '\0';
-	assert_int_equal(list_error(deep), 128);
-	memset(deep, 'a', 299);
-	deep[299] = '\0';
+	memset(deep, '(', 1000);
+	memset(deep + 1000, ')', 1000);
+	deep[2000] = '\0';
 	assert_int_equal(list_error(deep), 128);
 	assert_int_equal(list_error("((a{1,255}){1,255}){1,255}"), 128);
 	assert_int_equal(list_error("a++++++++++++++++++++++++++++++++++++++++"), 128);
+	assert_int_equal(list_error("(a)\\\\1"), 128);
+	assert_int_equal(list_error("(?=a).*"), 128);
+	assert_int_equal(list_error("a)(b"), 128);
 	assert_int_equal(list_error("(till|desk)-[0-9]{1,3}"), 0);
+}
+
+/* How many transactional ids of those that begin with "expr" fit. */
+static size_t listed(const char *pattern)
+{
+	json_t *json = talk(&run, conn, "ListTransactions", 2,
+			    "{'stateFilters': [], 'producerIdFilters': [], 'transactionalIdPattern': '%s'}", pattern);
+	json_t *states = json_object_get(json, "transactionStates");
+	size_t n = json_array_size(states);
+
+	assert_true(json_is_array(states));
+	json_decref(json);
+	return n;
+}
+
+static void expressions_are_those_of_re2(void **state)
+{
+	int64_t producerId;
+	int epoch;
+
+	(void)state;
+	producerId = epoch = -1;
+	assert_int_equal(init("expr-17", &producerId, &epoch), 0);
+	producerId = epoch = -1;
+	assert_int_equal(init("expr-x", &producerId, &epoch), 0);
+	assert_int_equal(listed("expr-.*"), 2);
+	assert_int_equal(listed("expr-\\\\d+"), 1);
+	assert_int_equal(listed("(?i)EXPR-(?:1.*?|\\\\pL)"), 2);
+	assert_int_equal(listed("expr-\\\\d"), 0);
+	assert_int_equal(listed("expr-x|z"), 1);
+	assert_int_equal(listed("(expr-?.?){400}.*"), 0);   /* too many ways to fit */
 }
 
 int main(void)
@@ -248,6 +279,7 @@ int main(void)
 		cmocka_unit_test(a_later_coordinator_keeps_nothing_open),
 		cmocka_unit_test(a_fenced_producer_that_names_itself_goes_on),
 		cmocka_unit_test(expressions_are_bounded),
+		cmocka_unit_test(expressions_are_those_of_re2),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

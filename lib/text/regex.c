@@ -1,134 +1,233 @@
 #include "lib/text/regex.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a pattern comes to, as it is read from left to right. */
-struct sizing {
-	size_t group[KT_REGEX_DEEPEST + 1];   /* atoms of each group that is open, without the last atom */
-	int depth;
-	size_t last;                          /* of the last atom; a repeat is of that */
+struct kt_regex {
+	pcre2_code *text;     /* for UTF-8 */
+	pcre2_code *bytes;    /* for all else; NULL: the pattern has characters that are no bytes, so that nothing else matches */
 };
 
-/* Adds the last atom to its group and begins another of `size`. */
-static void begin_atom(struct sizing *s, size_t size)
+enum {
+	NESTED_MOST = 200,
+	WAYS_MOST = 1000, WAYS_LEAST = 8,     /* a text's ways through the pattern at any one place */
+	WORK_MOST = 1 << 26,                  /* that many times a way is compared with another: some tens of milliseconds */
+	WAY_INTS = 2 * 3,                     /* of the work space: pcre2_dfa_match() has two lists of states of three ints */
+	SPARE_INTS = 8,
+};
+
+/* ---- compiling ---- */
+
+static pcre2_compile_context *new_limits(void)
 {
-	s->group[s->depth] += s->last;
-	s->last = size;
+	pcre2_compile_context *limits = pcre2_compile_context_create(NULL);
+
+	if (!limits)
+		return NULL;
+	pcre2_set_parens_nest_limit(limits, NESTED_MOST);
+	pcre2_set_newline(limits, PCRE2_NEWLINE_LF);
+	pcre2_set_bsr(limits, PCRE2_BSR_ANYCRLF);
+	return limits;
 }
 
-/* Behind a bracket expression; the end when it has none. */
-static const char *skip_bracket(const char *p)
+/* What the library would match by a match inside the match, or reads the same text for again. */
+static bool is_costly(const char *item, size_t n)
 {
-	p += 1 + (p[1] == '^');
-	if (*p == ']')
-		p++;
-	while (*p && *p != ']') {
-		char kind = p[0] == '[' && p[1] && strchr(".:=", p[1]) ? p[1] : '\0';
+	size_t flags;
 
-		p += kind ? 2 : 1;
-		while (kind && *p && !(p[0] == kind && p[1] == ']'))
-			p++;
-		p += kind && *p ? 2 : 0;
-	}
-	return p + (*p == ']');
+	if (n >= 3 && item[0] == ')')
+		return item[n - 1] == '+';
+	if (n < 2)
+		return false;
+	if (item[0] == '\\')
+		return memchr("XKg", item[1], 3);
+	if (item[0] != '(' || item[1] != '?')
+		return item[0] == '(' && item[1] == '*';
+	if (n >= 4 && memchr("P<'", item[2], 3))
+		return memchr("=!>", item[3], 3);
+	for (flags = 2; flags < n && memchr("^-imnsxJU", item[flags], 9);)
+		flags++;
+	return flags == n || (item[flags] != ':' && item[flags] != ')');
 }
 
-/* {m}, {m,}, {,n} or {m,n}: how often the atom is written out, at least once, and *end behind it; 0 for what is none. */
-static size_t interval(const char *p, const char **end)
-{
-	size_t digits = strspn(p + 1, "0123456789"), more = 0;
-	unsigned long low = strtoul(p + 1, NULL, 10), high = 0;
-	bool comma = p[1 + digits] == ',';
+/* A pattern as it is read. */
+struct source {
+	const char *pattern;
+	size_t n;
+	struct kt_err *err;
+	bool quotes;                                  /* has \Q, in which a ( that is put in would be a letter */
+	unsigned char opens[KT_REGEX_LONGEST + 1];    /* a group has to be put in before that byte */
+	unsigned char closes[KT_REGEX_LONGEST + 1];
+};
 
-	if (comma) {
-		more = strspn(p + 2 + digits, "0123456789");
-		high = more ? strtoul(p + 2 + digits, NULL, 10) : low + 1;
-	}
-	*end = p + 1 + digits + comma + more;
-	if (*(*end)++ != '}' || !(digits || comma))
+/* What pcre2_dfa_match() repeats for x+ it counts, so that each place where a run of x may have begun is a way of its own;
+ * for (?:x)+ it does not. The length of x when the item is x+ or x+?, or 0. */
+static size_t repeated(const char *item, size_t n)
+{
+	if (n >= 3 && item[n - 1] == '?')
+		n--;
+	if (n < 2 || item[0] == ')' || item[n - 1] != '+' || (item[0] == '\\' && (n == 2 || item[1] == 'c')))
 		return 0;
-	low = high > low ? high : low;
-	return low == 0 ? 1 : low < KT_REGEX_MOST ? low : KT_REGEX_MOST;
+	return n >= 3 && item[n - 2] == '+' && !(n == 3 && item[0] == '\\') ? 0 : n - 1;
 }
 
-static const char *take_interval(struct sizing *s, const char *p)
+static int take_item(pcre2_callout_enumerate_block *item, void *arg)
 {
-	const char *end;
-	size_t times = interval(p, &end);
+	struct source *source = arg;
+	size_t begin = item->pattern_position, rest = source->n - begin, n = item->next_item_length, once;
 
-	if (times) {
-		s->last *= times;
-		return end;
-	}
-	begin_atom(s, 1);
-	return p + 1;
-}
-
-/* One atom or one repeat at p. Behind it, or NULL when it is nested too deeply. */
-static const char *take(struct sizing *s, const char *p)
-{
-	switch (*p) {
-	case '\\':
-		begin_atom(s, 1);
-		return p + 1 + (p[1] != '\0');
-	case '[':
-		begin_atom(s, 1);
-		return skip_bracket(p);
-	case '(':
-		begin_atom(s, 0);
-		if (s->depth == KT_REGEX_DEEPEST)
-			return NULL;
-		s->group[++s->depth] = 1;
-		return p + 1;
-	case ')':
-		if (s->depth > 0) {
-			s->last += s->group[s->depth--];
-			return p + 1;
-		}
-		break;
-	case '*': case '?':
-		s->last++;
-		return p + 1;
-	case '+':
-		s->last *= 2;
-		return p + 1;
-	case '{':
-		return take_interval(s, p);
-	default:
-		break;
-	}
-	begin_atom(s, 1);
-	return p + 1;
-}
-
-static int check_bounds(const char *pattern, struct kt_err *err)
-{
-	struct sizing s = {.depth = 0};
-
-	for (const char *p = pattern; *p;) {
-		if (p[0] == '\\' && p[1] >= '1' && p[1] <= '9')
-			return kt_fail(err, KT_ELIMIT, "has a back reference, \\%c", p[1]);
-		p = take(&s, p);
-		if (!p)
-			return kt_fail(err, KT_ELIMIT, "is nested more than %d deep", KT_REGEX_DEEPEST);
-		if (s.group[s.depth] + s.last > KT_REGEX_MOST)
-			return kt_fail(err, KT_ELIMIT, "comes to more than %d atoms", KT_REGEX_MOST);
+	n = n < rest ? n : rest;    /* the library's reaches beyond the end for (?) there */
+	if (is_costly(source->pattern + begin, n))
+		return kt_fail(source->err, KT_ELIMIT, "has %.*s, which takes more than one pass over the text", (int)n,
+			       source->pattern + begin);
+	once = source->quotes ? 0 : repeated(source->pattern + begin, n);
+	if (once) {
+		source->opens[begin] = 1;
+		source->closes[begin + once] = 1;
 	}
 	return 0;
 }
 
-int kt_regex_compile(regex_t *regex, const char *pattern, struct kt_err *err)
+static int library_failed(int code, size_t offset, struct kt_err *err)
 {
-	char reason[200];
-	int rc = check_bounds(pattern, err);
+	PCRE2_UCHAR reason[200] = "";
 
-	if (rc)
-		return rc;
-	rc = regcomp(regex, pattern, REG_EXTENDED | REG_NOSUB);
-	if (rc == 0)
-		return 0;
-	regerror(rc, regex, reason, sizeof reason);
-	return kt_fail(err, rc == REG_ESPACE ? KT_ENOMEM : KT_ESYNTAX, "%s", reason);
+	pcre2_get_error_message(code, reason, sizeof reason);
+	if (code == PCRE2_ERROR_HEAP_FAILED || code == PCRE2_ERROR_NOMEMORY)
+		return kt_fail(err, KT_ENOMEM, "%s", (const char *)reason);
+	if (code == PCRE2_ERROR_PATTERN_TOO_LARGE || code == PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP)
+		return kt_fail(err, KT_ELIMIT, "%s", (const char *)reason);
+	return kt_fail(err, KT_ESYNTAX, "%s (at byte %zu)", (const char *)reason, offset);
+}
+
+/* Is the pattern one by itself, and of the allowed? Compiled with a callout before each item, the library tells the items. */
+static int check(struct source *source, pcre2_compile_context *limits)
+{
+	uint32_t options = PCRE2_UTF | PCRE2_AUTO_CALLOUT | PCRE2_NEVER_BACKSLASH_C, back_reference = 0;
+	PCRE2_SIZE offset;
+	pcre2_code *code;
+	int rc;
+
+	if (source->n > KT_REGEX_LONGEST)
+		return kt_fail(source->err, KT_ELIMIT, "is longer than %d bytes", KT_REGEX_LONGEST);
+	source->quotes = memmem(source->pattern, source->n, "\\Q", 2);
+	code = pcre2_compile((PCRE2_SPTR)source->pattern, source->n, options, &rc, &offset, limits);
+	if (!code)
+		return library_failed(rc, offset, source->err);
+	pcre2_pattern_info(code, PCRE2_INFO_BACKREFMAX, &back_reference);
+	rc = back_reference ? kt_fail(source->err, KT_ELIMIT, "has a back reference, to group %u", (unsigned)back_reference)
+			    : pcre2_callout_enumerate(code, take_item, source);
+	pcre2_code_free(code);
+	return rc;
+}
+
+static size_t put(char *to, size_t n, const char *text)
+{
+	memcpy(to + n, text, strlen(text));
+	return n + strlen(text);
+}
+
+/* Searching is part of the pattern, so that there is one pass over the text and not one from each of its places. */
+static pcre2_code *compile(const struct source *source, enum kt_regex_extent extent, uint32_t options,
+			   pcre2_compile_context *limits, struct kt_err *err)
+{
+	char whole[3 * KT_REGEX_LONGEST + 32];    /* an item of two bytes becomes one of six */
+	size_t n = put(whole, 0, extent == KT_REGEX_FOUND ? "(?s:.*)(?:" : "(?:");
+	PCRE2_SIZE offset;
+	pcre2_code *code;
+	int rc;
+
+	for (size_t i = 0; i < source->n; i++) {
+		if (source->closes[i])
+			n = put(whole, n, ")");
+		if (source->opens[i])
+			n = put(whole, n, "(?:");
+		whole[n++] = source->pattern[i];
+	}
+	n = put(whole, n, extent == KT_REGEX_FOUND ? "\\E)" : "\\E)\\z");
+	code = pcre2_compile((PCRE2_SPTR)whole, n, options | PCRE2_ANCHORED | PCRE2_DOLLAR_ENDONLY, &rc, &offset, limits);
+	if (!code)
+		library_failed(rc, source->n, err);
+	return code;
+}
+
+int kt_regex_compile(struct kt_regex **regex, const char *pattern, size_t n, enum kt_regex_extent extent, struct kt_err *err)
+{
+	struct kt_err why = {0};
+	pcre2_compile_context *limits = new_limits();
+	struct kt_regex *self = calloc(1, sizeof *self);
+	struct source source = {.pattern = pattern, .n = n, .err = &why};
+
+	*regex = NULL;
+	if (!limits || !self) {
+		kt_fail(&why, KT_ENOMEM, "out of memory");
+		goto out;
+	}
+	if (check(&source, limits))
+		goto out;
+	pcre2_set_parens_nest_limit(limits, NESTED_MOST + 2);    /* with the groups that are put in */
+	self->text = compile(&source, extent, PCRE2_UTF, limits, &why);
+	if (!self->text)
+		goto out;
+	self->bytes = compile(&source, extent, PCRE2_NEVER_UTF, limits, NULL);
+	*regex = self;
+	self = NULL;
+out:
+	kt_regex_free(self);
+	pcre2_compile_context_free(limits);
+	return why.code ? kt_fail(err, why.code, "%s", why.text) : 0;
+}
+
+void kt_regex_free(struct kt_regex *regex)
+{
+	if (!regex)
+		return;
+	pcre2_code_free(regex->text);
+	pcre2_code_free(regex->bytes);
+	free(regex);
+}
+
+/* ---- matching ---- */
+
+/* How many ways a text of n bytes may have. Each is compared with the others at each of the places. */
+static size_t ways_most(size_t n)
+{
+	size_t ways = WAYS_MOST;
+
+	while (ways > WAYS_LEAST && ways * ways > WORK_MOST / (n + 1))
+		ways -= ways / 8;
+	return ways;
+}
+
+static int match(const pcre2_code *code, const void *p, size_t n, pcre2_match_data *data, pcre2_match_context *limits,
+		 int *space, size_t ints)
+{
+	return pcre2_dfa_match(code, p, n, 0, PCRE2_DFA_SHORTEST, data, limits, space, ints);
+}
+
+int kt_regex_matches(const struct kt_regex *regex, const void *p, size_t n)
+{
+	int space[WAYS_MOST * WAY_INTS + SPARE_INTS], rc = KT_ENOMEM;
+	size_t ints = ways_most(n) * WAY_INTS + SPARE_INTS;
+	pcre2_match_context *limits;
+	pcre2_match_data *data;
+
+	if (n > KT_REGEX_TEXT_MOST)
+		return KT_ELIMIT;
+	limits = pcre2_match_context_create(NULL);
+	data = pcre2_match_data_create(1, NULL);
+	if (!limits || !data)
+		goto out;
+	pcre2_set_match_limit(limits, 1);      /* none inside this one */
+	rc = match(regex->text, n ? p : "", n, data, limits, space, ints);
+	if (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21)
+		rc = regex->bytes ? match(regex->bytes, p, n, data, limits, space, ints) : PCRE2_ERROR_NOMATCH;
+	rc = rc >= 0 ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : rc == PCRE2_ERROR_NOMEMORY ? KT_ENOMEM : KT_ELIMIT;
+out:
+	pcre2_match_data_free(data);
+	pcre2_match_context_free(limits);
+	return rc;
 }

@@ -264,14 +264,29 @@ static inline const struct kw_tags *tags_of(const struct kw_plan *plan, const ch
 /* Whether all in the extent has its default, as far as can be said at once: mostly it has the default's very bytes. */
 static inline bool has_defaults(const struct kw_plan *plan, struct kw_extent extent, const char *in)
 {
-	uint64_t odd = extent.from == extent.to, is, should;
+	uint64_t odd = extent.from == extent.to, is[2], should[2];
+	uint32_t at = extent.from;
 
-	for (uint32_t at = extent.from; at < extent.to; at += KW_WORD) {
-		memcpy(&is, in + at, KW_WORD);
-		memcpy(&should, (const char *)plan->defaults + at, KW_WORD);
-		odd |= is ^ should;
+	for (; at + sizeof is <= extent.to; at += sizeof is) {   /* two words at a time do not wait for each other */
+		memcpy(is, in + at, sizeof is);
+		memcpy(should, (const char *)plan->defaults + at, sizeof should);
+		odd |= (is[0] ^ should[0]) | (is[1] ^ should[1]);
+	}
+	if (at < extent.to) {
+		memcpy(is, in + at, KW_WORD);
+		memcpy(should, (const char *)plan->defaults + at, KW_WORD);
+		odd |= is[0] ^ should[0];
 	}
 	return odd == 0;
+}
+
+/* The same of one tagged field, and if it cannot be said at once. */
+static inline bool is_default(const struct kw_plan *plan, const struct kw_op *op, const char *in)
+{
+	size_t size = op->array ? sizeof(struct kw_arr) : op->pointer ? sizeof(void *) : op->elem_size;
+
+	return memcmp(in + op->offset, (const char *)plan->defaults + op->offset, size) == 0 ||
+	       kw_field_is_default(op->field, in);
 }
 
 static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
@@ -282,7 +297,7 @@ static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, 
 	uint64_t set = 0;          /* a bit for each known one */
 
 	for (uint32_t i = 0; i < plan->ntagged; i++)
-		if (!kw_field_is_default(plan->tagged[i].field, in)) {
+		if (!is_default(plan, &plan->tagged[i], in)) {
 			set |= (uint64_t)1 << i;
 			n++;
 		}
