@@ -86,6 +86,8 @@ for list in apis releases validators observers actions mutants; do
 	# a heading, and then a row for each
 	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" "$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
 done
+check '--list apis of a release' grep -qE '^ *0 +Produce +0-11 +broker' <("$fb" --release 3.9 --list apis)
+check '--list faults' grep -qE '^transactions.none-to-add +AddPartitionsToTxn 4, 5: no transactions ' <("$fb" --list faults)
 check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
 check '--list mutants' grep -q '^records.crc-unchecked ' <("$fb" --list mutants)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
