@@ -12,7 +12,7 @@
 enum { ARENA_LIMIT = 1 << 28, SLOW_NS = 15000000 };
 
 static const struct fb_api apis[] = {
-#define X(key, name, min, max, adv, listeners, handler) {key, min, max, adv, listeners, handler},
+#define X(key, name, min, max, adv, listeners, by, handler) {key, min, max, adv, listeners, by, handler},
 #include "fakebroker/apis.def"
 #undef X
 };
@@ -20,7 +20,7 @@ static const struct fb_api apis[] = {
 enum { NAPIS = sizeof apis / sizeof apis[0] };
 
 enum {
-#define X(key, name, min, max, adv, listeners, handler) KEY_##name = (key),
+#define X(key, name, min, max, adv, listeners, by, handler) KEY_##name = (key),
 #include "fakebroker/apis.def"
 #undef X
 };

@@ -6,20 +6,6 @@
 
 enum { MS = 1000000, FORWARDING_MS = 60000 };   /* how long a broker tries to forward a request: BrokerServer */
 
-/* What the controller itself has to answer; a broker forwards it. */
-static bool is_for_controller(const struct fb_api *api)
-{
-	switch (api->key) {
-	case 19: case 20: case 33: case 44: case 57: case 62: case 63: case 64: return true;
-	default: return false;
-	}
-}
-
-static bool is_forwarded(const struct fb_api *api)
-{
-	return (is_for_controller(api) && api->listeners & FB_ON_BROKER) || api->key == 55;
-}
-
 enum fb_outcome fb_request_mute(struct fb_request *req, enum fb_fault fault)
 {
 	int64_t idle;
@@ -66,8 +52,8 @@ enum fb_outcome fb_request_lead(struct fb_request *req)
 	if (away == 0 || req->forced)
 		return FB_REPLY;
 	if (!req->node->controller)
-		return is_forwarded(req->api) ? hold(req, away) : FB_REPLY;
-	if (is_for_controller(req->api)) {
+		return req->api->answered_by == FB_BY_NODE ? FB_REPLY : hold(req, away);
+	if (req->api->answered_by == FB_BY_LEADER) {
 		req->forced = KW_ERR_NOT_CONTROLLER;
 		req->why = kw_sprintf(&req->arena, "The active controller appears to be node %d.", req->node->id);
 	}

@@ -5,19 +5,23 @@
 #include "fakebroker/control/rules.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/mutants.h"
-#include "fakebroker/settings.h"
+#include "fakebroker/request.h"
+#include "fakebroker/start.h"
 #include "lib/text/table.h"
 
 static json_t *apis(const struct fb_settings *settings)
 {
 	json_t *rows = json_array();
+	const struct fb_release *release;
 	const struct fb_api *api;
 
-	(void)settings;
+	if (fb_choose_release(settings, &release, NULL) < 0)
+		return rows;
 	for (size_t i = 0; (api = fb_api_at(i)); i++) {
+		struct fb_api_versions range = fb_api_versions_in(release, api);
 		char versions[32], listeners[32];
 
-		snprintf(versions, sizeof versions, "%d-%d", api->min, api->max);
+		snprintf(versions, sizeof versions, "%d-%d", range.min, range.max);
 		snprintf(listeners, sizeof listeners, "%s%s%s", api->listeners & FB_ON_BROKER ? "broker" : "",
 			 api->listeners == (FB_ON_BROKER | FB_ON_CONTROLLER) ? " " : "",
 			 api->listeners & FB_ON_CONTROLLER ? "controller" : "");
@@ -108,10 +112,14 @@ static json_t *faults(const struct fb_settings *settings)
 	json_t *rows = json_array();
 
 	(void)settings;
-	for (int i = 1; i < FB_NFAULTS; i++)
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "name", fb_faults[i].name, "sent",
-						      fb_faults[i].sent, "kafka", fb_fate_text(fb_faults[i].fate), "releases",
-						      fb_faults[i].releases));
+	for (int i = 1; i < FB_NFAULTS; i++) {
+		const struct fb_fault_row *row = &fb_faults[i];
+		char sent[256];
+
+		snprintf(sent, sizeof sent, "%s: %s", row->api, row->sent);
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "name", row->name, "sent", sent, "kafka",
+						      fb_fate_text(row->fate), "releases", row->releases));
+	}
 	return rows;
 }
 
@@ -151,9 +159,14 @@ int fb_list(const struct fb_settings *settings)
 		[FB_LIST_FAULTS] = faults,
 	};
 	int status = KT_EXIT_OK;
+	const struct fb_release *release;
 	struct kt_err err = {0};
 	json_t *rows;
 
+	if (fb_choose_release(settings, &release, &err) < 0) {
+		kt_complain("fakebroker", &err);
+		return KT_EXIT_USAGE;
+	}
 	for (size_t i = 0; i < settings->plugins.n; i++) {
 		if (fb_plugin_check(settings->plugins.v[i], &err) == 0)
 			continue;

@@ -1,4 +1,5 @@
 /* fakebroker: a scriptable Kafka cluster in one process. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,18 +41,17 @@ static int announce(const struct fb_broker_process *process, const struct fb_set
 	fb_address(controller, node->host, node->port);
 	if (settings->port_file)
 		code = write_port_file(settings->port_file, bootstrap, controller, process->cluster->control_url, err);
-	if (!code) {
+	if (!code)
 		printf("ready bootstrap=%s controller=%s control=%s\n", bootstrap, controller, process->cluster->control_url);
-		fflush(stdout);
-	}
 	free(bootstrap);
 	return code;
 }
 
-/* A thread of ours is inside a validator or observer that does not return, and nothing can end it. */
+/* A thread of ours is inside a validator or observer that does not return, or a write to a pipe that nobody reads, and nothing
+ * can end it. */
 static void give_up(int sig)
 {
-	static const char text[] = "fakebroker: a validator or observer hangs: ending without it\n";
+	static const char text[] = "fakebroker: a validator, an observer or the pipe of --record hangs: ending without it\n";
 	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
 
 	(void)sig;
@@ -93,6 +93,10 @@ static int run(const struct fb_settings *settings)
 		goto fail;
 	if (fb_serve(&process, &err) < 0 || announce(&process, settings, &err) < 0)
 		goto fail;
+	if (fflush(stdout) != 0 && errno != EPIPE) {   /* nobody would know that it serves; kt_finish_stdout() says why */
+		status = KT_EXIT_ENGINE;
+		goto out;
+	}
 	sigwait(&set, &got);
 	fb_log_line(KASSAY_INFO, "signal %d: shutting down", got);
 	alarm(HANG_S);

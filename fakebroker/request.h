@@ -7,11 +7,18 @@
 struct fb_request;
 typedef enum fb_outcome fb_handler(struct fb_request *req);
 
-#define X(key, name, min, max, adv, listeners, handler) fb_handler handler;
+#define X(key, name, min, max, adv, listeners, by, handler) fb_handler handler;
 #include "fakebroker/apis.def"
 #undef X
 
 enum { FB_ON_BROKER = 1, FB_ON_CONTROLLER = 2 };
+
+/* Who has the answer. A broker forwards what is not answered by the node that it came to (KIP-590). */
+enum fb_answered_by {
+	FB_BY_NODE,
+	FB_BY_CONTROLLER,            /* which has another one while it does not lead */
+	FB_BY_LEADER,                /* a controller that does not lead says NOT_CONTROLLER */
+};
 
 /* A row of apis.def. */
 struct fb_api {
@@ -19,6 +26,7 @@ struct fb_api {
 	int16_t min, max;            /* versions served */
 	int16_t advertised_min;      /* what ApiVersions says; lower than min only for Produce, as in Kafka */
 	uint8_t listeners;           /* FB_ON_BROKER | FB_ON_CONTROLLER */
+	enum fb_answered_by answered_by;
 	fb_handler *handler;
 };
 

@@ -40,7 +40,8 @@ static const struct kt_opt options[] = {
 		"A whole batch of magic 2 gets base offset and leader epoch and takes up lastOffsetDelta + 1 offsets; from where "
 		"there is none, the rest of the record set is kept untouched and takes up one offset. Neither sequences nor "
 		"transactions are followed"),
-	KT_STR(0, "record", "FILE", &given.record, "every byte received and sent, as a pcap file: for Wireshark, inspect, replay"),
+	KT_STR(0, "record", "FILE", &given.record, "every byte received and sent, as a pcap file: for Wireshark, inspect, replay. "
+	       "A pipe whose reader falls behind holds up the broker"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for rules with a probability (1)"),
 	KT_LIST(0, "mutant", "NAME", &given.mutants,
 		"break the broker on purpose, to test those who test it; may be given again"),
@@ -76,7 +77,7 @@ static const struct kt_cli cli = {
 		[KT_EXIT_OK] = "ended by a signal, every expectation of the scenario met; or --check found nothing",
 		[KT_EXIT_VERDICT] = "an expectation of a rule was not met; or --check found illegal configurations",
 		[KT_EXIT_USAGE] = "wrong option, scenario, configuration, plugin, or a busy port",
-		[KT_EXIT_ENGINE] = "out of memory or threads",
+		[KT_EXIT_ENGINE] = "out of memory or threads, or a validator, an observer or the pipe of --record hung at the end",
 	},
 };
 

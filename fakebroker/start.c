@@ -130,15 +130,20 @@ static int choose_nodes(const struct fb_broker_process *process, const struct fb
 	return 0;
 }
 
-static int choose_release(const struct fb_settings *settings, const struct fb_release **release, struct kt_err *err)
+int fb_choose_release(const struct fb_settings *settings, const struct fb_release **release, struct kt_err *err)
 {
 	const char *name = settings->release ? settings->release : "4.4";
+	const struct fb_release *other;
+	char names[64] = "";
+	size_t n = 0;
 
 	*release = fb_release_find(name);
 	if (*release && (*release)->verified)
 		return 0;
-	return kt_fail(err, KT_EUNKNOWN, "--release %s: releases to choose from are those that --list releases calls verified",
-		       name);
+	for (size_t i = 0; (other = fb_release_at(i)) && n < sizeof names; i++)
+		if (other->verified)
+			n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", other->name);
+	return kt_fail(err, KT_EUNKNOWN, "--release %s: releases to choose from are %s", name, names);
 }
 
 static int make_cluster(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
@@ -146,7 +151,7 @@ static int make_cluster(struct fb_broker_process *process, const struct fb_setti
 	const struct fb_release *release;
 	int16_t level = 0;
 	int nodes = 0;
-	int code = choose_release(settings, &release, err);
+	int code = fb_choose_release(settings, &release, err);
 
 	if (!code && settings->scenario)
 		code = fb_scenario_load(&process->scenario, settings->scenario, err);

@@ -22,6 +22,8 @@ int fb_prepare(struct fb_broker_process *process, const struct fb_settings *sett
 /* Loads and checks everything, up to the first fault; opens the ports unless settings->check. err must not be NULL. fb_stop()
  * may be called whatever the outcome. */
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
+/* The release to pretend to be; KT_EUNKNOWN when there is none of that name, or it is not verified. */
+int fb_choose_release(const struct fb_settings *settings, const struct fb_release **release, struct kt_err *err);
 /* Serves: starts the threads. */
 int fb_serve(struct fb_broker_process *process, struct kt_err *err);
 /* Can the validators and observers be had that the brokers are configured with? */

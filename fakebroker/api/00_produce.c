@@ -2,56 +2,19 @@
 #include <stdlib.h>
 
 #include "fakebroker/api/hash_order.h"
+#include "fakebroker/api/produce.h"
 #include "fakebroker/cluster/log_line.h"
-#include "fakebroker/cluster/transactions.h"
 #include "fakebroker/log/lax.h"
 #include "fakebroker/log/mutant_verdict.h"
 #include "fakebroker/mutants.h"
-#include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/legacy.h"
-
-/* One partition of the request. */
-struct item {
-	const struct kw_ProduceRequest_TopicProduceData *topic;
-	const struct kw_ProduceRequest_PartitionProduceData *data;
-	struct kw_ProduceResponse_PartitionProduceResponse *answer;
-	struct fb_topic *ref;               /* NULL: there is no such topic */
-	struct fb_partition *partition;     /* NULL: there is no such partition */
-	int32_t leader, leaderEpoch;        /* of the partition when it was looked up */
-	struct kw_topic_conf conf;
-	struct fb_chain *chain;
-	struct kw_verdict verdict;
-	bool verified;                      /* it is of an ongoing transaction, */
-	uint32_t markers;                   /* with so many markers of its producer before it */
-	bool superseded;                    /* a later entry names the same partition: Kafka keeps the last */
-};
-
-struct batch_of_items {
-	struct fb_request *req;
-	const struct kw_ProduceRequest *body;
-	struct item *v;
-	int32_t n;
-	bool muted;                         /* Kafka never answers it */
-};
-
-/* As long as nothing was found against it. */
-static bool is_judged(const struct item *item)
-{
-	return !item->superseded && !item->verdict.errorCode;
-}
-
-static void refuse(struct item *item, int16_t error, const char *message)
-{
-	item->verdict.errorCode = error;
-	item->verdict.errorMessage = message;
-}
 
 /* ---- the request's partitions ---- */
 
 static int by_partition(const void *a, const void *b)
 {
-	const struct item *x = *(struct item *const *)a, *y = *(struct item *const *)b;
+	const struct fb_produce_item *x = *(struct fb_produce_item *const *)a, *y = *(struct fb_produce_item *const *)b;
 	int c = memcmp(&x->topic->topicId, &y->topic->topicId, sizeof x->topic->topicId);
 
 	if (!c && x->topic->name.n != y->topic->name.n)
@@ -63,16 +26,16 @@ static int by_partition(const void *a, const void *b)
 	return c ? c : x < y ? -1 : 1;
 }
 
-static bool same(const struct item *a, const struct item *b)
+static bool same(const struct fb_produce_item *a, const struct fb_produce_item *b)
 {
 	return a->data->index == b->data->index && kw_str_eq(a->topic->name, b->topic->name) &&
 	       kw_uuid_eq(a->topic->topicId, b->topic->topicId);
 }
 
 /* Kafka keeps partitions in a map: of two entries for one the last counts. */
-static bool mark_superseded(struct batch_of_items *all)
+static bool mark_superseded(struct fb_produce_items *all)
 {
-	struct item **sorted = kw_alloc(&all->req->arena, (size_t)all->n * sizeof *sorted);
+	struct fb_produce_item **sorted = kw_alloc(&all->req->arena, (size_t)all->n * sizeof *sorted);
 
 	if (!sorted)
 		return false;
@@ -84,7 +47,7 @@ static bool mark_superseded(struct batch_of_items *all)
 	return true;
 }
 
-static bool collect(struct batch_of_items *all)
+static bool collect(struct fb_produce_items *all)
 {
 	int32_t n = 0;
 
@@ -97,7 +60,7 @@ static bool collect(struct batch_of_items *all)
 		const struct kw_ProduceRequest_TopicProduceData *topic = &all->body->topicData.v[t];
 
 		for (int32_t p = 0; p < topic->partitionData.n; p++) {
-			struct item *item = &all->v[all->n++];
+			struct fb_produce_item *item = &all->v[all->n++];
 
 			item->topic = topic;
 			item->data = &topic->partitionData.v[p];
@@ -109,13 +72,13 @@ static bool collect(struct batch_of_items *all)
 
 /* ---- stages ---- */
 
-static void fail_all(struct batch_of_items *all, const struct kw_verdict *v)
+static void fail_all(struct fb_produce_items *all, const struct kw_verdict *v)
 {
 	for (int32_t i = 0; i < all->n; i++)
 		all->v[i].verdict = *v;
 }
 
-static void resolve(struct fb_request *req, struct item *item)
+static void resolve(struct fb_request *req, struct fb_produce_item *item)
 {
 	struct fb_topic *topic = req->version >= 13 ? fb_topic_find_id(req->cluster, item->topic->topicId)
 						    : fb_topic_find(req->cluster, item->topic->name);
@@ -125,9 +88,9 @@ static void resolve(struct fb_request *req, struct item *item)
 		item->partition = fb_topic_partition(topic, 0);
 	if (!item->partition) {
 		if (fb_mutant(FB_M_UNKNOWN_TOPIC_CODE) && !topic)
-			refuse(item, KW_ERR_INVALID_TOPIC_EXCEPTION, NULL);
+			fb_item_refuse(item, KW_ERR_INVALID_TOPIC_EXCEPTION, NULL);
 		else
-			refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3, NULL);
+			fb_item_refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3, NULL);
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
@@ -137,105 +100,19 @@ static void resolve(struct fb_request *req, struct item *item)
 	item->chain = topic->chain ? fb_chain_ref(topic->chain) : NULL;
 }
 
-static void judge_place(struct batch_of_items *all, struct item *item)
+static void judge_place(struct fb_produce_items *all, struct fb_produce_item *item)
 {
 	const struct fb_request *req = all->req;
 
 	if ((all->body->acks < -1 || all->body->acks > 1) && !fb_mutant(FB_M_ACKS_UNCHECKED))
-		refuse(item, 21, NULL);
+		fb_item_refuse(item, 21, NULL);
 	else if (item->ref->internal && !kw_str_is(req->header->clientId, "__admin_client"))
-		refuse(item, 17, NULL);
+		fb_item_refuse(item, 17, NULL);
 	else if (item->leader != req->node->id)
-		refuse(item, 6, NULL);
+		fb_item_refuse(item, 6, NULL);
 }
 
-/* ---- transactions ---- */
-
-/* The first version that adds partitions to the transaction by itself (KIP-890), and the first that knows an error for
- * "abort, and go on". */
-enum { ADDS_PARTITIONS = 12, KNOWS_ABORTABLE = 11 };
-
-/* Why a batch is no part of a transaction, as AddPartitionsToTxnManager and ReplicaManager say it to the version. */
-static void refuse_transaction(const struct batch_of_items *all, struct item *item, int16_t error)
-{
-	switch (error) {
-	case KW_ERR_PRODUCER_FENCED:
-		refuse(item, KW_ERR_INVALID_PRODUCER_EPOCH, NULL);
-		break;
-	case KW_ERR_COORDINATOR_NOT_AVAILABLE:
-		refuse(item, KW_ERR_NOT_ENOUGH_REPLICAS, "Unable to verify the partition has been added to the transaction. "
-							 "Underlying error: COORDINATOR_NOT_AVAILABLE");
-		break;
-	case KW_ERR_TRANSACTION_ABORTABLE:
-		if (all->req->version < KNOWS_ABORTABLE)
-			refuse(item, KW_ERR_INVALID_TXN_STATE, "Partition was not added to the transaction");
-		else
-			refuse(item, error, NULL);
-		break;
-	default:
-		refuse(item, error, NULL);
-	}
-}
-
-/* The first batch if it is one of a transaction that has a producer. */
-static bool in_transaction(const struct item *item, struct kw_batch *batch)
-{
-	const struct kw_records *records = &item->data->records;
-
-	return records->n > 0 && kw_batch_parse(records->p, (size_t)records->n, batch, NULL) == 0 && batch->magic == 2 &&
-	       batch->attributes & KW_A_TRANSACTIONAL && fb_has_producer_id(batch);
-}
-
-/* A partition in which the producer's transaction is open already is not asked about, as in Kafka. */
-static void check_transaction(struct batch_of_items *all, struct item *item)
-{
-	struct fb_request *req = all->req;
-	struct fb_partition *partition = item->partition;
-	struct fb_txn_producer producer = {.transactionalId = all->body->transactionalId};
-	struct fb_txn_partition at = {item->ref, partition->index};
-	struct kw_batch batch;
-	int16_t error;
-	bool open;
-
-	if (!in_transaction(item, &batch) || partition->leader != req->node->id)
-		return;
-	producer.producerId = batch.producerId;
-	producer.producerEpoch = batch.producerEpoch;
-	pthread_mutex_lock(&partition->lock);
-	open = fb_producers_in_txn(&partition->producers, batch.producerId, batch.producerEpoch);
-	item->markers = fb_producers_markers(&partition->producers, batch.producerId);
-	pthread_mutex_unlock(&partition->lock);
-	item->verified = true;
-	if (open)
-		return;
-	if (!fb_txn_coordinator(req->cluster, producer.transactionalId))
-		error = KW_ERR_COORDINATOR_NOT_AVAILABLE;
-	else if (req->version >= ADDS_PARTITIONS)
-		error = fb_txn_add(req->cluster, &producer, &at, 1);
-	else
-		error = fb_txn_verify(req->cluster, &producer, &at);
-	if (error)
-		refuse_transaction(all, item, error);
-}
-
-static bool verifies(const struct fb_request *req)
-{
-	return fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
-			       "transaction.partition.verification.enable", true);
-}
-
-static void check_transactions(struct batch_of_items *all)
-{
-	struct fb_cluster *cluster = all->req->cluster;
-
-	pthread_rwlock_rdlock(&cluster->lock);
-	for (int32_t i = 0; verifies(all->req) && i < all->n; i++)
-		if (is_judged(&all->v[i]))
-			check_transaction(all, &all->v[i]);
-	pthread_rwlock_unlock(&cluster->lock);
-}
-
-static struct fb_append append_of(struct fb_request *req, struct item *item, struct kw_meters *meters)
+static struct fb_append append_of(struct fb_request *req, struct fb_produce_item *item, struct kw_meters *meters)
 {
 	struct fb_partition *partition = item->partition;
 
@@ -262,15 +139,15 @@ static void add_meters(struct fb_cluster *cluster, const struct kw_meters *m)
 }
 
 /* Another broker was elected while the records were read. */
-static void lose_leader(struct item *item)
+static void lose_leader(struct fb_produce_item *item)
 {
 	item->leader = item->partition->leader;
 	item->leaderEpoch = item->partition->leaderEpoch;
-	refuse(item, 6, NULL);
+	fb_item_refuse(item, 6, NULL);
 }
 
 /* --lax: what came is stored, whatever it is. */
-static void store(const struct fb_request *req, struct item *item)
+static void store(const struct fb_request *req, struct fb_produce_item *item)
 {
 	const struct kw_records *records = &item->data->records;
 	struct fb_partition *partition = item->partition;
@@ -282,7 +159,7 @@ static void store(const struct fb_request *req, struct item *item)
 	if (partition->leaderEpoch != item->leaderEpoch)
 		lose_leader(item);
 	else if (records->n > 0 && fb_log_append_lax(log, records->p, (size_t)records->n, item->leaderEpoch) < 0)
-		refuse(item, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+		fb_item_refuse(item, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	item->verdict.logStartOffset = log->logStartOffset;
 	pthread_mutex_unlock(&partition->lock);
 	if (item->verdict.errorCode)
@@ -290,7 +167,7 @@ static void store(const struct fb_request *req, struct item *item)
 }
 
 /* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
-static void append(struct fb_request *req, struct item *item)
+static void append(struct fb_request *req, struct fb_produce_item *item)
 {
 	struct kw_meters meters = {0};
 	struct fb_append a = append_of(req, item, &meters);
@@ -355,13 +232,13 @@ static void take_its_word(const struct kw_records *records, struct kassay_partit
 		p->records = batch.count;
 }
 
-static FB_OBSERVING void show_produced(struct batch_of_items *all)
+static FB_OBSERVING void show_produced(struct fb_produce_items *all)
 {
 	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
 	int32_t n = 0;
 
 	for (int32_t i = 0; shown && i < all->n; i++) {
-		const struct item *item = &all->v[i];
+		const struct fb_produce_item *item = &all->v[i];
 		struct kassay_partition *p = &shown[n];
 
 		if (item->superseded)
@@ -392,7 +269,7 @@ static FB_OBSERVING void show_produced(struct batch_of_items *all)
 }
 
 /* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */
-static bool fail_whole(struct batch_of_items *all, const struct item *item)
+static bool fail_whole(struct fb_produce_items *all, const struct fb_produce_item *item)
 {
 	struct kw_verdict v = item->verdict;
 
@@ -400,7 +277,7 @@ static bool fail_whole(struct batch_of_items *all, const struct item *item)
 	return false;
 }
 
-static void judge_shape(struct fb_request *req, struct item *item, bool *whole)
+static void judge_shape(struct fb_request *req, struct fb_produce_item *item, bool *whole)
 {
 	if (fb_mutated())
 		fb_mutant_shape(req->version, &item->data->records, &req->arena, &item->verdict, whole);
@@ -410,21 +287,21 @@ static void judge_shape(struct fb_request *req, struct item *item, bool *whole)
 
 /* Of those that fail the whole request the one that does: up to version 2, which Kafka 3.9 was the last to serve, not the first
  * in the request. NULL: none. */
-static const struct item *find_broken(struct batch_of_items *all)
+static const struct fb_produce_item *find_broken(struct fb_produce_items *all)
 {
 	bool old = all->req->version <= KW_OLD_PRODUCE;
-	const struct item *broken = NULL;
+	const struct fb_produce_item *broken = NULL;
 	uint64_t least = UINT64_MAX;
 	int32_t n = 0;
 
 	for (int32_t i = 0; i < all->n; i++)
-		n += is_judged(&all->v[i]);
+		n += fb_item_is_judged(&all->v[i]);
 	for (int32_t i = 0; i < all->n && (old || !broken); i++) {
-		struct item *item = &all->v[i];
+		struct fb_produce_item *item = &all->v[i];
 		bool whole = false;
 		uint64_t rank;
 
-		if (!is_judged(item))
+		if (!fb_item_is_judged(item))
 			continue;
 		judge_shape(all->req, item, &whole);
 		rank = whole && old ? fb_hash_rank(item->topic->name, item->data->index, n) : 0;
@@ -436,17 +313,17 @@ static const struct item *find_broken(struct batch_of_items *all)
 	return broken;
 }
 
-static bool judge_shapes(struct batch_of_items *all)
+static bool judge_shapes(struct fb_produce_items *all)
 {
 	struct kw_first_producer first = {0};
-	const struct item *broken = find_broken(all);
+	const struct fb_produce_item *broken = find_broken(all);
 
 	if (broken)
 		return fail_whole(all, broken);
 	for (int32_t i = 0; i < all->n; i++) {
-		struct item *item = &all->v[i];
+		struct fb_produce_item *item = &all->v[i];
 
-		if (is_judged(item) && !fb_mutant(FB_M_TWO_PRODUCERS_TAKEN) &&
+		if (fb_item_is_judged(item) && !fb_mutant(FB_M_TWO_PRODUCERS_TAKEN) &&
 		    !kw_verdict_one_producer(&item->data->records, &first, &item->verdict))
 			return fail_whole(all, item);
 	}
@@ -454,7 +331,7 @@ static bool judge_shapes(struct batch_of_items *all)
 }
 
 /* Mutants that have one partition's refusal befall the others. */
-static void spread(struct batch_of_items *all)
+static void spread(struct fb_produce_items *all)
 {
 	int16_t error = 0;
 
@@ -462,12 +339,12 @@ static void spread(struct batch_of_items *all)
 		error = all->v[i].verdict.errorCode ? all->v[i].verdict.errorCode : error;
 	for (int32_t i = 0; i < all->n; i++)
 		if (error && !all->v[i].verdict.errorCode)
-			refuse(&all->v[i], error, NULL);
+			fb_item_refuse(&all->v[i], error, NULL);
 }
 
 /* Kafka fails when it comes to null records, and when it makes the answer to a request that failed as a whole: that has
  * an entry for each partition, for which it asks the size of the records. */
-static bool trips_over_null(const struct batch_of_items *all, bool whole)
+static bool trips_over_null(const struct fb_produce_items *all, bool whole)
 {
 	for (int32_t i = 0; i < all->n; i++)
 		if (all->v[i].data->records.n < 0 && (whole || (!all->v[i].superseded && all->v[i].partition)))
@@ -476,7 +353,7 @@ static bool trips_over_null(const struct batch_of_items *all, bool whole)
 }
 
 /* Stages B to F; false: the whole request failed. */
-static bool judge_request(struct batch_of_items *all)
+static bool judge_request(struct fb_produce_items *all)
 {
 	struct fb_request *req = all->req;
 	struct kw_verdict v;
@@ -493,7 +370,7 @@ static bool judge_request(struct batch_of_items *all)
 	return req->cluster->lax || judge_shapes(all);
 }
 
-static void judge(struct batch_of_items *all)
+static void judge(struct fb_produce_items *all)
 {
 	struct fb_request *req = all->req;
 	struct kw_verdict v;
@@ -510,23 +387,23 @@ static void judge(struct batch_of_items *all)
 	if (whole || all->muted)
 		return;
 	if (!req->cluster->lax && all->body->transactionalId.n >= 0)
-		check_transactions(all);
+		fb_produce_check_transactions(all);
 	for (int32_t i = 0; i < all->n; i++)
-		if (is_judged(&all->v[i]))
+		if (fb_item_is_judged(&all->v[i]))
 			judge_place(all, &all->v[i]);
 	if (fb_request_wants_produce(req)) {
 		show_produced(all);
 		fb_request_observe_produce(req);
 	}
 	for (int32_t i = 0; i < all->n; i++)
-		if (is_judged(&all->v[i]))
+		if (fb_item_is_judged(&all->v[i]))
 			append(req, &all->v[i]);
 	spread(all);
 }
 
 /* ---- the answer ---- */
 
-static void fill(const struct fb_request *req, const struct item *item)
+static void fill(const struct fb_request *req, const struct fb_produce_item *item)
 {
 	struct kw_ProduceResponse_PartitionProduceResponse *answer = item->answer;
 	const struct kw_verdict *v = &item->verdict;
@@ -547,7 +424,7 @@ static void fill(const struct fb_request *req, const struct item *item)
 	}
 }
 
-static bool answer(struct batch_of_items *all)
+static bool answer(struct fb_produce_items *all)
 {
 	struct kw_ProduceResponse *response = all->req->response;
 	int32_t i = 0;
@@ -577,10 +454,10 @@ static bool answer(struct batch_of_items *all)
 }
 
 /* The reason of a refusal is for the broker's log only, as in Kafka. */
-static void tell_reasons(const struct batch_of_items *all)
+static void tell_reasons(const struct fb_produce_items *all)
 {
 	for (int32_t i = 0; i < all->n; i++) {
-		const struct item *item = &all->v[i];
+		const struct fb_produce_item *item = &all->v[i];
 
 		if (!item->superseded && item->verdict.reason)
 			fb_log_line(KASSAY_INFO, "node %d: %s-%d: %s: %s", all->req->node->id,
@@ -589,7 +466,7 @@ static void tell_reasons(const struct batch_of_items *all)
 	}
 }
 
-static enum fb_outcome silent(const struct batch_of_items *all)
+static enum fb_outcome silent(const struct fb_produce_items *all)
 {
 	for (int32_t i = 0; i < all->n; i++)
 		if (!all->v[i].superseded && all->v[i].verdict.errorCode && !fb_mutant(FB_M_ACKS_ZERO_STAYS_OPEN))
@@ -597,7 +474,7 @@ static enum fb_outcome silent(const struct batch_of_items *all)
 	return FB_SILENT;
 }
 
-static enum fb_outcome conclude(struct batch_of_items *all)
+static enum fb_outcome conclude(struct fb_produce_items *all)
 {
 	int16_t acks = all->body->acks;
 
@@ -615,7 +492,7 @@ static enum fb_outcome conclude(struct batch_of_items *all)
 
 enum fb_outcome fb_produce(struct fb_request *req)
 {
-	struct batch_of_items all = {.req = req, .body = req->body};
+	struct fb_produce_items all = {.req = req, .body = req->body};
 	enum fb_outcome outcome = FB_CLOSE;
 
 	if (fb_mutated())

@@ -34,7 +34,7 @@ static bool view_of(struct fb_request *req, struct fb_register_view *view)
 enum fb_outcome fb_broker_registration(struct fb_request *req)
 {
 	struct kw_BrokerRegistrationResponse *response = req->response;
-	struct fb_register_answer answer = {.errorCode = req->forced, .reason = "a rule says so"};
+	struct fb_register_answer answer = {.errorCode = req->forced, .reason = req->why ? req->why : "a rule says so"};
 	struct fb_register_view request;
 	struct fb_cluster_view *cluster;
 	int64_t epoch = -1;

@@ -34,7 +34,7 @@ struct fb_fault_row {
 /* By number; the first, FB_NO_FAULT, is all zeros. */
 extern const struct fb_fault_row fb_faults[FB_NFAULTS];
 const char *fb_fate_text(enum fb_fate fate);
-/* Has the release ("4.4") the fault, or is it an earlier one? */
+/* Is the release ("4.4") the first that was seen to have the fault, or one after that? */
 bool fb_fault_since(enum fb_fault fault, const char *release);
 
 #endif

@@ -56,6 +56,13 @@ static bool open_body(const struct fb_ask *ask, struct kt_obj *obj, struct kt_er
 	return !err->code;
 }
 
+int fb_parse_digits(const char *s, int64_t min, int64_t max, int64_t *v, struct kt_err *err)
+{
+	int code = kt_parse_int(s, min, max, v, err);
+
+	return !code && (*s == '+' || *s == '-') ? kt_fail(err, KT_ETYPE, "must be digits only, not \"%s\"", s) : code;
+}
+
 /* A number in the query; false and an answer when it is not one. */
 static bool number(const struct fb_ask *ask, const char *name, int64_t min, int64_t max, int64_t *v,
 		   struct fb_answer *answer)
@@ -63,7 +70,7 @@ static bool number(const struct fb_ask *ask, const char *name, int64_t min, int6
 	const char *s = evhttp_find_header(ask->params, name);
 	struct kt_err err = {0};
 
-	if (!s || kt_parse_int(s, min, max, v, &err) == 0)
+	if (!s || fb_parse_digits(s, min, max, v, &err) == 0)
 		return true;
 	fb_answer_error(answer, 400, "%s: %s", name, err.text);
 	return false;
@@ -234,7 +241,7 @@ bool fb_partition_path(const char *rest, size_t n, struct fb_partition_path *pat
 		return false;
 	snprintf(path->topic, sizeof path->topic, "%.*s", (int)(slash - rest), rest);
 	snprintf(digits, sizeof digits, "%.*s", (int)(rest + n - slash - 1), slash + 1);
-	if (kt_parse_int(digits, 0, INT32_MAX, &index, NULL) < 0)
+	if (fb_parse_digits(digits, 0, INT32_MAX, &index, NULL) < 0)
 		return false;
 	path->index = (int32_t)index;
 	return true;
@@ -386,7 +393,7 @@ static void get_segment(struct fb_cluster *cluster, struct fb_answer *answer)
 	snprintf(answer->file, sizeof answer->file, "%020lld.log", (long long)cluster->metadata.start);
 	pthread_rwlock_unlock(&cluster->lock);
 	if (answer->bytes.failed)
-		fb_answer_error(answer, 500, "out of memory");
+		fb_answer_error(answer, 500, "%s", kt_strerror(answer->bytes.failed));
 }
 
 static void get_metadata_log(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)

@@ -47,6 +47,8 @@ struct fb_partition_path {
 	int32_t index;
 };
 
+/* endpoints.c: as kt_parse_int(), but without a sign. min is not negative. */
+int fb_parse_digits(const char *s, int64_t min, int64_t max, int64_t *v, struct kt_err *err);
 /* endpoints.c: reads the n bytes; false when they are no such path. */
 bool fb_partition_path(const char *rest, size_t n, struct fb_partition_path *path);
 /* The answer when there is no such partition. */

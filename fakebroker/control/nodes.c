@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/endpoints.h"
-#include "lib/text/number.h"
 
 enum { CONFLICT = 409 };
 
@@ -109,7 +108,8 @@ static void post_controller(const struct fb_ask *ask, const struct fb_node *node
 	if (ask->body.root)
 		fb_answer_error(answer, 400, "%s takes no body", ask->path);
 	else if (!starts)
-		kt_fail(&err, KT_EUSAGE, "node %d is the controller, which runs always", node->id);
+		kt_fail(&err, KT_EUSAGE, "node %d is the controller, which %s", node->id,
+			fb_controller_away(ask->cluster) == INT64_MAX ? "has ended" : "cannot be stopped");
 	else if (fb_controller_start(ask->cluster, &err) == 0)
 		answer_node(ask->cluster, node, false, answer);
 	if (err.code)
@@ -125,7 +125,7 @@ void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *
 
 	if (slash && slash - rest < (ptrdiff_t)sizeof digits)
 		snprintf(digits, sizeof digits, "%.*s", (int)(slash - rest), rest);
-	if (kt_parse_int(digits, 0, INT32_MAX, &id, NULL) == 0)
+	if (fb_parse_digits(digits, 0, INT32_MAX, &id, NULL) == 0)
 		node = fb_cluster_node(ask->cluster, (int32_t)id);
 	if (!slash || (strcmp(slash, "/stop") != 0 && strcmp(slash, "/start") != 0)) {
 		fb_answer_error(answer, 404, "there is no path %s; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected", ask->path);

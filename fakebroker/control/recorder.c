@@ -4,6 +4,9 @@
 
 #include "fakebroker/control/recorder_json.h"
 
+/* Of frames in one answer, whose JSON is several times as large: while it is made, the control API answers nobody else. */
+enum { ANSWER_BYTES = 16 << 20 };
+
 struct fb_recorder {
 	pthread_mutex_t lock;
 	void (*added)(void *arg);  /* called under the lock; NULL while nobody waits */
@@ -38,11 +41,16 @@ static void recorded_fini(struct fb_recorded *r)
 	free(r->reason);
 }
 
+static size_t bytes_of(const struct fb_recorded *r)
+{
+	return r->frame->n + r->response_n;
+}
+
 static void drop_oldest(struct fb_recorder *recorder)
 {
 	struct fb_recorded *r = &recorder->ring[recorder->first];
 
-	recorder->bytes -= r->frame->n + r->response_n;
+	recorder->bytes -= bytes_of(r);
 	recorded_fini(r);
 	recorder->first = (recorder->first + 1) % recorder->cap;
 	recorder->n--;
@@ -61,7 +69,7 @@ void fb_recorder_free(struct fb_recorder *recorder)
 
 static void add(struct fb_recorder *recorder, struct fb_recorded *r)
 {
-	size_t bytes = r->frame->n + r->response_n;
+	size_t bytes = bytes_of(r);
 
 	pthread_mutex_lock(&recorder->lock);
 	while (recorder->n && (recorder->n == recorder->cap || recorder->bytes + bytes > recorder->max_bytes))
@@ -206,12 +214,18 @@ json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_fi
 	struct fb_record_filter left = *filter;
 	uint64_t before = UINT64_MAX;
 	json_t *out = json_array();
+	size_t n = 0, bytes = 0;
 	struct fb_recorded r;
 
-	while (json_array_size(out) < filter->limit &&
+	while (n < filter->limit && bytes <= ANSWER_BYTES &&
 	       (filter->newest ? previous(recorder, filter, &before, &r) : next(recorder, &left, &r))) {
-		if (!filter->topic || fb_recorded_mentions(&r, filter->topic))
-			json_array_insert_new(out, filter->newest ? 0 : json_array_size(out), fb_recorded_json(&r, filter->bytes));
+		bool wanted = !filter->topic || fb_recorded_mentions(&r, filter->topic);
+
+		bytes += wanted ? bytes_of(&r) : 0;
+		if (wanted && (n == 0 || bytes <= ANSWER_BYTES)) {
+			json_array_insert_new(out, filter->newest ? 0 : n, fb_recorded_json(&r, filter->bytes));
+			n++;
+		}
 		recorded_fini(&r);
 	}
 	return out;

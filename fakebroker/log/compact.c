@@ -85,7 +85,7 @@ static int take_type(void *arg, int32_t index, const struct kw_record *record)
 	return kw_control_read_key(record->key, NULL, type, NULL) < 0 ? KT_ECORRUPT : 1;
 }
 
-/* Of a control batch; -1 if it is empty. KT_ECORRUPT if it cannot be read. */
+/* Of a control batch; -1 if it is empty. KT_ECORRUPT if it cannot be read, KT_ENOMEM. */
 static int read_type(const struct round *round, const struct kw_batch *batch, int *type)
 {
 	enum kw_walk why;
@@ -93,7 +93,9 @@ static int read_type(const struct round *round, const struct kw_batch *batch, in
 
 	*type = -1;
 	code = kw_batch_walk(batch, &round->opts, take_type, type, &why, NULL);
-	return code < 0 ? kt_fail(round->err, KT_ECORRUPT, "no control record can be read in it") : 0;
+	if (code < 0 && code != KT_ENOMEM)
+		return kt_fail(round->err, KT_ECORRUPT, "no control record can be read in it");
+	return code < 0 ? code : 0;
 }
 
 /* Reads the entry's batch and shows it to the transactions. 1: it can go, whatever its keys; 0 or an error. */

@@ -90,10 +90,10 @@ static int fill(struct down *down, size_t size)
 		if (code == 0 || (code == KT_EUNKNOWN && size - down->out.n <= CHUNK))
 			put_overflow(&down->out, size - down->out.n);
 		else if (code < 0)   /* zstd, too, when Kafka asks its broken iterator for another chunk */
-			return KT_ECLOSED;
+			return code == KT_ENOMEM ? code : KT_ECLOSED;
 	}
 	down->out.n = down->out.n < size ? down->out.n : size;
-	return down->out.failed ? KT_ENOMEM : 0;
+	return down->out.failed;
 }
 
 static bool has_batch(const struct down *down)
@@ -126,7 +126,7 @@ static int gather(const struct kw_records *records, struct kw_buf *flat)
 		kw_put(flat, records->p, (size_t)records->n);
 	for (int32_t i = 0; i < records->nv; i++)
 		kw_put(flat, records->v[i].p, records->v[i].n);
-	return flat->failed ? KT_ENOMEM : 0;
+	return flat->failed;
 }
 
 int fb_down_convert(const struct kw_records *records, int magic, int64_t firstOffset, struct fb_frame **out,

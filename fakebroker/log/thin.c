@@ -97,7 +97,7 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	if (kw_record_recode_keys(&copy, &work->arena) < 0)
 		return kt_fail(work->err, KT_ENOMEM, "out of memory");
 	kw_record_put(&work->records, &copy);
-	return work->records.failed ? kt_fail(work->err, KT_ELIMIT, "its records are larger than 1 GiB") : 0;
+	return work->records.failed ? kw_buf_fail(&work->records, work->err, "its records are larger than 1 GiB") : 0;
 }
 
 /* What the new batch has of the old one's. */

@@ -247,13 +247,13 @@ static void feed_backlog(struct fb_conn *conn)
 /* Writes what there is to write, and takes on requests, until one of the two has to wait. */
 static void pump(struct fb_conn *conn)
 {
-	if (conn->loop->scratch.cap > FB_SCRATCH_KEPT)
-		kw_buf_fini(&conn->loop->scratch);
 	flush(conn);
 	while (!paused(conn) && conn->backlog) {
 		feed_backlog(conn);
 		flush(conn);
 	}
+	if (conn->loop->scratch.cap > FB_SCRATCH_KEPT)
+		kw_buf_fini(&conn->loop->scratch);
 	if (conn->dead)
 		return;
 	if (paused(conn))

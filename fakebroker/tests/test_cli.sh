@@ -62,6 +62,7 @@ for ((i = 0; i < 1000; i++)); do   # until the request has been taken
 	get "$control" /v1/status | grep -q '"requests": 1' && break
 done
 kill -TERM "$hung"
+hung_err=$err
 
 # ---- help, version, lists ----
 
@@ -85,6 +86,8 @@ for list in apis releases validators observers actions mutants; do
 	# a heading, and then a row for each
 	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" "$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
 done
+check '--list apis of a release' grep -qE '^ *0 +Produce +0-11 +broker' <("$fb" --release 3.9 --list apis)
+check '--list faults' grep -qE '^transactions.none-to-add +AddPartitionsToTxn 4, 5: no transactions ' <("$fb" --list faults)
 check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
 check '--list mutants' grep -q '^records.crc-unchecked ' <("$fb" --list mutants)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
@@ -179,6 +182,9 @@ refused "$dir/none: cannot be opened: No such file or directory" --check --descr
 
 # ---- ready line and port file ----
 
+timeout 20 "$fb" --port 0 >/dev/full 2>"$dir/err" </dev/null
+equal 'exit code when the ready line cannot be written' $? 3
+equal 'what it says then' "$(cat "$dir/err")" 'fakebroker: the output cannot be written: No space left on device'
 start --nodes 3 --port 0 --port-file "$dir/ports"
 at='127\.0\.0\.1:[0-9]+'
 check 'the ready line' grep -qxE "ready bootstrap=$at,$at,$at controller=$at control=http://$at" <<<"$line"
@@ -295,6 +301,8 @@ equal 'observers that do not close' "$(grep -c 'observer SlowObserver did not cl
 
 ended "$hung" 30
 equal 'exit code of one whose observer hangs' "$status" 3
+equal 'what it says' "$(cat "$hung_err")" \
+	'fakebroker: a validator, an observer or the pipe of --record hangs: ending without it'
 exec 4>&-
 
 finish

@@ -103,6 +103,9 @@ static const struct {
 	{400, "GET", "/v1/requests?limit=10001", NULL, "limit: must be 1 to 10000, not 10001"},
 	{400, "GET", "/v1/requests?after=-1", NULL, "after: must be at least 0, not -1"},
 	{400, "GET", "/v1/requests?after=1x", NULL, "after: must be a whole number, not \"1x\""},
+	{400, "GET", "/v1/requests?after=%2B1", NULL, "after: must be digits only, not \"+1\""},
+	{400, "GET", "/v1/requests?after=-0", NULL, "after: must be digits only, not \"-0\""},
+	{400, "GET", "/v1/metadata-log?from=%2B1", NULL, "from: must be digits only, not \"+1\""},
 	{400, "GET", "/v1/requests?node=a", NULL, "node: must be a whole number, not \"a\""},
 	{400, "GET", "/v1/requests?bytes=2", NULL, "bytes: must be 0 to 1, not 2"},
 	{400, "GET", "/v1/requests?api=Fetsh", NULL, "api: Kafka has no API \"Fetsh\""},
@@ -135,6 +138,11 @@ static const struct {
 	/* partitions */
 	{404, "GET", "/v1/partitions/t/1", NULL, "there is no partition t/1; /v1/partitions/TOPIC/N is expected"},
 	{404, "GET", "/v1/partitions/t/-1", NULL, "there is no partition t/-1; /v1/partitions/TOPIC/N is expected"},
+	{404, "GET", "/v1/partitions/t/+0", NULL, "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
+	{404, "GET", "/v1/partitions/t/-0", NULL, "there is no partition t/-0; /v1/partitions/TOPIC/N is expected"},
+	{404, "POST", "/v1/partitions/t/+0/compact", NULL, "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
+	{404, "POST", "/v1/partitions/t/+0/append", "{}", "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
+	{404, "POST", "/v1/nodes/+1/stop", NULL, "there is no node \"+1\""},
 	{404, "GET", "/v1/partitions/t/4294967296", NULL,
 	 "there is no partition t/4294967296; /v1/partitions/TOPIC/N is expected"},
 	{404, "GET", "/v1/partitions/t/0x0", NULL, "there is no partition t/0x0; /v1/partitions/TOPIC/N is expected"},
@@ -578,6 +586,39 @@ static void without_after_the_last_ones_are_given(void **state)
 	kc_free(conn);
 }
 
+/* Five frames of 5 MiB: three are in an answer, at whichever end it begins. */
+static void an_answer_has_its_bounds(void **state)
+{
+	enum { N = 5, SIZE = 5 << 20 };
+	uint8_t *frame = calloc(1, 4 + SIZE);   /* Produce 0, on which the connection is closed */
+	long long after = last_id(), id = after;
+	json_t *list;
+
+	(void)state;
+	kw_wr32(frame, SIZE);
+	for (int i = 0; i < N; i++) {
+		struct kc_conn *conn = dial_as(NULL, 1);
+
+		assert_int_equal(kc_write(conn, frame, 4 + SIZE, soon(), NULL), 0);
+		assert_int_equal(kc_wait_close(conn, soon()), KC_CLOSED);
+		kc_free(conn);
+	}
+	free(frame);
+	for (size_t wanted = 3; ; wanted = wanted == 3 ? 2 : 0) {
+		list = recorded("/v1/requests?limit=10000&bytes=1&after=%lld", id);
+		assert_int_equal(json_array_size(list), wanted);
+		for (size_t i = 0; i < wanted; i++)
+			assert_int_equal(json_integer_value(json_object_get(json_array_get(list, i), "id")), ++id);
+		json_decref(list);
+		if (wanted == 0)
+			break;
+	}
+	list = http_json(&run, 200, "GET", "/v1/requests?limit=10000", NULL);
+	assert_int_equal(json_array_size(list), 3);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "id")), after + 3);
+	json_decref(list);
+}
+
 static void fates_are_told(void **state)
 {
 	static const uint8_t unknown[] = {0, 0, 0, 10, 0x03, 0xe7, 0, 0, 0, 0, 0, 1, 0xff, 0xff};
@@ -724,6 +765,7 @@ int main(void)
 		cmocka_unit_test(without_after_the_last_ones_are_given),
 		cmocka_unit_test(fates_are_told),
 		cmocka_unit_test(metrics_parse),
+		cmocka_unit_test(an_answer_has_its_bounds),
 	};
 
 	fb_log_level(KASSAY_ERROR);

@@ -395,6 +395,7 @@ static void a_nameless_listener_ends_the_controller(void **state)
 	assert_false(kc_has_frame(conn));
 	fb_controller_resign(run.process.cluster);   /* by a request that was on its way when the controller ended */
 	assert_true(fb_controller_away(run.process.cluster) == INT64_MAX);
+	http_error(&run, 409, "POST", "/v1/nodes/1000/stop", NULL, "node 1000 is the controller, which has ended");
 	post(200, "/v1/nodes/1000/start", NULL);
 	json_decref(hear(&run, conn, "UnregisterBroker", 0));
 	controller = dial(&run, CONTROLLER);

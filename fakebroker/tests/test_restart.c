@@ -223,7 +223,7 @@ static void wrong_questions_are_answered(void **state)
 		   "there is no path /v1/nodes/2/halt; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
 	http_error(&run, 404, "POST", "/v1/nodes/2", NULL,
 		   "there is no path /v1/nodes/2; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected");
-	refused(409, "state", "/v1/nodes/1000/stop", NULL, "node 1000 is the controller, which runs always");
+	refused(409, "state", "/v1/nodes/1000/stop", NULL, "node 1000 is the controller, which cannot be stopped");
 	refused(409, "state", "/v1/nodes/2/start", NULL, "broker 2 runs");
 	http_error(&run, 400, "POST", "/v1/nodes/2/stop", "{}", "/v1/nodes/2/stop takes no body");
 	post(200, "/v1/nodes/2/stop", NULL);

@@ -21,6 +21,7 @@ static struct {
 	int port;
 	atomic_int begun, drops, handled;
 	atomic_bool open;          /* lets a 'w' frame through */
+	atomic_size_t scratch;     /* bytes of it that an 'm' frame found */
 } fix;
 
 static enum fb_outcome echo(struct fb_conn *conn, struct fb_frame *frame)
@@ -35,7 +36,8 @@ static enum fb_outcome echo(struct fb_conn *conn, struct fb_frame *frame)
 	return FB_REPLY;
 }
 
-/* First byte: e echo, s silent, c close, w wait until open, t wait for the timer, b block the loop until open. */
+/* First byte: e echo, s silent, c close, w wait until open, t wait for the timer, b block the loop until open, g use much
+ * scratch memory, m look how much there is. */
 static enum fb_outcome handle(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state)
 {
 	(void)arg;
@@ -51,6 +53,12 @@ static enum fb_outcome handle(void *arg, struct fb_conn *conn, struct fb_frame *
 		*state = frame;
 		fb_conn_wait(conn, DEADLINE_MS);
 		return FB_WAIT;
+	case 'g':
+		assert_non_null(kw_buf_room(fb_conn_scratch(conn), FB_SCRATCH_KEPT + 1));
+		return echo(conn, frame);
+	case 'm':
+		atomic_store(&fix.scratch, fb_conn_scratch(conn)->cap);
+		return echo(conn, frame);
 	case 't':
 		*state = frame;
 		fb_conn_sleep(conn, 1);
@@ -317,6 +325,23 @@ static void a_timer_ends_a_sleep(void **state)
 	close(fd);
 }
 
+/* Also by a request that had to wait behind another: nothing has to happen on the connection afterwards. */
+static void much_scratch_memory_is_given_back(void **state)
+{
+	int fd = dial();
+
+	(void)state;
+	put(fd, "\0\0\0\2g0\0\0\0\2t1\0\0\0\2g2", 18);
+	get_frame(fd, "g0");
+	get_frame(fd, "t1");
+	get_frame(fd, "g2");
+	atomic_store(&fix.scratch, SIZE_MAX);
+	put(fd, "\0\0\0\1m", 5);   /* in one piece: the size alone would be an event before */
+	get_frame(fd, "m");
+	assert_int_equal(atomic_load(&fix.scratch), 0);
+	close(fd);
+}
+
 static void what_waits_is_dropped_at_the_end(void **state)
 {
 	int fd = dial();
@@ -487,6 +512,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(silence_then_an_answer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_waiting_request_holds_back_those_behind_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_timer_ends_a_sleep, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(much_scratch_memory_is_given_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_waits_is_dropped_at_the_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_waits_is_dropped_when_the_client_goes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_descriptor_left, set_up, tear_down),

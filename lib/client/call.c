@@ -10,7 +10,7 @@ enum { API_VERSIONS = 18 };
 
 static int fail_encode(const struct kw_buf *out, struct kt_err *err)
 {
-	return kt_fail(err, KT_ENOMEM, "out of memory for a request of %zu bytes", kw_buf_len(out));
+	return kw_buf_fail(out, err, "a request of more than %zu bytes is too large", kw_buf_len(out));
 }
 
 int kc_encode(struct kc_conn *conn, int api_key, int version, const void *request, struct kw_buf *out,

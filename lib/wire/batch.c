@@ -82,7 +82,7 @@ void kw_record_put(struct kw_buf *out, const struct kw_record *record)
 	for (int32_t i = 0; i < record->nheaders; i++)
 		size += run_size(record->headers[i].key.n) + run_size(record->headers[i].value.n);
 	if (size > INT32_MAX) {
-		out->failed = true;
+		out->failed = KT_ELIMIT;
 		return;
 	}
 	kw_put_varint(out, (int32_t)size);
@@ -112,7 +112,7 @@ static int put_records(int codec, const struct kw_record *records, int32_t n, st
 	for (int32_t i = 0; i < n; i++)
 		kw_record_put(&plain, &records[i]);
 	if (plain.failed)
-		out->failed = true;
+		out->failed = plain.failed;
 	else
 		code = kw_compress(codec, plain.p, plain.n, out, err);
 	kw_buf_fini(&plain);
@@ -154,8 +154,10 @@ static void write_header(uint8_t *p, size_t size, const struct kw_batch_spec *sp
 static int finish(int code, const struct kw_batch_spec *spec, int32_t count, int32_t lastOffsetDelta, size_t start,
 		  struct kw_buf *out, struct kt_err *err)
 {
-	if (code == 0 && (out->failed || out->n - start - KW_B_LOG_OVERHEAD > INT32_MAX))
-		code = kt_fail(err, KT_ELIMIT, "batch of %d records is too large", count);
+	if (code == 0 && !out->failed && out->n - start - KW_B_LOG_OVERHEAD > INT32_MAX)
+		out->failed = KT_ELIMIT;
+	if (code == 0 && out->failed)
+		code = kw_buf_fail(out, err, "batch of %d records is too large", count);
 	if (code)
 		out->n = start;
 	else

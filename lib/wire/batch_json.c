@@ -76,7 +76,7 @@ static void put_record(struct kw_building *building, struct kt_obj *obj)
 		building->count++;
 	}
 	if (building->area.failed)
-		kt_obj_fail(obj, NULL, KT_ELIMIT, "more than %d bytes of records", KW_JSON_MAX);
+		kw_obj_full(obj, NULL, &building->area, " of records");
 }
 
 static void put_records(struct kw_building *building, struct kt_obj *obj)
@@ -155,6 +155,7 @@ static void edit_outcome(struct kw_building *building, struct kt_obj *obj, bool 
 static void put_payload(struct kw_building *building, struct kt_obj *obj, int codec, const struct kw_deflate_opts *opts)
 {
 	bool body = kt_obj_any(obj, "body"), payload = kt_obj_any(obj, "payload");
+	struct kt_err why = {0};
 	int code;
 
 	if (!!kt_obj_any(obj, "records") + body + payload > 1) {
@@ -171,9 +172,9 @@ static void put_payload(struct kw_building *building, struct kt_obj *obj, int co
 	else
 		put_records(building, obj);
 	edit_area(building, obj);
-	code = kw_compress_as(codec, opts, building->area.p, building->area.n, &building->bytes, NULL);
+	code = kw_compress_as(codec, opts, building->area.p, building->area.n, &building->bytes, &why);
 	if (code)
-		kt_obj_fail(obj, NULL, code, "the batch is too large");
+		kt_obj_fail(obj, NULL, code, "%s", why.text);
 }
 
 /* Overwrites the header fields that the JSON has. */
@@ -281,6 +282,8 @@ static void put_element(struct kt_obj *obj, struct kw_arena *arena, int64_t now,
 	edit_outcome(&building, obj, messages);
 	if (kw_obj_crc_is(obj, "fix"))
 		fix_crc(bytes, obj, messages);
+	if (bytes->failed)
+		kw_obj_full(obj, NULL, bytes, "");
 	if (kt_obj_done(obj) == 0)
 		kw_put(out, bytes->p, bytes->n);
 	kw_buf_fini(&building.area);
@@ -303,7 +306,9 @@ int kw_batches_from_json(json_t *batches, struct kw_buf *out, struct kt_err *err
 	kw_arena_init(&arena, 2 * (size_t)KW_JSON_MAX);
 	while (kt_arr_object(&arr, &obj)) {
 		put_element(&obj, &arena, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, out);
-		if (out->failed || out->n - start > KW_JSON_MAX)
+		if (out->failed == KT_ENOMEM)
+			kt_arr_fail(&arr, KT_ENOMEM, "out of memory");
+		else if (out->failed || out->n - start > KW_JSON_MAX)
 			kt_arr_fail(&arr, KT_ELIMIT, "more than %d bytes of batches", KW_JSON_MAX);
 	}
 	if (arr.err->code)

@@ -38,6 +38,8 @@ void kw_obj_put_bytes(struct kw_building *building, struct kt_obj *obj, const ch
 void kw_obj_codec(struct kt_obj *obj, int *codec, struct kw_deflate_opts *opts);
 /* Whether "crc" is this word. */
 bool kw_obj_crc_is(struct kt_obj *obj, const char *word);
+/* Says that the buffer, of at most KW_JSON_MAX bytes, failed: without memory, or with more bytes "of records". */
+void kw_obj_full(struct kt_obj *obj, const char *name, const struct kw_buf *buf, const char *of);
 
 /* Messages of magic 0 or 1 into building->bytes. */
 void kw_messages_from_json(struct kw_building *building, struct kt_obj *obj, int8_t magic);

@@ -82,7 +82,7 @@ static void put_message(struct messages *messages, struct kt_obj *obj, struct kw
 			messages->maxTimestamp = message.timestamp;
 	}
 	if (out->failed)
-		kt_obj_fail(obj, NULL, KT_ELIMIT, "more than %d bytes of messages", KW_JSON_MAX);
+		kw_obj_full(obj, NULL, out, " of messages");
 }
 
 static void put_messages(struct messages *messages, struct kt_obj *obj, struct kw_buf *out)
@@ -102,13 +102,14 @@ static void put_value(struct kw_building *building, struct kt_obj *obj, int code
 {
 	struct kw_buf *out = &building->bytes;
 	size_t start = out->n;
+	struct kt_err why = {0};
 	int code;
 
 	if (out->failed || obj->err->code)
 		return;
-	code = kw_compress_as(codec, opts, building->area.p, building->area.n, out, NULL);
+	code = kw_compress_as(codec, opts, building->area.p, building->area.n, out, &why);
 	if (code)
-		kt_obj_fail(obj, NULL, code, "the message is too large");
+		kt_obj_fail(obj, NULL, code, "%s", why.text);
 	else
 		kw_wr32(out->p + start - 4, (uint32_t)(out->n - start));
 }

@@ -91,6 +91,14 @@ void kw_obj_bytes(struct kw_building *building, struct kt_obj *obj, const char *
 	kt_obj_done(&sub);
 }
 
+void kw_obj_full(struct kt_obj *obj, const char *name, const struct kw_buf *buf, const char *of)
+{
+	struct kt_err why = {0};
+
+	kw_buf_fail(buf, &why, "more than %d bytes%s", KW_JSON_MAX, of);
+	kt_obj_fail(obj, name, why.code, "%s", why.text);
+}
+
 void kw_obj_put_bytes(struct kw_building *building, struct kt_obj *obj, const char *name, struct kw_buf *out)
 {
 	struct kw_bytes bytes;
@@ -101,7 +109,7 @@ void kw_obj_put_bytes(struct kw_building *building, struct kt_obj *obj, const ch
 	else
 		kw_put(out, bytes.p, (size_t)bytes.n);
 	if (out->failed)
-		kt_obj_fail(obj, name, KT_ELIMIT, "more than %d bytes", KW_JSON_MAX);
+		kw_obj_full(obj, name, out, "");
 }
 
 void kw_obj_codec(struct kt_obj *obj, int *codec, struct kw_deflate_opts *opts)

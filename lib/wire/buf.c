@@ -19,7 +19,7 @@ void kw_buf_fini(struct kw_buf *buf)
 void kw_buf_clear(struct kw_buf *buf)
 {
 	buf->n = buf->nrefs = buf->refbytes = 0;
-	buf->failed = false;
+	buf->failed = 0;
 }
 
 /* Whether n more bytes, copied or referenced, stay within the maximum. */
@@ -49,11 +49,23 @@ uint8_t *kw_buf_room(struct kw_buf *buf, size_t n)
 {
 	if (buf->failed)
 		return NULL;
-	if (!fits(buf, n) || ((n > buf->cap - buf->n || !buf->p) && !grow(buf, buf->n + n))) {
-		buf->failed = true;
-		return NULL;
-	}
-	return buf->p + buf->n;
+	if (!fits(buf, n))
+		buf->failed = KT_ELIMIT;
+	else if ((n > buf->cap - buf->n || !buf->p) && !grow(buf, buf->n + n))
+		buf->failed = KT_ENOMEM;
+	return buf->failed ? NULL : buf->p + buf->n;
+}
+
+int kw_buf_fail(const struct kw_buf *buf, struct kt_err *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (buf->failed == KT_ENOMEM)
+		return kt_fail(err, KT_ENOMEM, "out of memory");
+	va_start(ap, fmt);
+	kt_vfail(err, buf->failed, fmt, ap);
+	va_end(ap);
+	return buf->failed;
 }
 
 void kw_put(struct kw_buf *buf, const void *p, size_t n)
@@ -89,10 +101,12 @@ void kw_put_ref(struct kw_buf *buf, const void *p, size_t n)
 	}
 	if (buf->failed)
 		return;
-	if (!fits(buf, n) || (buf->nrefs == buf->caprefs && !grow_refs(buf))) {
-		buf->failed = true;
+	if (!fits(buf, n))
+		buf->failed = KT_ELIMIT;
+	else if (buf->nrefs == buf->caprefs && !grow_refs(buf))
+		buf->failed = KT_ENOMEM;
+	if (buf->failed)
 		return;
-	}
 	buf->refs[buf->nrefs++] = (struct kw_ref){.at = buf->n, .data = {p, n}};
 	buf->refbytes += n;
 }

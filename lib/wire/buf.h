@@ -1,6 +1,6 @@
 /* A growing output buffer with a stated maximum, and big-endian writers.
  *
- * The first failure (memory or maximum) sticks: later writes are no-ops and `failed` is set. The caller looks once.
+ * The first failure (memory or maximum) sticks: later writes are no-ops and `failed` says which. The caller looks once.
  * With by_ref set, runs of at least KW_REF_MIN bytes given to kw_put_ref() are remembered instead of copied, so that
  * record sets go to the socket by writev; see kw_buf_iov(). A zeroed struct is an empty buffer with the default
  * maximum. <endian.h> needs _DEFAULT_SOURCE or _GNU_SOURCE where the compiler is told a bare -std=c11.
@@ -11,6 +11,7 @@
 #include <endian.h>
 #include <sys/uio.h>
 
+#include "lib/text/err.h"
 #include "lib/wire/types.h"
 
 struct kw_ref {
@@ -22,7 +23,7 @@ struct kw_buf {
 	uint8_t *p;
 	size_t n, cap;         /* bytes written to p, bytes there */
 	size_t max;            /* most bytes, references included; 0 = 1 GiB */
-	bool failed;
+	int failed;            /* 0, or the code of the first failure: KT_ENOMEM or KT_ELIMIT */
 	bool by_ref;           /* keep runs of >= KW_REF_MIN bytes as references */
 	struct kw_ref *refs;
 	size_t nrefs, caprefs;
@@ -39,6 +40,8 @@ void kw_buf_fini(struct kw_buf *buf);
 void kw_buf_clear(struct kw_buf *buf);
 /* Room for n more bytes at the end, or NULL (and failed). Does not change n. */
 uint8_t *kw_buf_room(struct kw_buf *buf, size_t n);
+/* Of a buffer that failed: sets err, with the text unless it was memory that lacked. Returns the code. */
+int kw_buf_fail(const struct kw_buf *buf, struct kt_err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* p may be NULL when n is 0. */
 void kw_put(struct kw_buf *buf, const void *p, size_t n);
 /* Like kw_put, but with by_ref may keep a reference: p must then outlive the content. */

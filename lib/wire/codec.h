@@ -21,7 +21,7 @@ struct kw_sink {
 	struct kt_err *err;
 };
 
-/* Room for `want` bytes at the end of out; NULL (err set) when there is no memory. */
+/* Room for `want` bytes at the end of out; else NULL, err is set and out->failed is its code. */
 uint8_t *kw_sink_room(struct kw_sink *sink, size_t want);
 /* Takes n bytes that were written there; KT_ELIMIT (and only what fits is taken) when that exceeds the maximum. */
 int kw_sink_add(struct kw_sink *sink, size_t n);

@@ -5,7 +5,7 @@ uint8_t *kw_sink_room(struct kw_sink *sink, size_t want)
 	uint8_t *room = kw_buf_room(sink->out, want);
 
 	if (!room)
-		kt_fail(sink->err, KT_ENOMEM, "no memory for %zu inflated bytes more", want);
+		kw_buf_fail(sink->out, sink->err, "no room for %zu inflated bytes more", want);
 	return room;
 }
 
@@ -32,7 +32,7 @@ int kw_sink_full(struct kw_sink *sink)
 static int none_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
 {
 	kw_put(out, p, n);
-	return out->failed ? kt_fail(err, KT_ENOMEM, "no memory for %zu bytes more", n) : 0;
+	return out->failed ? kw_buf_fail(out, err, "no room for %zu bytes more", n) : 0;
 }
 
 static int none_inflate(const uint8_t *p, size_t n, struct kw_sink *sink)

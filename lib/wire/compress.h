@@ -21,7 +21,8 @@ struct kw_deflate_opts {
 
 /* Appends the compressed form of the n bytes at p to out, with default levels. snappy is the xerial framing that
  * Kafka's clients write, in blocks of 32 KiB; lz4 is one frame of independent 64 KiB blocks without checksums, as
- * theirs. opts may be NULL. KT_EUNKNOWN for a codec other than enum kw_codec. */
+ * theirs. opts may be NULL. KT_EUNKNOWN for a codec other than enum kw_codec; KT_ELIMIT, of more than
+ * INT32_MAX bytes or beyond out's maximum; KT_ENOMEM. */
 int kw_compress_as(int codec, const struct kw_deflate_opts *opts, const uint8_t *p, size_t n, struct kw_buf *out,
 		   struct kt_err *err);
 /* The same with the usual forms. */

@@ -111,7 +111,7 @@ int kw_control_build(const struct kw_batch_spec *spec, int type, int version, co
 	code = put_value(control, version, in, &value, err);
 	record.value = (struct kw_bytes){value.p, (int32_t)value.n};
 	if (code == 0 && value.failed)
-		code = kt_fail(err, KT_ENOMEM, "no memory for a control record");
+		code = kw_buf_fail(&value, err, "a control record is too large");
 	if (code == 0)
 		code = kw_batch_build(&control_spec, &record, 1, out, err);
 	kw_buf_fini(&value);

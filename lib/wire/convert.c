@@ -78,7 +78,7 @@ static int put_down(const struct kw_entry *entry, int magic, int64_t firstOffset
 	else
 		kw_put(out, entry->p, entry->size);
 	if (code == 0 && out->failed)
-		code = kt_fail(&fault, KT_ELIMIT, "the converted set is too large");
+		code = kw_buf_fail(out, &fault, "the converted set is too large");
 	return code ? kw_fail_at(err, code, entry->at, "%s", fault.text) : 0;
 }
 
@@ -156,7 +156,7 @@ static int put_batch(struct up *up, int codec, struct kw_buf *out)
 	struct kw_batch_spec spec = kw_batch_spec_default;
 
 	if (up->area.failed)
-		return kt_fail(up->err, KT_ELIMIT, "batch of %d records is too large", up->n);
+		return kw_buf_fail(&up->area, up->err, "batch of %d records is too large", up->n);
 	spec.baseOffset = to->baseOffset;
 	spec.partitionLeaderEpoch = to->partitionLeaderEpoch;
 	spec.attributes = (int16_t)(codec | (append_time ? KW_A_LOG_APPEND_TIME : 0));

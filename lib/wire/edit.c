@@ -237,7 +237,9 @@ bool kw_splice(struct kw_editing *editing, struct kt_obj *obj, size_t at, size_t
 	if (copy && n > 0)
 		memcpy(copy, with, n);
 	if (!copy || (n > size && !kw_buf_room(buf, n - size))) {
-		kt_obj_fail(obj, NULL, copy ? KT_ELIMIT : KT_ENOMEM, "too many bytes");
+		int code = copy ? buf->failed : KT_ENOMEM;
+
+		kt_obj_fail(obj, NULL, code, "%s", code == KT_ENOMEM ? "out of memory" : "too many bytes");
 		return false;
 	}
 	memmove(buf->p + at + n, buf->p + at + size, buf->n - at - size);

@@ -482,6 +482,6 @@ int kw_encode(const struct kw_msg *msg, int version, const void *in, struct kw_b
 	if (q)
 		buf->n = (size_t)(q - buf->p);
 	else if (!e.code)
-		e.code = kt_fail(err, KT_ELIMIT, "%s does not fit into its buffer", msg->name);
+		e.code = kw_buf_fail(buf, err, "%s does not fit into its buffer", msg->name);
 	return e.code;
 }

@@ -21,7 +21,7 @@ int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_er
 		return kt_fail(err, KT_ENOMEM, "gzip: out of memory");
 	deflateSetHeader(&z, &header);
 	bound = deflateBound(&z, n);
-	room = bound <= UINT_MAX ? kw_buf_room(out, bound) : NULL;
+	room = kw_buf_room(out, bound);   /* of at most INT32_MAX bytes: below UINT_MAX */
 	if (room) {
 		z.next_in = (Bytef *)(uintptr_t)p;
 		z.avail_in = (uInt)n;
@@ -30,7 +30,7 @@ int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_er
 		deflate(&z, Z_FINISH);
 		out->n += z.total_out;
 	} else {
-		code = kt_fail(err, KT_ENOMEM, "gzip: no memory for %zu bytes", bound);
+		code = kw_buf_fail(out, err, "gzip: no room for %zu bytes", bound);
 	}
 	deflateEnd(&z);
 	return code;
@@ -93,13 +93,14 @@ static int inflate_member(z_stream *z, uLong *crc, struct kw_sink *sink)
 		int end, code;
 
 		if (!room)
-			return KT_ENOMEM;
+			return sink->out->failed;
 		z->next_out = room;
 		z->avail_out = KW_SINK_STEP;
 		end = inflate(z, Z_NO_FLUSH);
 		n = KW_SINK_STEP - z->avail_out;
 		if (end != Z_OK && end != Z_STREAM_END && end != Z_BUF_ERROR)
-			return kt_fail(sink->err, KT_ECORRUPT, "gzip: %s", z->msg ? z->msg : zError(end));
+			return kt_fail(sink->err, end == Z_MEM_ERROR ? KT_ENOMEM : KT_ECORRUPT, "gzip: %s",
+				       z->msg ? z->msg : zError(end));
 		*crc = crc32(*crc, room, (uInt)n);
 		code = kw_sink_add(sink, n);
 		if (code)

@@ -20,7 +20,7 @@ static void seal(struct kw_buf *out, size_t start)
 	p = out->p + start;
 	size = out->n - start;
 	if (size - KW_E_BODY > INT32_MAX) {
-		out->failed = true;
+		out->failed = KT_ELIMIT;
 		return;
 	}
 	kw_wr32(p + KW_L_LENGTH, (uint32_t)(size - KW_E_BODY));
@@ -133,7 +133,8 @@ int kw_legacy_set_end(struct kw_legacy_set *set, struct kt_err *err)
 	if (codec != KW_NONE && set->n > 0)
 		code = wrap(set, err);
 	if (code == 0 && (set->inner.failed || set->out->failed))
-		code = kt_fail(err, KT_ELIMIT, "message set of %d messages is too large", set->n);
+		code = kw_buf_fail(set->inner.failed ? &set->inner : set->out, err, "message set of %d messages is too large",
+				   set->n);
 	return code;
 }
 

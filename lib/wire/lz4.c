@@ -19,7 +19,7 @@ int kw_lz4_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err
 	uint8_t *room = kw_buf_room(out, bound);
 
 	if (!room)
-		return kt_fail(err, KT_ENOMEM, "lz4: no memory for %zu bytes", bound);
+		return kw_buf_fail(out, err, "lz4: no room for %zu bytes", bound);
 	size = LZ4F_compressFrame(room, bound, p, n, &prefs);
 	if (LZ4F_isError(size))
 		return kt_fail(err, KT_ENOMEM, "lz4: %s", LZ4F_getErrorName(size));
@@ -114,7 +114,7 @@ static int inflate_block(struct frame *frame, int32_t size, bool raw)
 	int len = size;
 
 	if (!room)
-		return KT_ENOMEM;
+		return frame->sink->out->failed;
 	if (raw)
 		memcpy(room, frame->p, (size_t)size);
 	else

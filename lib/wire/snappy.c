@@ -24,7 +24,7 @@ int kw_snappy_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_
 		kw_wr32(room, (uint32_t)size);
 		out->n += 4 + size;
 	}
-	return out->failed ? kt_fail(err, KT_ENOMEM, "snappy: no memory for the output") : 0;
+	return out->failed ? kw_buf_fail(out, err, "snappy: no room for the output") : 0;
 }
 
 int kw_snappy_deflate_raw(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
@@ -33,7 +33,7 @@ int kw_snappy_deflate_raw(const uint8_t *p, size_t n, struct kw_buf *out, struct
 	uint8_t *room = kw_buf_room(out, size);
 
 	if (!room)
-		return kt_fail(err, KT_ENOMEM, "snappy: no memory for %zu bytes", size);
+		return kw_buf_fail(out, err, "snappy: no room for %zu bytes", size);
 	snappy_compress((const char *)p, n, (char *)room, &size);
 	out->n += size;
 	return 0;
@@ -53,7 +53,7 @@ static int inflate_block(const uint8_t *p, size_t n, struct kw_sink *sink)
 		return kw_sink_full(sink);
 	room = kw_sink_room(sink, len);
 	if (!room)
-		return KT_ENOMEM;
+		return sink->out->failed;
 	if (snappy_uncompress((const char *)p, n, (char *)room, &len) != SNAPPY_OK)
 		return kt_fail(sink->err, KT_ECORRUPT, "snappy: FAILED_TO_UNCOMPRESS(5)");
 	return kw_sink_add(sink, len);

@@ -35,7 +35,7 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	if (kw_record_recode_keys(&copy, rebuild->arena) < 0)
 		return KT_ENOMEM;
 	kw_record_put(&rebuild->records, &copy);
-	return rebuild->records.failed ? KT_ENOMEM : 0;
+	return rebuild->records.failed;
 }
 
 static bool encode(const struct kw_judge *judge, struct rebuild *rebuild)

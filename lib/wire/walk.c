@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/wire/batch.h"
+#include "lib/wire/entry.h"
 #include "lib/wire/tally.h"
 #include "lib/wire/varint.h"
 
@@ -65,14 +66,17 @@ static int stop(struct walk *walk, enum kw_walk why, const uint8_t *at, const ch
 	va_list ap;
 
 	walk->why = why;
-	if (walk->err && !walk->err->code) {
-		walk->err->offset = (size_t)(at - walk->start);
-		walk->err->has_offset = 1;
-	}
 	va_start(ap, fmt);
-	kt_vfail(walk->err, code, fmt, ap);
+	kw_vfail_at(walk->err, code, (size_t)(at - walk->start), fmt, ap);
 	va_end(ap);
 	return code;
+}
+
+/* Ends the walk at a limit, or without memory. */
+static int stop_short(struct walk *walk, int code, const uint8_t *at, const char *text)
+{
+	walk->why = KW_WALK_LIMIT;
+	return kw_fail_at(walk->err, code, (size_t)(at - walk->start), "%s", text);
 }
 
 /* Ends the walk because the stream broke before a byte that is needed. */
@@ -80,10 +84,8 @@ static int broken(struct walk *walk, const struct area *area, const char *doing)
 {
 	const struct kt_err *fault = area->fault;
 
-	if (fault->code == KT_ENOMEM || fault->code == KT_ELIMIT) {
-		stop(walk, KW_WALK_LIMIT, area->end, "%s", fault->text);
-		return fault->code;
-	}
+	if (fault->code == KT_ENOMEM || fault->code == KT_ELIMIT)
+		return stop_short(walk, fault->code, area->end, fault->text);
 	return stop(walk, KW_WALK_BAD_CODEC, area->end, "%s: %s", doing, fault->text);
 }
 
@@ -173,10 +175,8 @@ static int grow_headers(struct walk *walk, size_t n)
 	bool first = walk->headers == walk->few;
 	struct kw_header *headers = realloc(first ? NULL : walk->headers, 2 * n * sizeof *headers);
 
-	if (!headers) {
-		stop(walk, KW_WALK_LIMIT, walk->area.p, "no memory for record headers");
-		return KT_ENOMEM;
-	}
+	if (!headers)
+		return stop_short(walk, KT_ENOMEM, walk->area.p, "no memory for record headers");
 	if (first)
 		memcpy(headers, walk->few, sizeof walk->few);
 	walk->headers = headers;

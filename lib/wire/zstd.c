@@ -11,7 +11,7 @@ int kw_zstd_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_er
 	uint8_t *room = kw_buf_room(out, bound);
 
 	if (!room)
-		return kt_fail(err, KT_ENOMEM, "zstd: no memory for %zu bytes", bound);
+		return kw_buf_fail(out, err, "zstd: no room for %zu bytes", bound);
 	size = ZSTD_compress(room, bound, p, n, ZSTD_CLEVEL_DEFAULT);
 	if (ZSTD_isError(size))
 		return kt_fail(err, KT_ENOMEM, "zstd: %s", ZSTD_getErrorName(size));
@@ -33,7 +33,7 @@ static int inflate_step(struct stream *stream, struct kw_sink *sink)
 	size_t hint = 1;
 
 	if (!step.dst)
-		return KT_ENOMEM;
+		return sink->out->failed;
 	while (hint != 0 && step.pos < step.size) {
 		size_t before = step.pos, left = stream->n - stream->in.size, piece = ZSTD_DStreamInSize();
 

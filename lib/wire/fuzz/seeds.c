@@ -8,7 +8,7 @@
 #include "lib/wire/packet.h"
 #include "lib/wire/tests/random_message.h"
 
-enum { MOST = 3 << 10 };   /* bytes of a corpus of messages */
+enum { MOST = 3 << 10, SMALL_SET = 256 };   /* bytes: of a corpus of messages, of a record set */
 
 static struct random_source source = {.state = 88172645463325252u, .unknown_tags = true};
 
@@ -153,11 +153,11 @@ static void golden_sets(void)
 
 	for (size_t i = 0; i < sizeof hex / sizeof hex[0]; i++) {
 		static const uint8_t old_produce[] = {0, 2, 0};   /* options of fuzz_produce.c */
-		uint8_t bytes[256 + sizeof old_produce];
+		uint8_t bytes[SMALL_SET + sizeof old_produce];
 		struct kw_buf buf = {0};
 		char name[32];
 
-		if (strlen(hex[i]) > 2 * 256)
+		if (strlen(hex[i]) > 2 * SMALL_SET)
 			continue;
 		kw_put(&buf, bytes, (size_t)kw_hex_decode(hex[i], strlen(hex[i]), bytes));
 		snprintf(name, sizeof name, "golden-%zu", i);

@@ -35,7 +35,7 @@ static void failure_sticks_until_cleared(void **state)
 	kw_buf_init(&buf, 10);
 	kw_put(&buf, "0123456", 7);
 	kw_put_u32(&buf, 1);
-	assert_true(buf.failed);
+	assert_int_equal(buf.failed, KT_ELIMIT);
 	assert_int_equal(buf.n, 7);
 	kw_put_u8(&buf, 1);
 	kw_put_varint(&buf, 1);
@@ -111,7 +111,7 @@ static void references_count_for_the_maximum(void **state)
 	kw_put_u8(&buf, 1);
 	assert_false(buf.failed);
 	kw_put_u8(&buf, 1);
-	assert_true(buf.failed);
+	assert_int_equal(buf.failed, KT_ELIMIT);
 	kw_buf_fini(&buf);
 }
 
