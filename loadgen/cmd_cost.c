@@ -58,7 +58,8 @@ static const struct kt_cli cli = {
 	.program = "loadgen cost",
 	.about = "Says what an observer, a validator or a setting costs a broker per request. Short blocks of requests with it "
 		 "and without it take turns in random order, within one process if it is a fakebroker's observer or "
-		 "validator. A against A is measured beside it, to show what would be seen if there were no difference.",
+		 "validator; what was in force before is put back. A against A is measured beside it, to show what would "
+		 "be seen if there were no difference.",
 	.options = options,
 	.examples = "loadgen cost --scenario fixtures/scenarios/cost-produce.json --control http://127.0.0.1:8080 "
 		    "-b 127.0.0.1:9092 --switch observer --margin 2%\n"
