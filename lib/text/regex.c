@@ -206,6 +206,7 @@ int kt_regex_compile(struct kt_regex **regex, const char *pattern, size_t n, enu
 	pcre2_compile_context *limits = new_limits();
 	struct kt_regex *self = calloc(1, sizeof *self);
 	struct source source = {.pattern = pattern, .n = n, .err = &why};
+	struct kt_err no_bytes = {0};
 
 	*regex = NULL;
 	if (!limits || !self) {
@@ -218,7 +219,11 @@ int kt_regex_compile(struct kt_regex **regex, const char *pattern, size_t n, enu
 	self->text = compile(&source, extent, PCRE2_UTF, limits, &why);
 	if (!self->text)
 		goto out;
-	self->bytes = compile(&source, extent, PCRE2_NEVER_UTF, limits, NULL);
+	self->bytes = compile(&source, extent, PCRE2_NEVER_UTF, limits, &no_bytes);
+	if (no_bytes.code == KT_ENOMEM) {
+		why = no_bytes;
+		goto out;
+	}
 	*regex = self;
 	self = NULL;
 out:
