@@ -175,4 +175,15 @@ at=$bootstrap
 expect 0 'a batch that cannot be read is told once' run --data "$dir/data" --only fetch.unreadable
 says '^pass +fetch.unreadable$'
 
+# A fetch that is refused does not say that a record is gone.
+cat >"$dir/data/cases/fetch/refused.json" <<-'X'
+	{"id": "fetch.refused", "title": "A refusal is no proof", "requirements": ["fetch.offset"],
+	 "topics": {"topic": {"configs": {"cleanup.policy": "compact"}}},
+	 "steps": [{"compact": {"topic": "$topic", "gone": 0},
+	            "expect": {"error": "NOT_LEADER_OR_FOLLOWER", "body": {"gone": false}}}]}
+X
+curl -sX PUT "$control/v1/rules/refuse" -d '{"match": {"api": "Fetch"}, "action": {"error": "NOT_LEADER_OR_FOLLOWER"}}' >/dev/null
+expect 0 'a refusal is no proof' run --data "$dir/data" --only fetch.refused --skip 'sanity.*'
+says '^pass +fetch.refused$'
+
 finish
