@@ -43,10 +43,9 @@ static size_t letters_end(const char *item, size_t n)
 	return end;
 }
 
-/* (?x) makes blanks and comments of parts of the pattern, and a comment at the end of what is put behind it. */
-static bool has_free_spacing(const char *item, size_t n)
+static bool has_letter(const char *item, size_t n, char letter)
 {
-	return n >= 2 && item[0] == '(' && item[1] == '?' && memchr(item + 2, 'x', letters_end(item, n) - 2);
+	return n >= 2 && item[0] == '(' && item[1] == '?' && memchr(item + 2, letter, letters_end(item, n) - 2);
 }
 
 /* Is it x{2}+ or x{1,3}+? Not \x{2}+, nor \p{L}+. */
@@ -88,6 +87,7 @@ struct source {
 	size_t n;
 	struct kt_err *err;
 	bool quotes;                                  /* has \Q, in which a ( that is put in would be a letter */
+	bool multiline;                               /* has (?m) */
 	unsigned char opens[KT_REGEX_LONGEST + 1];    /* a group has to be put in before that byte */
 	unsigned char closes[KT_REGEX_LONGEST + 1];
 };
@@ -126,9 +126,11 @@ static int take_item(pcre2_callout_enumerate_block *item, void *arg)
 	if (is_costly(source->pattern + begin, n))
 		return kt_fail(source->err, KT_ELIMIT, "has %.*s, which takes more than one pass over the text", (int)n,
 			       source->pattern + begin);
-	if (has_free_spacing(source->pattern + begin, n))
+	/* Which makes blanks and comments of parts of the pattern, and a comment at the end of what is put behind it. */
+	if (has_letter(source->pattern + begin, n, 'x'))
 		return kt_fail(source->err, KT_ELIMIT, "has %.*s: blanks in patterns always count", (int)n,
 			       source->pattern + begin);
+	source->multiline |= has_letter(source->pattern + begin, n, 'm');
 	once = source->quotes ? 0 : repeated(source->pattern + begin, n);
 	if (once) {
 		source->opens[begin] = 1;
@@ -194,7 +196,9 @@ static pcre2_code *compile(const struct source *source, enum kt_regex_extent ext
 		whole[n++] = source->pattern[i];
 	}
 	n = put(whole, n, extent == KT_REGEX_FOUND ? "\\E)" : "\\E)\\z");
-	code = pcre2_compile((PCRE2_SPTR)whole, n, options | PCRE2_ANCHORED | PCRE2_DOLLAR_ENDONLY, &rc, &offset, limits);
+	if (!source->multiline)    /* else pcre2_dfa_match() would not know the end of a line */
+		options |= PCRE2_DOLLAR_ENDONLY;
+	code = pcre2_compile((PCRE2_SPTR)whole, n, options | PCRE2_ANCHORED, &rc, &offset, limits);
 	if (!code)
 		library_failed(rc, source->n, err);
 	return code;

@@ -108,6 +108,9 @@ static void patterns_as_of_re2(void **state)
 	matches("^\\Q(?=a)\\E$", "(?=a)", true);
 	matches("\\Q(?=", "(?=", true);
 	matches("(?-s)^(?m:b)$", "b", true);
+	matches("(?m)^a$", "b\na\nc", true);
+	matches("(?m:a$)\nc", "b\na\nc", true);
+	matches("(?m)^a$", "ba\nac", false);
 }
 
 static void the_whole_text(void **state)
