@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/text/near.h"
+#include "lib/text/number.h"
 #include "lib/wire/message.h"
 
 static const struct {
@@ -56,14 +57,12 @@ bool cf_need_api(const char *need, int *api, int *version)
 
 bool cf_need_level(const char *need, int *level)
 {
-	long n;
-	char *end;
+	int64_t n;
 
-	if (strncmp(need, "level:", 6) != 0)
+	if (strncmp(need, "level:", 6) != 0 || need[6] == '+' || kt_parse_int(need + 6, 1, INT16_MAX, &n, NULL) < 0)
 		return false;
-	n = strtol(need + 6, &end, 10);
 	*level = (int)n;
-	return *end == '\0' && n >= 1 && n <= INT16_MAX;
+	return true;
 }
 
 int cf_need_check(const char *need, struct kt_err *err)

@@ -23,6 +23,8 @@ void cf_add_edit(json_t *batch, json_t *edit);
 
 /* A key, a value; null too. */
 json_t *cf_some_bytes(struct cf_maker *make);
+/* What no codec inflates, or inflates to nothing. */
+json_t *cf_no_stream(struct cf_maker *make);
 /* A batch of magic 2, mostly wrong. */
 json_t *cf_some_batch(struct cf_maker *make);
 /* What Produce 0 to 2 carry in one partition: messages of magic 0 and 1 mostly, and mostly wrong. */

@@ -246,17 +246,22 @@ static void other_codec(struct cf_maker *make, json_t *batch)
 	json_object_set_new(batch, "crc", json_string("fix"));
 }
 
-/* What follows the header is no compressed stream, or one of nothing. */
-static void wrong_payload(struct cf_maker *make, json_t *batch)
+json_t *cf_no_stream(struct cf_maker *make)
 {
-	static const char *const payloads[] = {
+	static const char *const streams[] = {
 		"", "00", "deadbeef", "1f8b0800000000000003030000000000000000",
 		"82534e41505059000000000100000001", "04224d186040820000000000", "28b52ffd200000",
 		"82534e4150505900000000010000000100000002ffff",
 	};
 
+	return json_pack("{s:s}", "hex", CF_PICK(make->dice, streams));
+}
+
+/* What follows the header is no compressed stream, or one of nothing. */
+static void wrong_payload(struct cf_maker *make, json_t *batch)
+{
 	json_object_del(batch, "records");
-	json_object_set_new(batch, "payload", json_pack("{s:s}", "hex", CF_PICK(make->dice, payloads)));
+	json_object_set_new(batch, "payload", cf_no_stream(make));
 	json_object_set_new(batch, "codec", json_string(kw_codec_name(1 + cf_roll(make->dice, 4))));
 }
 

@@ -35,6 +35,8 @@ static void faults_name_file_line_and_member(void **state)
 		    "unknown capability \"level:0\"");
 	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"level:28-IV1\"]}", 3, "$.needs[0]",
 		    "unknown capability \"level:28-IV1\"");
+	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"level:+28\"]}", 3, "$.needs[0]",
+		    "unknown capability \"level:+28\"");
 	check_fault("{\"id\": \"A.b\", \"title\": \"t\", " STEPS "}", 1, "$.id",
 		    "must be words of a-z, 0-9 and \"-\" with dots between, at most 100 characters");
 	check_fault("{\"id\": \"a\", \"title\": \"t\", " STEPS "}", 1, "$.id",

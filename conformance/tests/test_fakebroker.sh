@@ -157,4 +157,33 @@ says '^The fakebroker was started without the scenario fixtures/scenarios/demo.j
 expect 0 'its probe' "$build/conformance" probe --bootstrap-server "$at"
 says '^The fakebroker .*demo.json \(mv-config, mv-topic-config\), --nodes 3 \(brokers\), --set observer.*=FILE \(observations\)$'
 
+# Of what cannot be read there is no end to go on from.
+mkdir "$dir/data/cases/fetch"
+cat >"$dir/data/cases/fetch/unreadable.json" <<-'X'
+	{"id": "fetch.unreadable", "title": "A batch that cannot be read is told once", "requirements": ["fetch.offset"],
+	 "topics": {"topic": {}},
+	 "steps": [
+	  {"produce": {"topic": "$topic", "batches": [{"records": [{"value": "a"}]}]}, "expect": {"error": "NONE"}},
+	  {"produce": {"topic": "$topic", "batches": [{"records": [{"value": "b"}], "count": 2, "crc": "fix"}]},
+	   "expect": {"error": "NONE"}},
+	  {"fetch": {"topic": "$topic", "offset": 0, "toEnd": true},
+	   "expect": {"error": "NONE", "body": {"records": [{"offset": 0}, {"offset": 1}, {"unreadable": {"$any": true}}]}}}]}
+X
+stop "$pid"
+start --port 0 --lax || exit 1
+at=$bootstrap
+expect 0 'a batch that cannot be read is told once' run --data "$dir/data" --only fetch.unreadable
+says '^pass +fetch.unreadable$'
+
+# A fetch that is refused does not say that a record is gone.
+cat >"$dir/data/cases/fetch/refused.json" <<-'X'
+	{"id": "fetch.refused", "title": "A refusal is no proof", "requirements": ["fetch.offset"],
+	 "topics": {"topic": {"configs": {"cleanup.policy": "compact"}}},
+	 "steps": [{"compact": {"topic": "$topic", "gone": 0},
+	            "expect": {"error": "NOT_LEADER_OR_FOLLOWER", "body": {"gone": false}}}]}
+X
+curl -sX PUT "$control/v1/rules/refuse" -d '{"match": {"api": "Fetch"}, "action": {"error": "NOT_LEADER_OR_FOLLOWER"}}' >/dev/null
+expect 0 'a refusal is no proof' run --data "$dir/data" --only fetch.refused --skip 'sanity.*'
+says '^pass +fetch.refused$'
+
 finish

@@ -96,7 +96,7 @@ static json_t *header_json(const struct kw_batch *batch)
 }
 
 /* Adds the records, and the headers of their batches, to the lists of the subject. A batch that cannot be read is told among
- * the records, and is the last. Returns the offset behind the last batch, -1 if there is none. */
+ * the records, and is the last. Returns the offset behind the last batch, -1 if there is none, or one that cannot be read. */
 static json_int_t read_set(json_t *partition, json_t *subject)
 {
 	json_t *base64 = json_object_get(partition, "records");
@@ -115,8 +115,10 @@ static json_int_t read_set(json_t *partition, json_t *subject)
 
 		if (kw_batch_parse(p + at, (size_t)n - at, &batch, &err) ||
 		    kw_batch_walk(&batch, NULL, add_record, &reader, &why, &err)) {
-			if (err.code != KT_ETRUNC)
-				json_array_append_new(records, json_pack("{s:s}", "unreadable", err.text));
+			if (err.code == KT_ETRUNC)
+				break;
+			json_array_append_new(records, json_pack("{s:s}", "unreadable", err.text));
+			next = -1;
 			break;
 		}
 		json_array_append_new(batches, header_json(&batch));

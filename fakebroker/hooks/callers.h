@@ -49,7 +49,10 @@ void fb_callers_tell(void);
 
 static inline void fb_caller_goes_on(struct fb_caller *caller, size_t at)
 {
-	atomic_store_explicit(&caller->at, at, memory_order_release);
+	if (atomic_load_explicit(&fb_callers_fenced, memory_order_relaxed))
+		atomic_store_explicit(&caller->at, at, memory_order_seq_cst);
+	else
+		atomic_store_explicit(&caller->at, at, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (atomic_load(&fb_callers_awaited))
 		fb_callers_tell();

@@ -33,15 +33,13 @@ enum fb_mutant_choice fb_mutant_keeps(const struct fb_thinning *how, const struc
 
 /* ---- how they are written ---- */
 
-void fb_mutant_record(struct kw_record *record, struct kw_batch_spec *spec, int32_t written)
+void fb_mutant_record(struct kw_record *record, struct kw_batch_spec *spec, int64_t offset, int32_t written)
 {
 	if (fb_mutant(FB_M_RECORD_HEADERS_LOST))
 		record->nheaders = 0;
 	if (fb_mutant(FB_M_OFFSETS_RENUMBERED))
 		record->offsetDelta = written;
 	if (fb_mutant(FB_M_BASE_OFFSET_MOVES)) {
-		int64_t offset = spec->baseOffset + record->offsetDelta;
-
 		if (written == 0)
 			spec->baseOffset = offset;
 		record->offsetDelta = (int32_t)(offset - spec->baseOffset);

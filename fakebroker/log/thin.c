@@ -92,7 +92,7 @@ static int put_record(void *arg, int32_t index, const struct kw_record *record)
 	copy.attributes = 0;
 	copy.timestampDelta = kw_wrap_sub(timestamp, work->spec.baseTimestamp);
 	if (fb_mutated())
-		fb_mutant_record(&copy, &work->spec, work->written);
+		fb_mutant_record(&copy, &work->spec, offset, work->written);
 	work->written++;
 	if (kw_record_recode_keys(&copy, &work->arena) < 0)
 		return kt_fail(work->err, KT_ENOMEM, "out of memory");

@@ -228,6 +228,61 @@ static void test_hangs_in_one(void **state)
 	fb_observer_unref(second);
 }
 
+/* ---- going on ---- */
+
+enum { STEPS = 5000, PATIENCE_S = 10 };
+
+/* Rounds that the one who calls, the one who waits, and what that waits for have come to. */
+struct steps {
+	atomic_int inside, awaited, passed;
+	atomic_bool lost;      /* nobody was told in the last one */
+};
+
+/* Waits inside, at the second part, until the other one has seen that the first is over. */
+static void *go_on(void *arg)
+{
+	struct steps *steps = arg;
+	struct fb_caller *caller = fb_caller_here();
+
+	for (int i = 1; i <= STEPS && !atomic_load(&steps->lost); i++) {
+		int64_t end;
+
+		fb_caller_enter(caller, steps, 0);
+		atomic_store(&steps->inside, i);
+		while (atomic_load(&steps->awaited) < i)
+			;
+		for (volatile int k = 0; k < i % 40; k++)
+			;
+		fb_caller_goes_on(caller, 1);
+		end = fb_hook_now() + PATIENCE_S * INT64_C(1000000000);
+		while (atomic_load(&steps->passed) < i && !atomic_load(&steps->lost))
+			atomic_store(&steps->lost, fb_hook_now() > end);
+		fb_caller_leave(caller);
+	}
+	return NULL;
+}
+
+/* Who waits for a part of a list is told at once when a thread goes on to the next, however the two meet. */
+static void test_goes_on(void **state)
+{
+	struct steps steps = {0};
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, go_on, &steps), 0);
+	for (int i = 1; i <= STEPS && !atomic_load(&steps.lost); i++) {
+		while (atomic_load(&steps.inside) < i)
+			;
+		atomic_store(&steps.awaited, i);
+		for (volatile int k = 0; k < i / 40 % 40; k++)
+			;
+		fb_callers_wait(&steps, 0);
+		atomic_store(&steps.passed, i);
+	}
+	pthread_join(thread, NULL);
+	assert_false(atomic_load(&steps.lost));
+}
+
 /* ---- both kinds of barriers ---- */
 
 /* From now on membarrier() fails with EPERM in this process. */
@@ -255,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_swap_inline),
 		cmocka_unit_test(test_swap_queued),
 		cmocka_unit_test(test_hangs_in_one),
+		cmocka_unit_test(test_goes_on),
 	};
 	pid_t child = fork();
 	int status;

@@ -8,11 +8,6 @@ enum { API_VERSIONS = 18 };
 
 /* ---- frames ---- */
 
-static int fail_encode(const struct kw_buf *out, struct kt_err *err)
-{
-	return kw_buf_fail(out, err, "a request of more than %zu bytes is too large", kw_buf_len(out));
-}
-
 int kc_encode(struct kc_conn *conn, int api_key, int version, const void *request, struct kw_buf *out,
 	      int32_t *correlation, struct kt_err *err)
 {
@@ -30,8 +25,6 @@ int kc_encode(struct kc_conn *conn, int api_key, int version, const void *reques
 	rc = kw_encode(&kw_msg_RequestHeader, kw_request_header_version(api_key, version), &header, out, err);
 	if (rc == 0)
 		rc = kw_encode(msg, version, request, out, err);
-	if (rc == 0 && out->failed)
-		rc = fail_encode(out, err);
 	if (rc == 0)
 		kw_wr32(out->p + at, (uint32_t)(kw_buf_len(out) - before - 4));
 	return rc;

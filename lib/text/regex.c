@@ -33,24 +33,52 @@ static pcre2_compile_context *new_limits(void)
 	return limits;
 }
 
+/* Where the letters of (?i-s) or (?i-s:...) end. */
+static size_t letters_end(const char *item, size_t n)
+{
+	size_t end = 2;
+
+	while (end < n && memchr("^-imnsxJU", item[end], 9))
+		end++;
+	return end;
+}
+
+static bool has_letter(const char *item, size_t n, char letter)
+{
+	return n >= 2 && item[0] == '(' && item[1] == '?' && memchr(item + 2, letter, letters_end(item, n) - 2);
+}
+
+/* Is it x{2}+ or x{1,3}+? Not \x{2}+, nor \p{L}+. */
+static bool is_possessive_count(const char *item, size_t n)
+{
+	size_t open = n - 1;
+
+	if (n < 5 || memcmp(item + n - 2, "}+", 2))
+		return false;
+	while (open > 1 && item[open - 1] != '{')
+		open--;
+	return open > 1 && !(open == 3 && item[0] == '\\' && memchr("pPxo", item[1], 4));
+}
+
 /* What the library would match by a match inside the match, or reads the same text for again. */
 static bool is_costly(const char *item, size_t n)
 {
-	size_t flags;
+	size_t end;
 
 	if (n >= 3 && item[0] == ')')
 		return item[n - 1] == '+';
 	if (n < 2)
 		return false;
+	if (is_possessive_count(item, n))
+		return true;
 	if (item[0] == '\\')
 		return memchr("XKg", item[1], 3);
 	if (item[0] != '(' || item[1] != '?')
 		return item[0] == '(' && item[1] == '*';
 	if (n >= 4 && memchr("P<'", item[2], 3))
 		return memchr("=!>", item[3], 3);
-	for (flags = 2; flags < n && memchr("^-imnsxJU", item[flags], 9);)
-		flags++;
-	return flags == n || (item[flags] != ':' && item[flags] != ')');
+	end = letters_end(item, n);
+	return end == n || (item[end] != ':' && item[end] != ')');
 }
 
 /* A pattern as it is read. */
@@ -59,19 +87,34 @@ struct source {
 	size_t n;
 	struct kt_err *err;
 	bool quotes;                                  /* has \Q, in which a ( that is put in would be a letter */
+	bool multiline;                               /* has (?m) */
 	unsigned char opens[KT_REGEX_LONGEST + 1];    /* a group has to be put in before that byte */
 	unsigned char closes[KT_REGEX_LONGEST + 1];
 };
 
+/* Is it one character, class or escape without a quantifier? Some are told not to be; that does no harm. */
+static bool is_atom(const char *item, size_t n)
+{
+	size_t high = 0;
+
+	if (item[0] == '[')
+		return item[n - 1] == ']';
+	if (item[0] == '\\' && n > 2 && memchr("pPx", item[1], 3))
+		return item[2] == '{' ? memchr(item, '}', n) == item + n - 1 : n == 3 && item[1] != 'x';
+	if (item[0] == '\\')
+		return n == 2 && item[1] != 'c';
+	while (high < n && (unsigned char)item[high] >= 0x80)
+		high++;
+	return high == n || (n == 1 && item[0] != ')');
+}
+
 /* What pcre2_dfa_match() repeats for x+ it counts, so that each place where a run of x may have begun is a way of its own;
- * for (?:x)+ it does not. The length of x when the item is x+ or x+?, or 0. */
+ * for (?:x)+ it does not. The length of x when the item is x+ or x+?, or 0; x++, x?+ and their like are something else. */
 static size_t repeated(const char *item, size_t n)
 {
 	if (n >= 3 && item[n - 1] == '?')
 		n--;
-	if (n < 2 || item[0] == ')' || item[n - 1] != '+' || (item[0] == '\\' && (n == 2 || item[1] == 'c')))
-		return 0;
-	return n >= 3 && item[n - 2] == '+' && !(n == 3 && item[0] == '\\') ? 0 : n - 1;
+	return n >= 2 && item[n - 1] == '+' && is_atom(item, n - 1) ? n - 1 : 0;
 }
 
 static int take_item(pcre2_callout_enumerate_block *item, void *arg)
@@ -83,6 +126,11 @@ static int take_item(pcre2_callout_enumerate_block *item, void *arg)
 	if (is_costly(source->pattern + begin, n))
 		return kt_fail(source->err, KT_ELIMIT, "has %.*s, which takes more than one pass over the text", (int)n,
 			       source->pattern + begin);
+	/* Which makes blanks and comments of parts of the pattern, and a comment at the end of what is put behind it. */
+	if (has_letter(source->pattern + begin, n, 'x'))
+		return kt_fail(source->err, KT_ELIMIT, "has %.*s: blanks in patterns always count", (int)n,
+			       source->pattern + begin);
+	source->multiline |= has_letter(source->pattern + begin, n, 'm');
 	once = source->quotes ? 0 : repeated(source->pattern + begin, n);
 	if (once) {
 		source->opens[begin] = 1;
@@ -148,7 +196,9 @@ static pcre2_code *compile(const struct source *source, enum kt_regex_extent ext
 		whole[n++] = source->pattern[i];
 	}
 	n = put(whole, n, extent == KT_REGEX_FOUND ? "\\E)" : "\\E)\\z");
-	code = pcre2_compile((PCRE2_SPTR)whole, n, options | PCRE2_ANCHORED | PCRE2_DOLLAR_ENDONLY, &rc, &offset, limits);
+	if (!source->multiline)    /* else pcre2_dfa_match() would not know the end of a line */
+		options |= PCRE2_DOLLAR_ENDONLY;
+	code = pcre2_compile((PCRE2_SPTR)whole, n, options | PCRE2_ANCHORED, &rc, &offset, limits);
 	if (!code)
 		library_failed(rc, source->n, err);
 	return code;
@@ -160,6 +210,7 @@ int kt_regex_compile(struct kt_regex **regex, const char *pattern, size_t n, enu
 	pcre2_compile_context *limits = new_limits();
 	struct kt_regex *self = calloc(1, sizeof *self);
 	struct source source = {.pattern = pattern, .n = n, .err = &why};
+	struct kt_err no_bytes = {0};
 
 	*regex = NULL;
 	if (!limits || !self) {
@@ -172,7 +223,11 @@ int kt_regex_compile(struct kt_regex **regex, const char *pattern, size_t n, enu
 	self->text = compile(&source, extent, PCRE2_UTF, limits, &why);
 	if (!self->text)
 		goto out;
-	self->bytes = compile(&source, extent, PCRE2_NEVER_UTF, limits, NULL);
+	self->bytes = compile(&source, extent, PCRE2_NEVER_UTF, limits, &no_bytes);
+	if (no_bytes.code == KT_ENOMEM) {
+		why = no_bytes;
+		goto out;
+	}
 	*regex = self;
 	self = NULL;
 out:

@@ -1,9 +1,9 @@
 /* Regular expressions of foreign origin, bounded: PCRE2's syntax without what takes more than one pass over the text.
  *
  * That leaves about what RE2 has, which Kafka uses: \d, \w, \b, (?i), non-greedy repeats, classes such as [[:alpha:]] and \pL.
- * Refused are back references, (?=...), (?!...), (?<=...), (?<!...), (?>...), possessive groups such as (...)++, conditions,
- * subroutines, (*VERBS), \X, \K and \C. As in RE2, $ is the very end, a dot is any character but a line feed, and \d, \w, \s
- * and \b are of ASCII. */
+ * Refused are back references, (?=...), (?!...), (?<=...), (?<!...), (?>...), possessive groups and counts such as (...)++ and
+ * x{2}+, conditions, subroutines, (*VERBS), \X, \K and \C; and (?x). As in RE2, $ is the very end (in a pattern that
+ * has (?m), before a line feed at the end as well), a dot is any character but a line feed, and \d, \w, \s and \b are of ASCII. */
 #ifndef KASSAY_TEXT_REGEX_H
 #define KASSAY_TEXT_REGEX_H
 

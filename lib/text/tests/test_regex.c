@@ -81,8 +81,12 @@ static void ordinary_patterns(void **state)
 	matches("^([+]+|a+)+$", "+a++aa", true);
 	matches("^a++b$", "aab", true);
 	matches("^a++ab$", "aab", false);
+	matches("^a?+$", "aa", false);               /* gives nothing back, as a++, and repeats nothing */
+	matches("^a?+a$", "a", false);
+	matches("^a*+a$", "aa", false);
+	matches("^[ab]?+a$", "a", false);
+	matches("^\\pL+\\p{Lu}+\\x{61}+[+?]+?\\?+$", "abABaa+?+??", true);
 	matches("^\xc3\xa4+$", "\xc3\xa4\xc3\xa4", true);
-	matches("(?x)^ a + [+ ] + $", "aa+ +", true);
 	assert_int_equal(answer("^$", KT_REGEX_FOUND, NULL, 0), 1);
 	assert_int_equal(compiled("^(a+b*c?)+[x-z]{2,}(d|(e+f)*)$"), 0);
 	assert_int_equal(compiled("a{1000}a{1000}"), 0);
@@ -104,6 +108,9 @@ static void patterns_as_of_re2(void **state)
 	matches("^\\Q(?=a)\\E$", "(?=a)", true);
 	matches("\\Q(?=", "(?=", true);
 	matches("(?-s)^(?m:b)$", "b", true);
+	matches("(?m)^a$", "b\na\nc", true);
+	matches("(?m:a$)\nc", "b\na\nc", true);
+	matches("(?m)^a$", "ba\nac", false);
 }
 
 static void the_whole_text(void **state)
@@ -147,7 +154,8 @@ static void what_is_not_well_formed(void **state)
 static void what_takes_more_than_one_pass(void **state)
 {
 	static const char *const wrong[] = {
-		"a(?=b)", "a(?!b)", "(?<=a)b", "(?<!a)b", "(?>a)", "(a|b)++", "(?:a){2}+", "\\X", "\\Ka", "(a)(?1)", "(?R)?",
+		"a(?=b)", "a(?!b)", "(?<=a)b", "(?<!a)b", "(?>a)", "(a|b)++", "(?:a){2}+", "a{2}+", "\\d{1,2}+", "\\x{61}{1,}+",
+		"\\X", "\\Ka", "(a)(?1)", "(?R)?",
 		"(?P<n>a)(?P>n)", "(a)\\g<1>", "(a)(?(1)b)", "a(*COMMIT)b", "(*pla:a)", "(?P<n>a)(?&n)",
 		"^(a*)*(\\1)*b$", "(?<n>a)\\k<n>", "(?P<n>a)(?P=n)", "(a)(b)(c)(d)(e)(f)(g)(h)(i)\\9",
 	};
@@ -161,6 +169,18 @@ static void what_takes_more_than_one_pass(void **state)
 	assert_int_equal(compiled("a(?=b)"), KT_ELIMIT);
 	assert_string_equal(err.text, "has (?=, which takes more than one pass over the text");
 	matches("^(a)\\\\1$", "a\\1", true);
+}
+
+/* Whose comment at the end would hide what the library is given behind the pattern. */
+static void free_spacing(void **state)
+{
+	static const char *const wrong[] = {"(?x)a # b", "(?xx) a", "(?i-x:a)", "a(?^x)b"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		assert_int_equal(compiled(wrong[i]), KT_ELIMIT);
+	assert_string_equal(err.text, "has (?^x): blanks in patterns always count");
+	matches("^(?<x>a) (?P<xx>b)(?'x1'c)#$", "a bc#", true);
 }
 
 static void patterns_that_are_too_large(void **state)
@@ -219,6 +239,7 @@ int main(void)
 		cmocka_unit_test(ordinary_patterns), cmocka_unit_test(patterns_as_of_re2),
 		cmocka_unit_test(the_whole_text), cmocka_unit_test(text_and_bytes),
 		cmocka_unit_test(what_is_not_well_formed), cmocka_unit_test(what_takes_more_than_one_pass),
+		cmocka_unit_test(free_spacing),
 		cmocka_unit_test(patterns_that_are_too_large), cmocka_unit_test(hostile_texts), cmocka_unit_test(the_limit),
 	};
 
