@@ -261,7 +261,7 @@ static int tell(struct session *session)
 	printf("%s%d requests of seed %lld: %d different", session->shown ? "\n" : "", session->sent, (long long)given.seed,
 	       session->shown);
 	cf_known_print(&session->known, stdout);
-	printf("\n");
+	printf(session->old ? "; Produce 0 to 2 among them\n" : "\n");
 	if (session->shown == MOST_SHOWN)
 		printf("ended after %d differences\n", MOST_SHOWN);
 	if (interrupted)

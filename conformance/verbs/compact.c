@@ -47,7 +47,7 @@ static int set_ratio(struct cf_run *run, const char *topic, const char *value, s
 				  "value", value), &answer, err))
 		return err->code;
 	row = cf_at(answer, "responses[0]");
-	if (json_integer_value(json_object_get(row, "errorCode")) != 0)
+	if (!row || json_integer_value(json_object_get(row, "errorCode")) != 0)
 		kt_fail(err, KT_EPEER, "min.cleanable.dirty.ratio of %s cannot be set to %s", topic, value);
 	json_decref(answer);
 	return err->code;

@@ -360,12 +360,12 @@ static void straight(struct fb_alter *alter)
 /* A resource that is named more than once. False: it is answered where it was named first. */
 static bool answer_repeated(struct fb_alter *alter, bool first)
 {
-	if (!alter->facts->controller)
-		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Each resource must appear at most once.");
-	else if (!exists_type(alter->configs, alter->resource->resourceType))
-		return check_type(alter), true;
-	else
-		fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Duplicate resource.");
+	if (alter->facts->controller && !exists_type(alter->configs, alter->resource->resourceType)) {
+		check_type(alter);
+		return true;
+	}
+	fb_refuse(alter, KW_ERR_INVALID_REQUEST, alter->facts->controller ? "Duplicate resource."
+									  : "Each resource must appear at most once.");
 	return first || !alter->facts->controller;
 }
 

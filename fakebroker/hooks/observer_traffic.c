@@ -295,7 +295,7 @@ static inline void end_run(struct run *run, struct fb_traffic_totals *sum)
 }
 
 static inline void begin_topic(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
-			const struct kassay_str *name, struct run *run)
+			       const struct kassay_str *name, struct run *run)
 {
 	run->name = *name;
 	run->where = find_where(self, exchange, who, name);

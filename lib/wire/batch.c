@@ -82,7 +82,8 @@ void kw_record_put(struct kw_buf *out, const struct kw_record *record)
 	for (int32_t i = 0; i < record->nheaders; i++)
 		size += run_size(record->headers[i].key.n) + run_size(record->headers[i].value.n);
 	if (size > INT32_MAX) {
-		out->failed = KT_ELIMIT;
+		if (!out->failed)
+			out->failed = KT_ELIMIT;
 		return;
 	}
 	kw_put_varint(out, (int32_t)size);
