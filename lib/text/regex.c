@@ -71,6 +71,8 @@ static bool is_costly(const char *item, size_t n)
 		return false;
 	if (is_possessive_count(item, n))
 		return true;
+	if (n >= 7 && (memcmp(item, "[[:<:]]", 7) == 0 || memcmp(item, "[[:>:]]", 7) == 0))
+		return true;    /* \b(?=\w), \b(?<=\w) */
 	if (item[0] == '\\')
 		return memchr("XKg", item[1], 3);
 	if (item[0] != '(' || item[1] != '?')

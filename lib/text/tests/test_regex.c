@@ -155,7 +155,7 @@ static void what_takes_more_than_one_pass(void **state)
 {
 	static const char *const wrong[] = {
 		"a(?=b)", "a(?!b)", "(?<=a)b", "(?<!a)b", "(?>a)", "(a|b)++", "(?:a){2}+", "a{2}+", "\\d{1,2}+", "\\x{61}{1,}+",
-		"\\X", "\\Ka", "(a)(?1)", "(?R)?",
+		"[[:<:]]a", "a[[:>:]]", "\\X", "\\Ka", "(a)(?1)", "(?R)?",
 		"(?P<n>a)(?P>n)", "(a)\\g<1>", "(a)(?(1)b)", "a(*COMMIT)b", "(*pla:a)", "(?P<n>a)(?&n)",
 		"^(a*)*(\\1)*b$", "(?<n>a)\\k<n>", "(?P<n>a)(?P=n)", "(a)(b)(c)(d)(e)(f)(g)(h)(i)\\9",
 	};
