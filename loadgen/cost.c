@@ -41,10 +41,25 @@ static int64_t read_clock(clockid_t id)
 
 /* ---- a block ---- */
 
+/* Whoever else switches the broker meanwhile, as a second measurement would, makes A and B the same thing. */
+static int check_alone(struct meter *meter, struct lg_blocks *blocks, struct kt_err *err)
+{
+	struct lg_in_force now = {0};
+
+	if (lg_cost_in_force(meter->spec, meter->target, blocks->conn, &now, err) == 0 &&
+	    (!now.classes || strcmp(now.classes, meter->state->classes) != 0))
+		kt_fail(err, KT_EPEER, "somebody else switches the broker, too: it has \"%s\", and was given \"%s\"",
+			now.classes ? now.classes : "", meter->state->classes);
+	lg_in_force_fini(&now);
+	return err->code;
+}
+
 static int bring_about(struct meter *meter, const struct lg_variant *variant, struct lg_blocks *blocks, struct kt_err *err)
 {
 	if (meter->target->what == LG_SWITCH_NONE || meter->state == variant)
 		return 0;
+	if (meter->state && check_alone(meter, blocks, err))
+		return err->code;
 	meter->state = variant;
 	meter->switched = true;        /* or not, if the answer is lost */
 	return lg_cost_switch(meter->spec, meter->target, variant, blocks->conn, err);

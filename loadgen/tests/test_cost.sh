@@ -82,6 +82,17 @@ wait "$running"
 equal 'stopped by SIGINT' $? 4
 says 'stopped after [0-9]+ of 100000 quads'
 in_force observer "$traffic"
+"$build/loadgen" cost --scenario "$dir/slow.json" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" 2>&1 &
+running=$!
+timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" || bad 'it does not switch'
+for ((i = 0; i < 200; i++)); do
+	kill -0 "$running" 2>/dev/null || break
+	put observer '{"classes": "SloObserver"}'
+done
+kill -INT "$running" 2>/dev/null
+wait "$running"
+equal 'somebody else switches' $? 3
+says 'somebody else switches the broker, too: it has "SloObserver", and was given '
 put observer '{"classes": "NoOpObserver"}'
 
 in_force validators '.checked == null'
