@@ -66,6 +66,7 @@ struct session {
 	struct cf_side a, b;
 	struct cf_known known;
 	bool old;                  /* both serve Produce 0 to 2 */
+	int newest;                /* version of Produce that both list: of a newer one they could only differ */
 	int sent, shown;
 	struct kt_err err;         /* a broker that is gone */
 };
@@ -93,13 +94,18 @@ static bool renew(struct session *session, json_t *mutation)
 	return ok;
 }
 
+static bool is_too_new(const struct session *session, json_t *mutation)
+{
+	return json_integer_value(json_object_get(mutation, "version")) > session->newest;
+}
+
 static bool differs(void *arg, json_t *mutation)
 {
 	struct session *session = arg;
 	json_t *a, *b;
 	bool differ = false;
 
-	if (interrupted || session->err.code || !renew(session, mutation))
+	if (interrupted || session->err.code || is_too_new(session, mutation) || !renew(session, mutation))
 		return false;
 	if (ask(session, mutation, &a, &b))
 		differ = !json_equal(a, b);
@@ -219,8 +225,11 @@ static void differ(struct session *session, json_t *mutation, json_t *a, json_t 
 static bool send_one(struct session *session, struct cf_dice *dice, int64_t now_ms)
 {
 	json_t *mutation = cf_mutation(dice, now_ms, session->old), *a, *b;
-	bool sent = ask(session, mutation, &a, &b);
+	bool sent;
 
+	if (is_too_new(session, mutation))
+		json_object_set_new(mutation, "version", json_integer(session->newest));
+	sent = ask(session, mutation, &a, &b);
 	if (!sent && session->err.code == KT_EUSAGE) {
 		session->err = (struct kt_err){0};   /* an edit that finds nothing to edit: another one */
 		json_decref(mutation);
@@ -273,6 +282,7 @@ static int open_all(struct session *session, struct kt_err *err)
 {
 	struct cf_data data;
 	char prefix[64];
+	int a, b;
 
 	snprintf(prefix, sizeof prefix, "kassay-diff-%lld-%d", (long long)given.seed, (int)getpid());
 	if (cf_data_find(&data, given.data, err) || cf_known_load(&session->known, data.dir, err) ||
@@ -281,6 +291,9 @@ static int open_all(struct session *session, struct kt_err *err)
 	if (cf_side_open(&session->a, "a", given.a, prefix, err) || cf_side_open(&session->b, "b", given.b, prefix, err))
 		return err->code == KT_ESYNTAX || err->code == KT_ERANGE ? KT_EXIT_USAGE : KT_EXIT_ENGINE;
 	session->old = cf_side_serves_old(&session->a) && cf_side_serves_old(&session->b);
+	if ((a = cf_side_newest(&session->a, err)) < 0 || (b = cf_side_newest(&session->b, err)) < 0)
+		return KT_EXIT_ENGINE;
+	session->newest = a < b ? a : b;
 	renew(session, NULL);
 	*err = session->err;
 	return err->code ? KT_EXIT_ENGINE : 0;

@@ -195,6 +195,11 @@ bool cf_side_serves_old(struct cf_side *side)
 	return err.code == KT_OK;
 }
 
+int cf_side_newest(struct cf_side *side, struct kt_err *err)
+{
+	return cf_link_open(&side->link, err) ? err->code : cf_link_version(&side->link, PRODUCE, CF_LATEST, -1, err);
+}
+
 void cf_side_close(struct cf_side *side)
 {
 	const char *kind;

@@ -18,6 +18,8 @@ struct cf_side {
 int cf_side_open(struct cf_side *side, const char *label, const char *address, const char *prefix, struct kt_err *err);
 /* Does it answer Produce 0, as Kafka up to 3.9 does? Later ones list it, and close the connection. */
 bool cf_side_serves_old(struct cf_side *side);
+/* The newest version of Produce that it lists and the kit knows; KT_EVERSION. */
+int cf_side_newest(struct cf_side *side, struct kt_err *err);
 /* Deletes its topics. */
 void cf_side_close(struct cf_side *side);
 
