@@ -21,6 +21,16 @@ struct cf_wrong {
 void cf_make_wrong(struct cf_maker *make, const struct cf_wrong *table, json_t *batch);
 void cf_add_edit(json_t *batch, json_t *edit);
 
+/* What is wrong in one way with either kind of element. `path` is a field of the finished bytes, `within` so many of these. */
+void cf_wrong_length(struct cf_maker *make, json_t *batch, const char *path);
+void cf_change(struct cf_maker *make, json_t *batch, const char *path);
+void cf_behind(struct cf_maker *make, json_t *batch);
+void cf_cut(struct cf_maker *make, json_t *batch, int within);
+/* One bit; the CRC is right all the same, mostly. */
+void cf_flip(struct cf_maker *make, json_t *batch, int within);
+/* Makes the CRC right, but one time in `rarely`. */
+void cf_fix_crc(struct cf_maker *make, json_t *batch, int rarely);
+
 /* A key, a value; null too. */
 json_t *cf_some_bytes(struct cf_maker *make);
 /* What no codec inflates, or inflates to nothing. */

@@ -99,6 +99,50 @@ void cf_add_edit(json_t *batch, json_t *edit)
 	json_array_append_new(edits, edit);
 }
 
+void cf_fix_crc(struct cf_maker *make, json_t *batch, int rarely)
+{
+	if (!cf_rarely(make->dice, rarely))
+		json_object_set_new(batch, "crc", json_string("fix"));
+}
+
+void cf_wrong_length(struct cf_maker *make, json_t *batch, const char *path)
+{
+	static const char *const words[] = {"remaining", "remaining+1", "actual+1", "actual-1", "max"};
+	static const json_int_t numbers[] = {-2, -1, 0, 1, 6};
+
+	cf_add_edit(batch, json_pack("{s:s, s:s, s:o}", "edit", "set-length", "at", path, "value",
+				  cf_rarely(make->dice, 2) ? json_string(CF_PICK(make->dice, words))
+							   : json_integer(CF_PICK(make->dice, numbers))));
+}
+
+void cf_change(struct cf_maker *make, json_t *batch, const char *path)
+{
+	static const char *const edits[] = {"omit", "duplicate", "truncate"};
+
+	cf_add_edit(batch, json_pack("{s:s, s:s}", "edit", CF_PICK(make->dice, edits), "at", path));
+}
+
+void cf_behind(struct cf_maker *make, json_t *batch)
+{
+	static const char *const tails[] = {"00", "000000000000000000000000", "ffffffffffffffffffffffffffffffffffff"};
+
+	cf_add_edit(batch, json_pack("{s:s, s:s}", "edit", "append", "hex", CF_PICK(make->dice, tails)));
+}
+
+void cf_cut(struct cf_maker *make, json_t *batch, int within)
+{
+	int at = cf_rarely(make->dice, 2) ? -1 - cf_roll(make->dice, 8) : 1 + cf_roll(make->dice, within);
+
+	cf_add_edit(batch, json_pack("{s:s, s:i}", "edit", "truncate", "at", at));
+}
+
+void cf_flip(struct cf_maker *make, json_t *batch, int within)
+{
+	cf_add_edit(batch, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, within), "bit",
+				  cf_roll(make->dice, 8)));
+	cf_fix_crc(make, batch, 3);
+}
+
 static void wrong_field(struct cf_maker *make, json_t *batch)
 {
 	static const struct {
@@ -133,8 +177,7 @@ static void near_field(struct cf_maker *make, json_t *batch)
 
 	cf_add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", CF_PICK(make->dice, names), "value",
 				  CF_PICK(make->dice, values)));
-	if (!cf_rarely(make->dice, 4))
-		json_object_set_new(batch, "crc", json_string("fix"));
+	cf_fix_crc(make, batch, 4);
 }
 
 static json_t *pick_record(struct cf_maker *make, json_t *batch, int *index)
@@ -185,14 +228,9 @@ static const char *record_field(struct cf_maker *make, json_t *batch, char path[
 
 static void wrong_length(struct cf_maker *make, json_t *batch)
 {
-	static const char *const words[] = {"remaining", "remaining+1", "actual+1", "actual-1", "max"};
-	static const json_int_t numbers[] = {-2, -1, 0, 1, 6};
 	char path[64];
 
-	record_field(make, batch, path);
-	cf_add_edit(batch, json_pack("{s:s, s:s, s:o}", "edit", "set-length", "at", path, "value",
-				  cf_rarely(make->dice, 2) ? json_string(CF_PICK(make->dice, words))
-							   : json_integer(CF_PICK(make->dice, numbers))));
+	cf_wrong_length(make, batch, record_field(make, batch, path));
 }
 
 static void overlong(struct cf_maker *make, json_t *batch)
@@ -205,11 +243,9 @@ static void overlong(struct cf_maker *make, json_t *batch)
 
 static void change_record(struct cf_maker *make, json_t *batch)
 {
-	static const char *const edits[] = {"omit", "duplicate", "truncate"};
 	char path[64];
 
-	record_field(make, batch, path);
-	cf_add_edit(batch, json_pack("{s:s, s:s}", "edit", CF_PICK(make->dice, edits), "at", path));
+	cf_change(make, batch, record_field(make, batch, path));
 }
 
 static void behind_records(struct cf_maker *make, json_t *batch)
@@ -219,25 +255,14 @@ static void behind_records(struct cf_maker *make, json_t *batch)
 	cf_add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "append", "at", "records", "hex", CF_PICK(make->dice, tails)));
 }
 
-static void behind_batch(struct cf_maker *make, json_t *batch)
-{
-	static const char *const tails[] = {"00", "000000000000000000000000", "ffffffffffffffffffffffffffffffffffff"};
-
-	cf_add_edit(batch, json_pack("{s:s, s:s}", "edit", "append", "hex", CF_PICK(make->dice, tails)));
-}
-
 static void cut(struct cf_maker *make, json_t *batch)
 {
-	cf_add_edit(batch, json_pack("{s:s, s:i}", "edit", "truncate", "at", cf_rarely(make->dice, 2) ? -1 - cf_roll(make->dice, 8)
-												  : 1 + cf_roll(make->dice, 90)));
+	cf_cut(make, batch, 90);
 }
 
 static void flip(struct cf_maker *make, json_t *batch)
 {
-	cf_add_edit(batch, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, 90), "bit",
-				  cf_roll(make->dice, 8)));
-	if (!cf_rarely(make->dice, 3))
-		json_object_set_new(batch, "crc", json_string("fix"));
+	cf_flip(make, batch, 90);
 }
 
 static void other_codec(struct cf_maker *make, json_t *batch)
@@ -299,7 +324,7 @@ static void of_transaction(struct cf_maker *make, json_t *batch)
 
 static const struct cf_wrong wrongs[] = {
 	{wrong_field, 8}, {near_field, 4}, {wrong_record, 5}, {no_keys, 3}, {wrong_length, 8}, {overlong, 3}, {change_record, 5},
-	{behind_records, 2}, {behind_batch, 2}, {cut, 2}, {flip, 6}, {other_codec, 3}, {wrong_payload, 4}, {empty, 2},
+	{behind_records, 2}, {cf_behind, 2}, {cut, 2}, {flip, 6}, {other_codec, 3}, {wrong_payload, 4}, {empty, 2},
 	{old_time, 3}, {forms, 2}, {of_transaction, 1}, {make_idempotent, 6}, {0},
 };
 

@@ -101,12 +101,6 @@ static void no_key(struct cf_maker *make, json_t *set)
 		json_object_set_new(message, "key", json_null());
 }
 
-static void fix_crc(struct cf_maker *make, json_t *set, int rarely)
-{
-	if (!cf_rarely(make->dice, rarely))
-		json_object_set_new(set, "crc", json_string("fix"));
-}
-
 /* Of the finished bytes: of a set with a codec that is the wrapper. */
 static const char *field(struct cf_maker *make, json_t *set, char path[64])
 {
@@ -119,25 +113,18 @@ static const char *field(struct cf_maker *make, json_t *set, char path[64])
 
 static void wrong_length(struct cf_maker *make, json_t *set)
 {
-	static const char *const words[] = {"remaining", "remaining+1", "actual+1", "actual-1", "max"};
-	static const json_int_t numbers[] = {-2, -1, 0, 1, 6};
 	char path[64];
 
-	field(make, set, path);
-	cf_add_edit(set, json_pack("{s:s, s:s, s:o}", "edit", "set-length", "at", path, "value",
-				   cf_rarely(make->dice, 2) ? json_string(CF_PICK(make->dice, words))
-							    : json_integer(CF_PICK(make->dice, numbers))));
-	fix_crc(make, set, 6);
+	cf_wrong_length(make, set, field(make, set, path));
+	cf_fix_crc(make, set, 6);
 }
 
 static void change_field(struct cf_maker *make, json_t *set)
 {
-	static const char *const edits[] = {"omit", "duplicate", "truncate"};
 	char path[64];
 
-	field(make, set, path);
-	cf_add_edit(set, json_pack("{s:s, s:s}", "edit", CF_PICK(make->dice, edits), "at", path));
-	fix_crc(make, set, 3);
+	cf_change(make, set, field(make, set, path));
+	cf_fix_crc(make, set, 3);
 }
 
 static void near_number(struct cf_maker *make, json_t *set)
@@ -148,7 +135,7 @@ static void near_number(struct cf_maker *make, json_t *set)
 
 	snprintf(path, sizeof path, "messages[0].%s", CF_PICK(make->dice, names));
 	cf_add_edit(set, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", path, "value", CF_PICK(make->dice, values)));
-	fix_crc(make, set, 4);
+	cf_fix_crc(make, set, 4);
 }
 
 static void other_magic(struct cf_maker *make, json_t *set)
@@ -157,27 +144,17 @@ static void other_magic(struct cf_maker *make, json_t *set)
 
 	cf_add_edit(set, json_pack("{s:s, s:s, s:I}", "edit", "set", "at", "messages[0].magic", "value",
 				   CF_PICK(make->dice, magics)));
-	fix_crc(make, set, 4);
+	cf_fix_crc(make, set, 4);
 }
 
 static void flip(struct cf_maker *make, json_t *set)
 {
-	cf_add_edit(set, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, 60), "bit",
-				   cf_roll(make->dice, 8)));
-	fix_crc(make, set, 3);
+	cf_flip(make, set, 60);
 }
 
 static void cut(struct cf_maker *make, json_t *set)
 {
-	cf_add_edit(set, json_pack("{s:s, s:i}", "edit", "truncate", "at", cf_rarely(make->dice, 2) ? -1 - cf_roll(make->dice, 8)
-												   : 1 + cf_roll(make->dice, 60)));
-}
-
-static void behind(struct cf_maker *make, json_t *set)
-{
-	static const char *const tails[] = {"00", "000000000000000000000000", "ffffffffffffffffffffffffffffffffffff"};
-
-	cf_add_edit(set, json_pack("{s:s, s:s}", "edit", "append", "hex", CF_PICK(make->dice, tails)));
+	cf_cut(make, set, 60);
 }
 
 /* What has no records has no time of theirs. */
@@ -264,7 +241,7 @@ static void none(struct cf_maker *make, json_t *set)
 
 static const struct cf_wrong wrongs[] = {
 	{wrong_field, 12}, {some_time, 3}, {append_time, 3}, {no_key, 3}, {wrong_length, 8}, {change_field, 4}, {near_number, 4},
-	{other_magic, 3}, {flip, 6}, {cut, 3}, {behind, 2}, {wrong_payload, 4}, {wrong_body, 4}, {nested, 3}, {forms, 3},
+	{other_magic, 3}, {flip, 6}, {cut, 3}, {cf_behind, 2}, {wrong_payload, 4}, {wrong_body, 4}, {nested, 3}, {forms, 3},
 	{wrapper_key, 2}, {other_offsets, 4}, {none, 1}, {0},
 };
 
