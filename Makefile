@@ -291,8 +291,10 @@ $(EMPTY): $(EMPTY).o
 # Counts the allocations of the library.
 $(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # Let them fail.
-$(OBJ)/lib/wire/tests/test_no_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=inflate
-$(OBJ)/fakebroker/tests/test_compact_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+NO_MEMORY := $(OBJ)/lib/wire/tests/test_no_memory $(OBJ)/fakebroker/tests/test_compact_memory
+$(NO_MEMORY): $(OBJ)/lib/wire/tests/failing_malloc.o
+$(NO_MEMORY): LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(OBJ)/lib/wire/tests/test_no_memory: LDFLAGS += -Wl,--wrap=inflate
 
 .PHONY: check-kafka
 check-kafka: all $(COMPARE_CONFIGS)

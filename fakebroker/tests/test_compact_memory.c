@@ -1,5 +1,5 @@
 /* A round of compaction for which there is not memory enough says so, whatever call it was that failed, and leaves the log as it
- * was: the linker puts a counter before malloc() and its kin (see the Makefile). */
+ * was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,35 +7,7 @@
 #include <cmocka.h>
 
 #include "fakebroker/log/compact.h"
-
-static long left = -1;            /* calls that go well; negative: all */
-
-static bool runs_out(void)
-{
-	return left >= 0 && left-- == 0;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-void *__wrap_malloc(size_t n)
-{
-	return runs_out() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return runs_out() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return runs_out() ? NULL : __real_realloc(p, n);
-}
+#include "lib/wire/tests/failing_malloc.h"
 
 /* Two batches of which the first loses a record, and a compressed marker. */
 static void fill(struct fb_log *log, int codec)
@@ -82,9 +54,9 @@ static void exhaust(int codec)
 	for (calls = 0; code; calls++) {
 		struct kt_err err = {0};
 
-		left = calls;
+		failing_malloc_left = calls;
 		code = fb_log_compact(&log, &producers, &txns, &conf, 1000, &done, &err);
-		left = -1;
+		failing_malloc_left = -1;
 		if (code && (code != KT_ENOMEM || err.code != KT_ENOMEM))
 			fail_msg("codec %d, call %ld: %d and %d: %s", codec, calls, code, err.code, err.text);
 		assert_int_equal(log.cleanedTo, code ? 0 : 4);

@@ -1,6 +1,5 @@
-/* Memory that runs out is told as that, wherever it does: the linker puts a counter before malloc() and its kin (see the
- * Makefile), and every one of a function's calls is made to fail once, in turn. So is zlib's inflate(), which takes memory of
- * its own. */
+/* Memory that runs out is told as that, wherever it does: every one of a function's calls is made to fail once, in turn. So is
+ * zlib's inflate(), which takes memory of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,41 +12,14 @@
 #include "lib/wire/control.h"
 #include "lib/wire/convert.h"
 #include "lib/wire/legacy.h"
+#include "lib/wire/tests/failing_malloc.h"
 
-static long left = -1;            /* calls that go well; negative: all */
-
-static bool runs_out(void)
-{
-	return left >= 0 && left-- == 0;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
 int __real_inflate(z_streamp z, int flush);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
 int __wrap_inflate(z_streamp z, int flush);
-
-void *__wrap_malloc(size_t n)
-{
-	return runs_out() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return runs_out() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return runs_out() ? NULL : __real_realloc(p, n);
-}
 
 int __wrap_inflate(z_streamp z, int flush)
 {
-	return runs_out() ? Z_MEM_ERROR : __real_inflate(z, flush);
+	return failing_malloc_runs_out() ? Z_MEM_ERROR : __real_inflate(z, flush);
 }
 
 /* Lets every call that `run` makes fail. Each time it says so, in its code and in err. At least `least` calls there are. */
@@ -58,10 +30,10 @@ static void exhaust(int (*run)(int codec, struct kt_err *err), int codec, long l
 		bool enough;
 		int code;
 
-		left = calls;
+		failing_malloc_left = calls;
 		code = run(codec, &err);
-		enough = left >= 0;
-		left = -1;
+		enough = failing_malloc_left >= 0;
+		failing_malloc_left = -1;
 		if (enough) {
 			assert_int_equal(code, 0);
 			assert_true(calls >= least);
