@@ -34,14 +34,20 @@ void fb_callers_prepare(void);
 /* The place of this thread. */
 struct fb_caller *fb_caller_here(void);
 
-static inline void fb_caller_enter(struct fb_caller *caller, const void *what, size_t at)
+/* NULL: inside nothing. */
+static inline void fb_caller_is_inside(struct fb_caller *caller, const void *what)
 {
-	atomic_store_explicit(&caller->at, at, memory_order_relaxed);
 	if (atomic_load_explicit(&fb_callers_fenced, memory_order_relaxed))
 		atomic_store_explicit(&caller->inside, what, memory_order_seq_cst);
 	else
 		atomic_store_explicit(&caller->inside, what, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void fb_caller_enter(struct fb_caller *caller, const void *what, size_t at)
+{
+	atomic_store_explicit(&caller->at, at, memory_order_relaxed);
+	fb_caller_is_inside(caller, what);
 }
 
 /* Tells those who wait. */
@@ -60,11 +66,7 @@ static inline void fb_caller_goes_on(struct fb_caller *caller, size_t at)
 
 static inline void fb_caller_leave(struct fb_caller *caller)
 {
-	if (atomic_load_explicit(&fb_callers_fenced, memory_order_relaxed))
-		atomic_store_explicit(&caller->inside, NULL, memory_order_seq_cst);
-	else
-		atomic_store_explicit(&caller->inside, NULL, memory_order_release);
-	atomic_signal_fence(memory_order_seq_cst);
+	fb_caller_is_inside(caller, NULL);
 	if (atomic_load(&fb_callers_awaited))
 		fb_callers_tell();
 }
