@@ -211,6 +211,17 @@ out:
 	return err->code;
 }
 
+int cf_error_code(json_t *answer)
+{
+	return (int)json_integer_value(json_object_get(answer, "errorCode"));
+}
+
+const char *cf_error_text(json_t *answer, char *buf, size_t size)
+{
+	return kw_error_text(cf_error_code(answer), kw_str(json_string_value(json_object_get(answer, "errorMessage"))), buf,
+			     size);
+}
+
 /* ---- fate ---- */
 
 /* Frames of other requests may still come before the answer that is waited for. */

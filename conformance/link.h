@@ -40,6 +40,10 @@ int cf_link_receive(struct cf_link *link, int api, int version, json_t *evidence
 
 /* Sends a request by name and returns the answer as JSON; body is taken. For the kit's own questions. */
 int cf_link_ask(struct cf_link *link, const char *api, int version, json_t *body, json_t **answer, struct kt_err *err);
+/* errorCode of an answer or a part of it; 0 if it has none. */
+int cf_error_code(json_t *answer);
+/* The same for people, with errorMessage: "INVALID_CONFIG (40): words" (kw_error_text). Returns buf. */
+const char *cf_error_text(json_t *answer, char *buf, size_t size);
 
 /* What became of the connection: asks ApiVersions on it and waits for the answer. Closes the link unless it is kept. */
 enum cf_fate cf_link_fate(struct cf_link *link);

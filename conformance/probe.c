@@ -21,16 +21,6 @@ static void found(struct cf_target *target, enum cf_capability capability, bool 
 	va_end(ap);
 }
 
-static const char *error_of(json_t *answer, const char *path, char *buf, size_t size)
-{
-	json_t *row = cf_at(answer, path);
-	const char *message = json_string_value(json_object_get(row, "errorMessage"));
-
-	snprintf(buf, size, "%s%s%s", kw_error_name((int)json_integer_value(json_object_get(row, "errorCode"))),
-		 message ? ": " : "", message ? message : "");
-	return buf;
-}
-
 /* ---- who it is ---- */
 
 static void choose_broker(struct cf_target *target, json_t *metadata)
@@ -103,11 +93,20 @@ static bool take_listener(struct cf_target *target, json_t *quorum)
 	return true;
 }
 
+/* What refuses an answer to DescribeQuorum, the whole or its partition; NULL if nothing does. */
+static json_t *refusal_of(json_t *quorum)
+{
+	json_t *partition = cf_at(quorum, "topics[0].partitions[0]");
+
+	return cf_error_code(quorum) ? quorum : cf_error_code(partition) ? partition : NULL;
+}
+
 static void find_controller(struct cf_target *target)
 {
 	struct cf_link link = cf_target_broker(target);
 	json_t *quorum = NULL;
 	struct kt_err err = {0};
+	char why[400];
 
 	if (target->profile->controller) {
 		kc_parse_address(target->profile->controller, target->controller_host, sizeof target->controller_host,
@@ -117,6 +116,9 @@ static void find_controller(struct cf_target *target)
 			       json_pack("{s:[{s:s, s:[{s:i}]}]}", "topics", "topicName", "__cluster_metadata",
 					 "partitions", "partitionIndex", 0), &quorum, &err)) {
 		found(target, CF_CAN_CONTROLLER, false, "DescribeQuorum version 2: %s", err.text);
+	} else if (refusal_of(quorum)) {
+		found(target, CF_CAN_CONTROLLER, false, "DescribeQuorum answered %s",
+		      cf_error_text(refusal_of(quorum), why, sizeof why));
 	} else if (!take_listener(target, quorum)) {
 		found(target, CF_CAN_CONTROLLER, false, "DescribeQuorum names no listener of the leader");
 	} else {
@@ -180,9 +182,9 @@ static bool topic_takes(struct cf_link *link, const char *prefix, const char *na
 				  "value", value, "timeoutMs", 5000, "validateOnly", 1), &created, &err)) {
 		snprintf(answer, size, "CreateTopics: %.300s", err.text);
 	} else {
-		ok = json_integer_value(cf_at(created, "topics[0].errorCode")) == 0;
+		ok = cf_error_code(cf_at(created, "topics[0]")) == 0;
 		snprintf(answer, size, "CreateTopics with %s answered %s", name,
-			 error_of(created, "topics[0]", text, sizeof text));
+			 cf_error_text(cf_at(created, "topics[0]"), text, sizeof text));
 	}
 	json_decref(created);
 	return ok;
@@ -251,21 +253,33 @@ static void find_observations(struct cf_target *target, json_t *described)
 	}
 }
 
-static void probe_broker_configs(struct cf_target *target, struct cf_link *link)
+/* Its own answer or, as text, why there is none. */
+static json_t *describe_broker(struct cf_target *target, struct cf_link *link, struct kt_err *err)
 {
-	static const enum cf_capability asked[] = {CF_CAN_MV_CONFIG, CF_CAN_OBSERVER, CF_CAN_CONTROL,
-						   CF_CAN_OBSERVATIONS};
-	char broker[16];
 	json_t *described = NULL;
-	struct kt_err err = {0};
-	const char *url;
+	char broker[16], why[400];
 
 	snprintf(broker, sizeof broker, "%d", target->broker_id);
 	if (cf_link_ask(link, "DescribeConfigs", CF_LATEST,
 			json_pack("{s:[{s:i, s:s, s:n}]}", "resources", "resourceType", BROKER, "resourceName", broker,
-				  "configurationKeys"), &described, &err)) {
+				  "configurationKeys"), &described, err) == 0 &&
+	    cf_error_code(cf_at(described, "results[0]")))
+		kt_fail(err, KT_EPEER, "%s", cf_error_text(cf_at(described, "results[0]"), why, sizeof why));
+	return described;
+}
+
+static void probe_broker_configs(struct cf_target *target, struct cf_link *link)
+{
+	static const enum cf_capability asked[] = {CF_CAN_MV_CONFIG, CF_CAN_OBSERVER, CF_CAN_CONTROL,
+						   CF_CAN_OBSERVATIONS};
+	struct kt_err err = {0};
+	json_t *described = describe_broker(target, link, &err);
+	const char *url;
+
+	if (err.code) {
 		for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-			found(target, asked[i], false, "DescribeConfigs: %s", err.text);
+			found(target, asked[i], false, "DescribeConfigs of broker %d: %s", target->broker_id, err.text);
+		json_decref(described);
 		return;
 	}
 	lists_config(target, CF_CAN_MV_CONFIG, described,

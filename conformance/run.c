@@ -85,6 +85,7 @@ static bool coordinator_of(struct cf_run *run, const char *id, struct cf_link *l
 	int64_t deadline = kc_now_ms() + COORDINATOR_MS;
 	json_t *answer = NULL;
 	int code = KW_ERR_COORDINATOR_NOT_AVAILABLE;
+	char why[400];
 
 	*link = cf_target_broker(run->target);
 	while (code == KW_ERR_COORDINATOR_NOT_AVAILABLE && kc_now_ms() < deadline) {
@@ -93,7 +94,7 @@ static bool coordinator_of(struct cf_run *run, const char *id, struct cf_link *l
 		if (cf_link_ask(link, "FindCoordinator", FIND_BY_KEY, json_pack("{s:s, s:i}", "key", id, "keyType", TRANSACTION),
 				&answer, err))
 			break;
-		code = (int)json_integer_value(json_object_get(answer, "errorCode"));
+		code = cf_error_code(answer);
 		if (code == KW_ERR_COORDINATOR_NOT_AVAILABLE)
 			poll(NULL, 0, RETRY_MS);
 	}
@@ -102,7 +103,8 @@ static bool coordinator_of(struct cf_run *run, const char *id, struct cf_link *l
 		snprintf(link->host, sizeof link->host, "%s", json_string_value(json_object_get(answer, "host")));
 		link->port = (int)json_integer_value(json_object_get(answer, "port"));
 	} else if (err->code == KT_OK) {
-		kt_fail(err, KT_ENET, "FindCoordinator for \"%s\" was answered with %s", id, kw_error_name(code));
+		kt_fail(err, KT_ENET, "FindCoordinator for \"%s\" was answered with %s", id,
+			cf_error_text(answer, why, sizeof why));
 	}
 	json_decref(answer);
 	return err->code == KT_OK;

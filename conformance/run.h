@@ -51,6 +51,9 @@ int cf_topics_create(struct cf_run *run, struct kt_err *err);
 void cf_run_undo(struct cf_run *run, char *note, size_t size);
 /* Moves metadata.version to level, and waits until broker and controller say so. */
 int cf_level_move(struct cf_run *run, int level, struct kt_err *err);
+/* What an answer to UpdateFeatures, about one feature, says of it: up to version 1 the whole is never refused, but each
+ * feature. Borrowed. */
+json_t *cf_features_told(json_t *answer);
 /* Only waits. */
 int cf_level_await(struct cf_run *run, int level, struct kt_err *err);
 /* The finalized level as one node shows it; -1 if it shows none. */

@@ -48,18 +48,15 @@ static int create_once(struct cf_run *run, const char *name, json_t *configs, in
 {
 	struct cf_link *link = cf_run_link(run, "broker", NULL, err);
 	json_t *answer = NULL, *row;
-	const char *message;
-	int code;
+	char why[400];
 
 	if (!link || cf_link_ask(link, "CreateTopics", CF_LATEST, request(run, name, configs, partitions, assign), &answer, err))
 		return err->code;
 	row = cf_at(answer, "topics[0]");
-	code = (int)json_integer_value(json_object_get(row, "errorCode"));
-	message = json_string_value(json_object_get(row, "errorMessage"));
-	if (code == 0)
+	if (cf_error_code(row) == 0)
 		json_array_append_new(run->topics, json_string(name));
 	else
-		kt_fail(err, KT_ENET, "topic %s cannot be created: %s %s", name, kw_error_name(code), message ? message : "");
+		kt_fail(err, KT_ENET, "topic %s cannot be created: %s", name, cf_error_text(row, why, sizeof why));
 	json_decref(answer);
 	return err->code;
 }
@@ -100,7 +97,7 @@ static bool serves(struct cf_run *run, const char *name, int partitions)
 							  "topics", "name", name, "partitions", asked), &answer, &err))
 		return false;
 	json_array_foreach(cf_at(answer, "topics[0].partitions"), i, row)
-		ok = ok && json_integer_value(json_object_get(row, "errorCode")) == 0;
+		ok = ok && cf_error_code(row) == 0;
 	json_decref(answer);
 	return ok;
 }

@@ -6,9 +6,11 @@
 
 #include "conformance/run.h"
 #include "conformance/vars.h"
+#include "lib/wire/errors.h"
 
-enum { SETTLE_WAIT = 10000, POLL = 20, BROKER = 4, DELETE = 1, UPGRADE = 1, SAFE_DOWNGRADE = 2,
-       NOT_REGISTERED = 102 };
+enum { SETTLE_WAIT = 10000, POLL = 20, BROKER = 4, DELETE = 1, UPGRADE = 1, SAFE_DOWNGRADE = 2 };
+/* The last version that names topics. */
+enum { DELETE_TOPICS = 20, DELETE_BY_NAME = 5 };
 
 __attribute__((format(printf, 3, 4)))
 static void note_first(char *note, size_t size, const char *fmt, ...)
@@ -72,11 +74,18 @@ int cf_level_await(struct cf_run *run, int level, struct kt_err *err)
 	return link ? await_level_everywhere(run, link, level, err) : err->code;
 }
 
+json_t *cf_features_told(json_t *answer)
+{
+	json_t *first = cf_at(answer, "results[0]");
+
+	return cf_error_code(answer) || !first ? answer : first;
+}
+
 int cf_level_move(struct cf_run *run, int level, struct kt_err *err)
 {
 	struct cf_link *link = cf_run_link(run, "broker", NULL, err);
-	json_t *answer = NULL, *code;
-	const char *message;
+	json_t *answer = NULL, *told;
+	char why[400];
 	int now;
 
 	if (!link)
@@ -92,11 +101,10 @@ int cf_level_move(struct cf_run *run, int level, struct kt_err *err)
 		return err->code;
 	if (run->level < 0)
 		run->level = now;
-	code = json_object_get(answer, "errorCode");
-	message = json_string_value(json_object_get(answer, "errorMessage"));
-	if (json_integer_value(code) != 0)
-		kt_fail(err, KT_ENET, "metadata.version cannot be moved from %d to %d: %s %s", now, level,
-			kw_error_name((int)json_integer_value(code)), message ? message : "");
+	told = cf_features_told(answer);
+	if (cf_error_code(told))
+		kt_fail(err, KT_ENET, "metadata.version cannot be moved from %d to %d: %s", now, level,
+			cf_error_text(told, why, sizeof why));
 	else
 		await_level_everywhere(run, link, level, err);
 	json_decref(answer);
@@ -113,14 +121,15 @@ static void restore_level(struct cf_run *run, char *note, size_t size)
 
 /* ---- registrations, configs, topics ---- */
 
-static void check_undone(json_t *answer, const struct kt_err *err, const char *path, const char *what, char *note, size_t size)
+/* told: the part of an answer that says whether it was done. */
+static void check_undone(json_t *told, const struct kt_err *err, const char *what, char *note, size_t size)
 {
-	json_t *code = cf_at(answer, path);
+	char why[400];
 
 	if (err->code)
 		note_first(note, size, "%s: %s", what, err->text);
-	else if (json_integer_value(code) != 0)
-		note_first(note, size, "%s: %s", what, kw_error_name((int)json_integer_value(code)));
+	else if (cf_error_code(told))
+		note_first(note, size, "%s: %s", what, cf_error_text(told, why, sizeof why));
 }
 
 static void unregister(struct cf_run *run, json_t *id, char *note, size_t size)
@@ -133,8 +142,8 @@ static void unregister(struct cf_run *run, json_t *id, char *note, size_t size)
 	snprintf(what, sizeof what, "broker %d cannot be unregistered", (int)json_integer_value(id));
 	if (link)
 		cf_link_ask(link, "UnregisterBroker", CF_LATEST, json_pack("{s:O}", "brokerId", id), &answer, &err);
-	if (json_integer_value(json_object_get(answer, "errorCode")) != NOT_REGISTERED)
-		check_undone(answer, &err, "errorCode", what, note, size);
+	if (cf_error_code(answer) != KW_ERR_BROKER_ID_NOT_REGISTERED)
+		check_undone(answer, &err, what, note, size);
 	json_decref(answer);
 }
 
@@ -152,7 +161,7 @@ static void delete_config(struct cf_run *run, json_t *pair, char *note, size_t s
 			    json_pack("{s:[{s:i, s:s, s:[{s:s, s:i, s:n}]}], s:b}", "resources", "resourceType", BROKER,
 				      "resourceName", resource, "configs", "name", name, "configOperation", DELETE, "value",
 				      "validateOnly", 0), &answer, &err);
-	check_undone(answer, &err, "responses[0].errorCode", what, note, size);
+	check_undone(cf_at(answer, "responses[0]"), &err, what, note, size);
 	json_decref(answer);
 }
 
@@ -165,9 +174,9 @@ static void delete_topic(struct cf_run *run, const char *name, char *note, size_
 
 	snprintf(what, sizeof what, "topic %s cannot be deleted", name);
 	if (link)
-		cf_link_ask(link, "DeleteTopics", 4, json_pack("{s:[s], s:i}", "topicNames", name, "timeoutMs", 10000), &answer,
-			    &err);
-	check_undone(answer, &err, "responses[0].errorCode", what, note, size);
+		cf_link_ask(link, "DeleteTopics", cf_link_version(link, DELETE_TOPICS, CF_LATEST, DELETE_BY_NAME, &err),
+			    json_pack("{s:[s], s:i}", "topicNames", name, "timeoutMs", 10000), &answer, &err);
+	check_undone(cf_at(answer, "responses[0]"), &err, what, note, size);
 	json_decref(answer);
 }
 

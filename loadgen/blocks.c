@@ -21,8 +21,9 @@ static int64_t soon(void)
 
 static int refused(const char *what, int code, struct kw_str message, struct kt_err *err)
 {
-	return kt_fail(err, KT_EPEER, "%s: %s (%d)%s%.*s", what, kw_error_name(code), code, message.n > 0 ? ": " : "",
-		       message.n > 0 ? message.n : 0, message.n > 0 ? message.s : "");
+	char why[400];
+
+	return kt_fail(err, KT_EPEER, "%s: %s", what, kw_error_text(code, message, why, sizeof why));
 }
 
 /* ---- the topic ---- */

@@ -105,12 +105,6 @@ static int read_observer(const char *control, struct lg_in_force *before, struct
 
 /* ---- validators ---- */
 
-static int refused(int code, struct kw_str message, const char *classes, struct kt_err *err)
-{
-	return kt_fail(err, KT_EPEER, VALIDATORS "=%s: %s (%d)%s%.*s", classes ? classes : "", kw_error_name(code), code,
-		       message.n > 0 ? ": " : "", message.n > 0 ? message.n : 0, message.n > 0 ? message.s : "");
-}
-
 /* classes NULL: the topic's own value is deleted. */
 static int alter_validators(const char *topic, const char *classes, struct kc_conn *conn, struct kt_err *err)
 {
@@ -124,6 +118,7 @@ static int alter_validators(const char *topic, const char *classes, struct kc_co
 	struct kw_IncrementalAlterConfigsRequest request = {.resources = {&resource, 1}};
 	const struct kw_IncrementalAlterConfigsResponse *response;
 	struct kw_arena arena;
+	char why[400];
 	void *answer;
 
 	kw_arena_init(&arena, 1 << 20);
@@ -134,7 +129,9 @@ static int alter_validators(const char *topic, const char *classes, struct kc_co
 			kt_fail(err, KT_ECORRUPT, "IncrementalAlterConfigs answers for %d resources",
 				(int)response->responses.n);
 		else if (response->responses.v[0].errorCode)
-			refused(response->responses.v[0].errorCode, response->responses.v[0].errorMessage, classes, err);
+			kt_fail(err, KT_EPEER, VALIDATORS "=%s: %s", classes ? classes : "",
+				kw_error_text(response->responses.v[0].errorCode, response->responses.v[0].errorMessage, why,
+					      sizeof why));
 	}
 	kw_arena_fini(&arena);
 	return err->code;
@@ -143,14 +140,13 @@ static int alter_validators(const char *topic, const char *classes, struct kc_co
 static int take_validators(const struct kw_DescribeConfigsResponse *response, struct lg_in_force *before, struct kt_err *err)
 {
 	const struct kw_DescribeConfigsResponse_DescribeConfigsResult *result = response->results.v;
+	char why[400];
 
 	if (response->results.n != 1)
 		return kt_fail(err, KT_ECORRUPT, "DescribeConfigs answers for %d resources", (int)response->results.n);
 	if (result->errorCode)
-		return kt_fail(err, KT_EPEER, "DescribeConfigs: %s (%d)%s%.*s", kw_error_name(result->errorCode),
-			       result->errorCode, result->errorMessage.n > 0 ? ": " : "",
-			       result->errorMessage.n > 0 ? result->errorMessage.n : 0,
-			       result->errorMessage.n > 0 ? result->errorMessage.s : "");
+		return kt_fail(err, KT_EPEER, "DescribeConfigs: %s",
+			       kw_error_text(result->errorCode, result->errorMessage, why, sizeof why));
 	for (int32_t i = 0; i < result->configs.n; i++) {
 		const struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult *config = &result->configs.v[i];
 

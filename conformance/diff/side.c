@@ -38,7 +38,7 @@ static json_t *config_rows(const char *kind)
 static int create(struct cf_side *side, const char *name, const char *kind, struct kt_err *err)
 {
 	json_t *assignments = json_array(), *answer = NULL, *row;
-	int code;
+	char why[400];
 
 	for (int i = 0; i < CF_DIFF_PARTITIONS; i++)
 		json_array_append_new(assignments, json_pack("{s:i, s:[i]}", "partitionIndex", i, "brokerIds", side->broker_id));
@@ -48,10 +48,9 @@ static int create(struct cf_side *side, const char *name, const char *kind, stru
 				  10000), &answer, err))
 		return err->code;
 	row = cf_at(answer, "topics[0]");
-	code = (int)json_integer_value(json_object_get(row, "errorCode"));
-	if (code)
-		kt_fail(err, KT_EPEER, "%s: topic %s cannot be made: %s %s", side->label, name, kw_error_name(code),
-			cf_text(row, "errorMessage"));
+	if (cf_error_code(row))
+		kt_fail(err, KT_EPEER, "%s: topic %s cannot be made: %s", side->label, name,
+			cf_error_text(row, why, sizeof why));
 	json_decref(answer);
 	return err->code;
 }
@@ -84,7 +83,7 @@ static bool all_serve(json_t *answer)
 	if (json_array_size(cf_at(answer, "responses[0].partitions")) != CF_DIFF_PARTITIONS)
 		return false;
 	json_array_foreach(cf_at(answer, "responses[0].partitions"), i, partition)
-		if (json_integer_value(json_object_get(partition, "errorCode")))
+		if (cf_error_code(partition))
 			return false;
 	return true;
 }

@@ -158,7 +158,6 @@ expect 0 'its probe' "$build/conformance" probe --bootstrap-server "$at"
 says '^The fakebroker .*demo.json \(mv-config, mv-topic-config\), --nodes 3 \(brokers\), --set observer.*=FILE \(observations\)$'
 
 # Of what cannot be read there is no end to go on from.
-mkdir "$dir/data/cases/fetch"
 cat >"$dir/data/cases/fetch/unreadable.json" <<-'X'
 	{"id": "fetch.unreadable", "title": "A batch that cannot be read is told once", "requirements": ["fetch.offset"],
 	 "topics": {"topic": {}},
@@ -175,6 +174,11 @@ at=$bootstrap
 expect 0 'a batch that cannot be read is told once' run --data "$dir/data" --only fetch.unreadable
 says '^pass +fetch.unreadable$'
 
+# refuse API ERROR: a rule in place of the one before.
+refuse() {
+	curl -sX PUT "$control/v1/rules/refuse" -d '{"match": {"api": "'"$1"'"}, "action": {"error": "'"$2"'"}}' >/dev/null
+}
+
 # A fetch that is refused does not say that a record is gone.
 cat >"$dir/data/cases/fetch/refused.json" <<-'X'
 	{"id": "fetch.refused", "title": "A refusal is no proof", "requirements": ["fetch.offset"],
@@ -182,8 +186,14 @@ cat >"$dir/data/cases/fetch/refused.json" <<-'X'
 	 "steps": [{"compact": {"topic": "$topic", "gone": 0},
 	            "expect": {"error": "NOT_LEADER_OR_FOLLOWER", "body": {"gone": false}}}]}
 X
-curl -sX PUT "$control/v1/rules/refuse" -d '{"match": {"api": "Fetch"}, "action": {"error": "NOT_LEADER_OR_FOLLOWER"}}' >/dev/null
+refuse Fetch NOT_LEADER_OR_FOLLOWER
 expect 0 'a refusal is no proof' run --data "$dir/data" --only fetch.refused --skip 'sanity.*'
 says '^pass +fetch.refused$'
+refuse DescribeConfigs CLUSTER_AUTHORIZATION_FAILED
+expect 0 'a probe that may not see configurations' "$build/conformance" probe --bootstrap-server "$at"
+says 'DescribeConfigs of broker 1: CLUSTER_AUTHORIZATION_FAILED \(31\)'
+refuse DescribeQuorum CLUSTER_AUTHORIZATION_FAILED
+expect 0 'nor the quorum' "$build/conformance" probe --bootstrap-server "$at"
+says 'DescribeQuorum answered CLUSTER_AUTHORIZATION_FAILED \(31\)'
 
 finish

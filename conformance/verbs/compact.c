@@ -39,6 +39,7 @@ static int set_ratio(struct cf_run *run, const char *topic, const char *value, s
 {
 	struct cf_link *link = cf_run_link(run, "broker", NULL, err);
 	json_t *answer = NULL, *row;
+	char why[400];
 
 	if (!link ||
 	    cf_link_ask(link, "IncrementalAlterConfigs", CF_LATEST,
@@ -47,8 +48,9 @@ static int set_ratio(struct cf_run *run, const char *topic, const char *value, s
 				  "value", value), &answer, err))
 		return err->code;
 	row = cf_at(answer, "responses[0]");
-	if (!row || json_integer_value(json_object_get(row, "errorCode")) != 0)
-		kt_fail(err, KT_EPEER, "min.cleanable.dirty.ratio of %s cannot be set to %s", topic, value);
+	if (!row || cf_error_code(row))
+		kt_fail(err, KT_EPEER, "min.cleanable.dirty.ratio of %s cannot be set to %s: %s", topic, value,
+			row ? cf_error_text(row, why, sizeof why) : "IncrementalAlterConfigs answered for no resource");
 	json_decref(answer);
 	return err->code;
 }
@@ -57,7 +59,7 @@ static int set_ratio(struct cf_run *run, const char *topic, const char *value, s
 static bool is_gone(json_t *subject, json_int_t offset)
 {
 	json_t *records = json_object_get(subject, "records"), *record;
-	json_int_t error = json_integer_value(json_object_get(subject, "errorCode"));
+	int error = cf_error_code(subject);
 	size_t i;
 
 	if (!records || (error != 0 && error != KW_ERR_OFFSET_OUT_OF_RANGE))

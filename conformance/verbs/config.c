@@ -75,7 +75,7 @@ static void remember(struct cf_run *run, json_t *args, const char *resource, jso
 	const char *name;
 	json_t *value;
 
-	if (json_integer_value(json_object_get(subject, "errorCode")) != 0 ||
+	if (cf_error_code(subject) != 0 ||
 	    json_is_true(json_object_get(args, "validateOnly")))
 		return;
 	json_object_foreach(json_object_get(args, "set"), name, value)

@@ -142,7 +142,7 @@ int cf_verb_observing(struct cf_run *run, json_t *args, struct cf_outcome *out, 
 	alter = json_pack("{s:s, s:{s:O}}", "resource", "broker:", "set", "observer.class.name", class);
 	code = cf_verb_alter(run, alter, out, err);
 	json_decref(alter);
-	if (code == 0 && out->answered && json_integer_value(json_object_get(out->subject, "errorCode")) == 0)
+	if (code == 0 && out->answered && cf_error_code(out->subject) == 0)
 		await_configure(run, from);
 	return code;
 }

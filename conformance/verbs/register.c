@@ -102,7 +102,7 @@ static void remember(struct cf_run *run, json_t *id, json_t *answer)
 	json_t *known;
 	size_t i;
 
-	if (!answer || json_integer_value(json_object_get(answer, "errorCode")) != 0 ||
+	if (!answer || cf_error_code(answer) != 0 ||
 	    json_integer_value(id) == run->target->broker_id)
 		return;
 	json_array_foreach(run->brokers, i, known)

@@ -144,14 +144,6 @@ static void judge(struct walk *walk, const struct question *q, int error, const 
 	}
 }
 
-/* Up to 3.9 the whole is never refused, but each feature. */
-static json_t *what_is_told(json_t *answer)
-{
-	json_t *first = json_array_get(json_object_get(answer, "results"), 0);
-
-	return json_integer_value(json_object_get(answer, "errorCode")) || !first ? answer : first;
-}
-
 static int ask(struct walk *walk, const struct question *q, struct kt_err *err)
 {
 	json_t *answer = NULL;
@@ -162,10 +154,9 @@ static int ask(struct walk *walk, const struct question *q, struct kt_err *err)
 
 	walk->asked++;
 	if (!code) {
-		json_t *told = what_is_told(answer);
+		json_t *told = cf_features_told(answer);
 
-		judge(walk, q, (int)json_integer_value(json_object_get(told, "errorCode")),
-		      json_string_value(json_object_get(told, "errorMessage")));
+		judge(walk, q, cf_error_code(told), json_string_value(json_object_get(told, "errorMessage")));
 	}
 	json_decref(answer);
 	return code;

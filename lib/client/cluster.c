@@ -295,14 +295,19 @@ int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t par
 /* The id of the active controller, from an answer about the metadata partition. */
 static int controller_id(const struct kw_DescribeQuorumResponse *response, int32_t *id, struct kt_err *err)
 {
+	struct kw_str message = response->errorMessage;
 	int code = response->errorCode;
+	char why[400];
 
 	if (code == 0 && (response->topics.n < 1 || response->topics.v[0].partitions.n < 1))
 		return kt_fail(err, KT_EPEER, "DescribeQuorum is answered without the metadata partition");
-	if (code == 0)
+	if (code == 0) {
 		code = response->topics.v[0].partitions.v[0].errorCode;
+		message = response->topics.v[0].partitions.v[0].errorMessage;
+	}
 	if (code != 0)
-		return kt_fail(err, KT_EPEER, "DescribeQuorum is answered with %s (%d)", kw_error_name(code), code);
+		return kt_fail(err, KT_EPEER, "DescribeQuorum is answered with %s",
+			       kw_error_text(code, message, why, sizeof why));
 	*id = response->topics.v[0].partitions.v[0].leaderId;
 	return 0;
 }

@@ -123,6 +123,7 @@ static int authenticate(struct kc_conn *conn, int version, struct kw_bytes token
 {
 	struct kw_SaslAuthenticateRequest request = {.authBytes = token};
 	struct kw_SaslAuthenticateResponse *response;
+	char why[400];
 	void *decoded;
 	int rc = kc_call(conn, SASL_AUTHENTICATE, version, &request, deadline, arena, &decoded, err);
 
@@ -130,9 +131,8 @@ static int authenticate(struct kc_conn *conn, int version, struct kw_bytes token
 		return rc;
 	response = decoded;
 	if (response->errorCode != 0)
-		return kt_fail(err, KT_EPEER, "%s answers SaslAuthenticate with %s (%d): %.*s", conn->peer,
-			       kw_error_name(response->errorCode), response->errorCode,
-			       response->errorMessage.n < 0 ? 0 : response->errorMessage.n, response->errorMessage.s);
+		return kt_fail(err, KT_EPEER, "%s answers SaslAuthenticate with %s", conn->peer,
+			       kw_error_text(response->errorCode, response->errorMessage, why, sizeof why));
 	return 0;
 }
 

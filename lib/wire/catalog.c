@@ -112,6 +112,14 @@ int kw_error_code(const char *name, int *code)
 	return KT_EUNKNOWN;
 }
 
+const char *kw_error_text(int code, struct kw_str message, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s (%d)%s%.*s", kw_error_name(code), code, message.n > 0 ? ": " : "",
+		 message.n > 0 ? (int)message.n : 0, message.n > 0 ? message.s : "");
+	kt_clean(buf);
+	return buf;
+}
+
 int kw_request_header_version(int api_key, int api_version)
 {
 	const struct kw_msg *msg = kw_request(api_key);

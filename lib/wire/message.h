@@ -88,6 +88,9 @@ int kw_api_key(const char *name);
 /* "CORRUPT_MESSAGE" for 2; "UNKNOWN_ERROR_CODE" for a number that Kafka does not have. And back, 0 or KT_EUNKNOWN. */
 const char *kw_error_name(int code);
 int kw_error_code(const char *name, int *code);
+/* A refusal for people, "INVALID_CONFIG (40): words"; nothing follows the code where the message is null or empty. As much
+ * as fits, without control characters. Returns buf. */
+const char *kw_error_text(int code, struct kw_str message, char *buf, size_t size);
 
 /* ---- frame headers ----
  * Request header: version 0 (ControlledShutdown v0), 1, or 2 (flexible); response header 0 or 1; ApiVersions always

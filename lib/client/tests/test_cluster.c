@@ -11,6 +11,7 @@
 #include "lib/client/tests/peer.h"
 #include "lib/wire/arena.h"
 #include "lib/wire/buf.h"
+#include "lib/wire/errors.h"
 #include "kw_messages.h"
 
 enum { PATIENCE = 20000 };
@@ -70,15 +71,15 @@ static void say_metadata(struct answer *answer, int topic_error, int leader)
 	encode(answer, &kw_msg_MetadataResponse, 1, &response);
 }
 
-/* DescribeQuorum 2: the active controller is node `leader`; node 9 listens at the second peer. */
-static void say_quorum(struct answer *answer, int error, int leader)
+/* DescribeQuorum 2: the active controller is node `leader`; node 9 listens at the second peer. Errors have these words. */
+static void say_quorum(struct answer *answer, int error, const char *words, int leader)
 {
 	struct kw_DescribeQuorumResponse_Listener listener = {
 		.name = kw_str("CONTROLLER"), .host = kw_str("127.0.0.1"), .port = (uint16_t)peers[1].port,
 	};
 	struct kw_DescribeQuorumResponse_Node node = {.nodeId = 9, .listeners = {&listener, 1}};
 	struct kw_DescribeQuorumResponse_PartitionData partition = {
-		.errorCode = (int16_t)error, .errorMessage = KW_NULL_STR, .leaderId = leader,
+		.errorCode = (int16_t)error, .errorMessage = kw_str(words), .leaderId = leader,
 	};
 	struct kw_DescribeQuorumResponse_TopicData topic = {.topicName = kw_str("__cluster_metadata"),
 							    .partitions = {&partition, 1}};
@@ -281,8 +282,8 @@ static void the_controller_is_found_by_its_quorum(void **state)
 	(void)state;
 	listen_both();
 	say_metadata(&answers[0], 0, 1);
-	say_quorum(&answers[1], 0, 9);
-	say_quorum(&answers[2], 0, 8);
+	say_quorum(&answers[1], 0, NULL, 9);
+	say_quorum(&answers[2], 0, NULL, 8);
 	fill_in(one);
 	open_cluster(first, second);
 	assert_int_equal(kc_cluster_controller(cluster, kc_now_ms() + PATIENCE, &conn, &err), 0);
@@ -290,6 +291,24 @@ static void the_controller_is_found_by_its_quorum(void **state)
 	assert_ptr_not_equal(conn, broker);
 	assert_int_equal(kc_cluster_controller(cluster, kc_now_ms() + PATIENCE, &conn, &err), KT_EPEER);
 	assert_string_equal(err.text, "DescribeQuorum names no listener of the active controller, node 8");
+	finish();
+}
+
+static void a_quorum_may_be_refused(void **state)
+{
+	static struct peer_step one[] = {
+		NEGOTIATE, ANSWER, ANSWER, {PEER_READ_END, 0, 0}, {0},
+	};
+	static const struct peer_step *const first[] = {one, NULL};
+
+	(void)state;
+	listen_both();
+	say_metadata(&answers[0], 0, 1);
+	say_quorum(&answers[1], KW_ERR_CLUSTER_AUTHORIZATION_FAILED, "Not for you.", -1);
+	fill_in(one);
+	open_cluster(first, nobody);
+	assert_int_equal(kc_cluster_controller(cluster, kc_now_ms() + PATIENCE, &conn, &err), KT_EPEER);
+	assert_string_equal(err.text, "DescribeQuorum is answered with CLUSTER_AUTHORIZATION_FAILED (31): Not for you.");
 	finish();
 }
 
@@ -320,6 +339,7 @@ int main(void)
 		cmocka_unit_test(dead_bootstrap_addresses_are_passed_over),
 		cmocka_unit_test(closed_connections_are_replaced),
 		cmocka_unit_test(the_controller_is_found_by_its_quorum),
+		cmocka_unit_test(a_quorum_may_be_refused),
 		cmocka_unit_test(a_quorum_may_be_out_of_sight),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,6 +356,19 @@ static void headers(void **state)
 	assert_string_equal(kw_error_name(87), "INVALID_RECORD");
 }
 
+static void refusals_are_told_with_their_words(void **state)
+{
+	char text[48];
+
+	(void)state;
+	assert_string_equal(kw_error_text(40, kw_str("no\nway"), text, sizeof text), "INVALID_CONFIG (40): no?way");
+	assert_string_equal(kw_error_text(40, kw_str(""), text, sizeof text), "INVALID_CONFIG (40)");
+	assert_string_equal(kw_error_text(40, KW_NULL_STR, text, sizeof text), "INVALID_CONFIG (40)");
+	assert_string_equal(kw_error_text(9999, KW_NULL_STR, text, sizeof text), "UNKNOWN_ERROR_CODE (9999)");
+	assert_string_equal(kw_error_text(40, kw_str("as much as fits, \xe2\x82\xac"), text, 40),
+			    "INVALID_CONFIG (40): as much as fits, ");
+}
+
 static void strings_have_an_order(void **state)
 {
 	static const struct kw_str ascending[] = {{NULL, -1}, {NULL, 0}, {"a", 1}, {"a\0", 2}, {"ab", 2}, {"b", 1}, {"\xff", 1}};
@@ -384,6 +397,7 @@ int main(void)
 		cmocka_unit_test(a_field_that_a_version_lacks_is_an_error),
 		cmocka_unit_test(static_configs_travel_under_tag_0),
 		cmocka_unit_test(headers),
+		cmocka_unit_test(refusals_are_told_with_their_words),
 		cmocka_unit_test(strings_have_an_order),
 	};
 
