@@ -261,6 +261,8 @@ static int run_wire(const struct lg_range *ranges, int32_t n, struct kt_err *err
 	for (int32_t p = 0; begins && p < n; p++)
 		begins[p] = ranges[p].begin;
 	opts.begins = begins;
+	if (!begins)
+		kt_fail(err, KT_ENOMEM, "no memory for %d partitions", (int)n);
 	if (lg_fetch_stats_init(&stats, err) || !begins || lg_wire_fetch(&opts, &stats, err)) {
 		status = lg_exit_of(err);
 	} else {

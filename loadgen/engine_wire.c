@@ -53,13 +53,15 @@ static struct lg_parcel *oldest(const struct flights *flights)
 }
 
 /* The next free place, NULL if there is none. */
-static struct lg_parcel *new_flight(const struct wire *wire, struct flights *flights)
+static struct lg_parcel *new_flight(const struct wire *wire, struct flights *flights, struct kt_err *err)
 {
 	int place;
 
 	if (!flights->parcels) {
 		flights->ring.max = wire->load->phase->in_flight;
 		flights->parcels = calloc((size_t)flights->ring.max, sizeof *flights->parcels);
+		if (!flights->parcels)
+			kt_fail(err, KT_ENOMEM, "no memory");
 	}
 	place = flights->parcels ? lg_ring_take(&flights->ring) : -1;
 	return place < 0 ? NULL : &flights->parcels[place];
@@ -84,6 +86,18 @@ static void drop_lane(struct wire *wire, struct lg_lane *lane, bool expected, co
 	for (; flights->ring.n > 0; lg_ring_drop(&flights->ring))
 		lg_parcel_give_up(oldest(flights), wire->load, expected, why);
 	lg_lane_close(&wire->routes, lane);
+}
+
+/* After a failure on a connection; lack of memory is none of its own, and ends the run. */
+static void give_up(struct wire *wire, struct lg_lane *lane, const struct kt_err *err)
+{
+	char text[600];
+
+	note(wire, err);
+	if (err->code == KT_ENOMEM)
+		wire->fatal = *err;
+	else
+		drop_lane(wire, lane, false, kt_err_line(err, text, sizeof text));
 }
 
 /* ---- encoding ahead ---- */
@@ -165,7 +179,6 @@ static void settle_unanswered(struct wire *wire, const struct lg_parcel *parcel)
 static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parcel *flight, struct lg_parcel *parcel)
 {
 	struct kt_err err = {0};
-	char text[600];
 	int rc;
 
 	if (encode_request(wire, lane, parcel, &wire->fatal))
@@ -179,8 +192,7 @@ static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parc
 	*flight = *parcel;
 	flight->batch = (struct kw_buf){0};
 	if (rc) {
-		note(wire, &err);
-		drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
+		give_up(wire, lane, &err);
 	} else if (wire->load->phase->acks == 0) {
 		settle_unanswered(wire, parcel);
 		lg_ring_untake(&flights_of(wire, lane)->ring);
@@ -198,9 +210,11 @@ static bool send_due(struct wire *wire)
 	if (wire->ahead_ring.n == 0 || lg_now() < parcel->intended)
 		return false;
 	lane = lg_routes_lane(&wire->routes, parcel->partition, &err);
-	note(wire, &err);
 	if (lane)
-		flight = new_flight(wire, flights_of(wire, lane));
+		flight = new_flight(wire, flights_of(wire, lane), &err);
+	note(wire, &err);
+	if (err.code == KT_ENOMEM)
+		wire->fatal = err;
 	if (!flight && lg_now() - parcel->intended < ANSWER_MS * LG_MS) {
 		wire->load->counters.held += parcel->sent == 0;
 		parcel->sent = -1;      /* held back: counted once */
@@ -268,12 +282,9 @@ static void read_lane(void *arg, struct lg_lane *lane)
 {
 	struct wire *wire = arg;
 	struct kt_err err = {0};
-	char text[600];
 
-	if (lg_lane_read(lane, take_answer, wire, &err) == 0)
-		return;
-	note(wire, &err);
-	drop_lane(wire, lane, false, kt_err_line(&err, text, sizeof text));
+	if (lg_lane_read(lane, take_answer, wire, &err) < 0)
+		give_up(wire, lane, &err);
 }
 
 /* Waits until something can be read or until the given time, and reads it. */

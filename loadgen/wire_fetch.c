@@ -35,6 +35,7 @@ struct fetcher {
 	uint32_t topic;
 	struct kw_buf frame;
 	struct kw_arena arena;
+	struct kt_err fatal;           /* lack of memory: no fault of the broker's */
 };
 
 static struct flights *flights_of(struct fetcher *fetcher, const struct lg_lane *lane)
@@ -67,6 +68,17 @@ static void drop_lane(struct fetcher *fetcher, struct lg_lane *lane, const char 
 	lg_lane_close(&fetcher->routes, lane);
 }
 
+/* After a failure on a connection. */
+static void give_up(struct fetcher *fetcher, struct lg_lane *lane, const struct kt_err *err)
+{
+	char text[600];
+
+	if (err->code == KT_ENOMEM)
+		fetcher->fatal = *err;
+	else
+		drop_lane(fetcher, lane, kt_err_line(err, text, sizeof text));
+}
+
 /* ---- requests ---- */
 
 static int encode(struct fetcher *fetcher, struct lg_lane *lane, struct flight *flight, struct kt_err *err)
@@ -92,13 +104,15 @@ static int encode(struct fetcher *fetcher, struct lg_lane *lane, struct flight *
 	return kc_encode(lane->conn, API_FETCH, lane->version, request, &fetcher->frame, &flight->correlation, err);
 }
 
-static struct flight *new_flight(const struct fetcher *fetcher, struct flights *flights)
+static struct flight *new_flight(const struct fetcher *fetcher, struct flights *flights, struct kt_err *err)
 {
 	int place;
 
 	if (!flights->v) {
 		flights->ring.max = fetcher->opts->in_flight;
 		flights->v = calloc((size_t)flights->ring.max, sizeof *flights->v);
+		if (!flights->v)
+			kt_fail(err, KT_ENOMEM, "no memory");
 	}
 	place = flights->v ? lg_ring_take(&flights->ring) : -1;
 	return place < 0 ? NULL : &flights->v[place];
@@ -109,9 +123,10 @@ static bool send_request(struct fetcher *fetcher, int32_t partition, int64_t int
 {
 	struct kt_err err = {0};
 	struct lg_lane *lane = lg_routes_lane(&fetcher->routes, partition, &err);
-	struct flight *flight = lane ? new_flight(fetcher, flights_of(fetcher, lane)) : NULL;
-	char text[600];
+	struct flight *flight = lane ? new_flight(fetcher, flights_of(fetcher, lane), &err) : NULL;
 
+	if (err.code == KT_ENOMEM)
+		fetcher->fatal = err;
 	if (!flight)
 		return false;
 	*flight = (struct flight){
@@ -122,9 +137,11 @@ static bool send_request(struct fetcher *fetcher, int32_t partition, int64_t int
 		lg_meter_sent(&fetcher->stats->meter, intended, flight->sent);
 		fetcher->stats->requests++;
 		kc_write(lane->conn, fetcher->frame.p, fetcher->frame.n, kc_now_ms() + ANSWER_MS, &err);
+	} else {
+		lg_ring_untake(&flights_of(fetcher, lane)->ring);
 	}
 	if (err.code)
-		drop_lane(fetcher, lane, kt_err_line(&err, text, sizeof text));
+		give_up(fetcher, lane, &err);
 	return true;
 }
 
@@ -185,33 +202,38 @@ static int judge_record(void *arg, int32_t index, const struct kw_record *record
 	return 0;
 }
 
-/* Walks all whole batches; the last one of an answer may be cut off. Returns the offset after the last record. */
-static int64_t read_records(struct fetcher *fetcher, const struct flight *flight, const struct kw_records *records)
+/* Walks all whole batches; the last one of an answer may be cut off. *next is the offset after the last record. Fails for
+ * want of memory alone. */
+static int read_records(struct fetcher *fetcher, const struct flight *flight, const struct kw_records *records, int64_t *next,
+			struct kt_err *err)
 {
-	int64_t next = flight->offset;
 	size_t at = 0, n = records->n < 0 ? 0 : (size_t)records->n;
 	struct kw_batch batch;
 
+	*next = flight->offset;
 	while (kw_batch_parse(records->p + at, n - at, &batch, NULL) == 0 && batch.magic == 2) {
 		struct visit visit = {fetcher, flight, batch.baseOffset};
-		struct kt_err err = {0};
+		struct kt_err fault = {0};
 		enum kw_walk why;
 
 		if (batch.crc != kw_batch_crc(batch.p, batch.size))
 			note_damage(fetcher->stats, flight, batch.baseOffset, "the CRC of the batch is wrong");
 		else if (!(batch.attributes & KW_A_CONTROL) &&
-			 kw_batch_walk(&batch, NULL, judge_record, &visit, &why, &err))
-			note_damage(fetcher->stats, flight, batch.baseOffset, err.text);
-		next = batch.baseOffset + batch.lastOffsetDelta + 1;
+			 kw_batch_walk(&batch, NULL, judge_record, &visit, &why, &fault)) {
+			if (fault.code == KT_ENOMEM)
+				return kt_fail(err, KT_ENOMEM, "%s", fault.text);
+			note_damage(fetcher->stats, flight, batch.baseOffset, fault.text);
+		}
+		*next = batch.baseOffset + batch.lastOffsetDelta + 1;
 		at += batch.size;
 	}
-	return next;
+	return 0;
 }
 
 /* ---- answers ---- */
 
-static void take_partition(struct fetcher *fetcher, const struct flight *flight,
-			   const struct kw_FetchResponse_PartitionData *data, int64_t now)
+static int take_partition(struct fetcher *fetcher, const struct flight *flight,
+			  const struct kw_FetchResponse_PartitionData *data, int64_t now, struct kt_err *err)
 {
 	struct lg_fetch_stats *stats = fetcher->stats;
 	int64_t *position = &fetcher->positions[flight->partition], next;
@@ -219,7 +241,7 @@ static void take_partition(struct fetcher *fetcher, const struct flight *flight,
 	if (data->errorCode) {
 		lg_outcomes_add(&stats->outcomes, NULL, data->errorCode, false, "");
 		lg_routes_heed(&fetcher->routes, data->errorCode);
-		return;
+		return 0;
 	}
 	if (data->records.n > 0) {
 		stats->with_records++;
@@ -229,9 +251,11 @@ static void take_partition(struct fetcher *fetcher, const struct flight *flight,
 		stats->without_records++;
 		kh_record(&stats->empty, now - flight->intended);
 	}
-	next = read_records(fetcher, flight, &data->records);
+	if (read_records(fetcher, flight, &data->records, &next, err))
+		return err->code;
 	if (*position == flight->offset)
 		*position = next >= data->highWatermark ? fetcher->opts->begins[flight->partition] : next;
+	return 0;
 }
 
 static int take_answer(void *arg, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err)
@@ -259,8 +283,8 @@ static int take_answer(void *arg, struct lg_lane *lane, const uint8_t *p, size_t
 	else if (response->responses.n != 1 || response->responses.v[0].partitions.n != 1 ||
 		 response->responses.v[0].partitions.v[0].partitionIndex != flight->partition)
 		return kt_fail(err, KT_ECORRUPT, "an answer that is not about the partition of its request");
-	else
-		take_partition(fetcher, flight, &response->responses.v[0].partitions.v[0], now);
+	else if (take_partition(fetcher, flight, &response->responses.v[0].partitions.v[0], now, err))
+		return err->code;
 	lg_ring_drop(&flights->ring);
 	return 0;
 }
@@ -269,10 +293,9 @@ static void read_lane(void *arg, struct lg_lane *lane)
 {
 	struct fetcher *fetcher = arg;
 	struct kt_err err = {0};
-	char text[600];
 
 	if (lg_lane_read(lane, take_answer, fetcher, &err) < 0)
-		drop_lane(fetcher, lane, kt_err_line(&err, text, sizeof text));
+		give_up(fetcher, lane, &err);
 }
 
 /* ---- the loop ---- */
@@ -288,17 +311,17 @@ static void read_until(struct fetcher *fetcher, int64_t until)
 	}
 }
 
-/* Waits for the time and for room, reading meanwhile. False when the user stops, or nobody takes the request in
- * time. */
+/* Waits for the time and for room, reading meanwhile. False when the user stops, nobody takes the request in time, or memory
+ * runs out. */
 static bool send_at(struct fetcher *fetcher, int32_t partition, int64_t intended)
 {
-	int64_t give_up = intended + ANSWER_MS * LG_MS;
+	int64_t too_late = intended + ANSWER_MS * LG_MS;
 	bool held = false;
 
-	while (!lg_stopped()) {
+	while (!lg_stopped() && !fetcher->fatal.code) {
 		int64_t now = lg_now();
 
-		if (now >= give_up)
+		if (now >= too_late)
 			return false;
 		if (now >= intended && send_request(fetcher, partition, intended))
 			return true;
@@ -323,7 +346,7 @@ static void run(struct fetcher *fetcher)
 		read_until(fetcher, 0);
 	}
 	stop = lg_now() + STOP_WAIT;
-	while (in_flight(fetcher) > 0 && (!lg_stopped() || lg_now() < stop))
+	while (in_flight(fetcher) > 0 && !fetcher->fatal.code && (!lg_stopped() || lg_now() < stop))
 		read_until(fetcher, lg_now() + 10 * LG_MS);
 	fetcher->stats->unanswered += in_flight(fetcher);
 }
@@ -350,6 +373,9 @@ int lg_wire_fetch(const struct lg_fetch_opts *opts, struct lg_fetch_stats *stats
 		memcpy(fetcher->positions, opts->begins, (size_t)opts->npartitions * sizeof *opts->begins);
 		lg_precise_timers();
 		run(fetcher);
+		rc = fetcher->fatal.code;
+		if (rc && err->code == 0)
+			*err = fetcher->fatal;
 	}
 	lg_routes_fini(&fetcher->routes);
 	for (int i = 0; i < LG_LANES_MAX; i++)

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-long failing_malloc_left = -1;
+_Thread_local long failing_malloc_left = -1;
 
 bool failing_malloc_runs_out(void)
 {

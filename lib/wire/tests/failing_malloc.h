@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Calls that go well before one fails, once; negative: all do. */
-extern long failing_malloc_left;
+/* This thread's calls that go well before one fails, once; negative: all do. */
+extern _Thread_local long failing_malloc_left;
 /* Counts a call: is it the one that fails? */
 bool failing_malloc_runs_out(void);
 

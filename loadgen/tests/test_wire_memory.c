@@ -1,0 +1,202 @@
+/* Memory that runs out while the engine wire fetches is the program's own failure, whatever call it was: it is neither counted
+ * as damage of the broker's nor taken for a broken connection. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kw_messages.h"
+#include "lib/wire/batch.h"
+#include "lib/wire/tests/failing_malloc.h"
+#include "loadgen/wire_fetch.h"
+
+enum { FETCH = 1, METADATA = 3, API_VERSIONS = 18, VERSION = 4, RECORDS = 2 };
+
+/* ApiVersions 5: Fetch and Metadata, both 4. */
+static const char versions[] = "\0\0" "\3" "\0\1\0\4\0\4\0" "\0\3\0\4\0\4\0" "\0\0\0\0";
+
+static struct {
+	int fd, port;
+	pthread_t thread;
+	struct kw_buf metadata, records, fetched;   /* records: those of fetched */
+} broker;
+
+/* ---- a broker with one partition ---- */
+
+static bool take(int fd, void *to, size_t n)
+{
+	return recv(fd, to, n, MSG_WAITALL) == (ssize_t)n;
+}
+
+static void answer(int fd, const unsigned char correlation[4], const void *p, size_t n)
+{
+	size_t size = n + 4;
+	unsigned char head[8] = {(unsigned char)(size >> 24), (unsigned char)(size >> 16), (unsigned char)(size >> 8),
+				 (unsigned char)size};
+
+	memcpy(head + 4, correlation, 4);
+	send(fd, head, sizeof head, MSG_NOSIGNAL | MSG_MORE);
+	send(fd, p, n, MSG_NOSIGNAL);
+}
+
+static void serve_connection(int fd)
+{
+	unsigned char size[4], frame[1024];
+
+	while (take(fd, size, sizeof size)) {
+		size_t n = (size_t)size[2] << 8 | size[3];
+
+		if (n < 8 || n > sizeof frame || !take(fd, frame, n))
+			break;
+		if (frame[1] == API_VERSIONS)
+			answer(fd, frame + 4, versions, sizeof versions);
+		else if (frame[1] == METADATA)
+			answer(fd, frame + 4, broker.metadata.p, broker.metadata.n);
+		else
+			answer(fd, frame + 4, broker.fetched.p, broker.fetched.n);
+	}
+	close(fd);
+}
+
+/* One connection after the other: the engine asks for the leaders on one that it closes. */
+static void *serve(void *arg)
+{
+	int fd;
+
+	while ((fd = accept(broker.fd, NULL, NULL)) >= 0)
+		serve_connection(fd);
+	return arg;
+}
+
+static void encode_metadata(void)
+{
+	struct kw_MetadataResponse_MetadataResponseBroker node = {
+		.nodeId = 1, .host = kw_str("127.0.0.1"), .port = broker.port, .rack = KW_NULL_STR,
+	};
+	struct kw_MetadataResponse_MetadataResponsePartition partition = {.leaderId = 1, .leaderEpoch = -1};
+	struct kw_MetadataResponse_MetadataResponseTopic topic = {
+		.name = kw_str("t"), .partitions = {&partition, 1}, .topicAuthorizedOperations = INT32_MIN,
+	};
+	struct kw_MetadataResponse response = {
+		.brokers = {&node, 1}, .clusterId = KW_NULL_STR, .topics = {&topic, 1},
+		.clusterAuthorizedOperations = INT32_MIN,
+	};
+
+	assert_int_equal(kw_encode(&kw_msg_MetadataResponse, VERSION, &response, &broker.metadata, NULL), 0);
+}
+
+/* A batch whose records have to be inflated, and have headers. */
+static void encode_fetched(int codec)
+{
+	struct kw_header headers[40];
+	struct kw_record records[RECORDS] = {
+		{.key = {NULL, -1}, .value = {(const uint8_t *)"a", 1}, .nheaders = 40, .headers = headers},
+		{.offsetDelta = 1, .key = {NULL, -1}, .value = {(const uint8_t *)"b", 1}},
+	};
+	struct kw_batch_spec spec = kw_batch_spec_default;
+	struct kw_FetchResponse_PartitionData partition;
+	struct kw_FetchResponse_FetchableTopicResponse topic = {.topic = kw_str("t"), .partitions = {&partition, 1}};
+	struct kw_FetchResponse response = {.responses = {&topic, 1}};
+
+	for (int i = 0; i < 40; i++)
+		headers[i] = (struct kw_header){kw_str("h"), {(const uint8_t *)"v", 1}};
+	spec.attributes = (int16_t)codec;
+	kw_buf_clear(&broker.records);
+	kw_buf_clear(&broker.fetched);
+	assert_int_equal(kw_batch_build(&spec, records, RECORDS, &broker.records, NULL), 0);
+	kw_set_defaults(&kw_FetchResponse_PartitionData_struct, &partition);
+	partition.highWatermark = RECORDS;
+	partition.records = (struct kw_records){.p = broker.records.p, .n = (int32_t)broker.records.n};
+	assert_int_equal(kw_encode(&kw_msg_FetchResponse, VERSION, &response, &broker.fetched, NULL), 0);
+}
+
+static int start(void **state)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof address;
+
+	(void)state;
+	broker.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(broker.fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(getsockname(broker.fd, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(listen(broker.fd, 8), 0);
+	broker.port = ntohs(address.sin_port);
+	encode_metadata();
+	return pthread_create(&broker.thread, NULL, serve, NULL);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	shutdown(broker.fd, SHUT_RDWR);
+	pthread_join(broker.thread, NULL);
+	close(broker.fd);
+	kw_buf_fini(&broker.metadata);
+	kw_buf_fini(&broker.records);
+	kw_buf_fini(&broker.fetched);
+	return 0;
+}
+
+/* ---- the test ---- */
+
+/* One request, during which the call to allocate fails before which `calls` went well; *enough if there was none such. */
+static int fetch(long calls, struct lg_fetch_stats *stats, bool *enough, struct kt_err *err)
+{
+	static const int64_t begins[] = {0};
+	char bootstrap[32];
+	struct lg_fetch_opts opts = {
+		.bootstrap = bootstrap, .topic = "t", .npartitions = 1, .begins = begins, .rate = {.count = 1}, .in_flight = 1,
+		.max_bytes = 1 << 20,
+	};
+	int rc;
+
+	snprintf(bootstrap, sizeof bootstrap, "127.0.0.1:%d", broker.port);
+	assert_int_equal(lg_fetch_stats_init(stats, err), 0);
+	failing_malloc_left = calls;
+	rc = lg_wire_fetch(&opts, stats, err);
+	*enough = failing_malloc_left >= 0;
+	failing_malloc_left = -1;
+	return rc;
+}
+
+static void exhaust(int codec)
+{
+	bool enough = false;
+	long calls;
+
+	encode_fetched(codec);
+	for (calls = 0; !enough; calls++) {
+		struct lg_fetch_stats stats;
+		struct kt_err err = {0};
+		int rc = fetch(calls, &stats, &enough, &err), wanted = enough ? 0 : KT_ENOMEM;
+
+		if (rc != wanted || err.code != wanted || stats.corrupt || stats.outcomes.n)
+			fail_msg("codec %d, call %ld: %d, %s: %s", codec, calls, rc, err.text, stats.damage);
+		if (enough)
+			assert_int_equal(stats.foreign, RECORDS);
+		lg_fetch_stats_fini(&stats);
+	}
+	assert_true(calls > 15);
+}
+
+static void memory_is_what_lacks(void **state)
+{
+	(void)state;
+	for (int codec = KW_NONE; codec <= KW_ZSTD; codec++)
+		exhaust(codec);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(memory_is_what_lacks, start, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
