@@ -9,16 +9,19 @@
 #include "fakebroker/start.h"
 #include "lib/text/table.h"
 
-static json_t *apis(const struct fb_settings *settings)
+/* What a list is of. */
+struct source {
+	const struct fb_settings *settings;
+	const struct fb_release *release;
+};
+
+static json_t *apis(const struct source *from)
 {
 	json_t *rows = json_array();
-	const struct fb_release *release;
 	const struct fb_api *api;
 
-	if (fb_choose_release(settings, &release, NULL) < 0)
-		return rows;
 	for (size_t i = 0; (api = fb_api_at(i)); i++) {
-		struct fb_api_versions range = fb_api_versions_in(release, api);
+		struct fb_api_versions range = fb_api_versions_in(from->release, api);
 		char versions[32], listeners[32];
 
 		snprintf(versions, sizeof versions, "%d-%d", range.min, range.max);
@@ -31,12 +34,12 @@ static json_t *apis(const struct fb_settings *settings)
 	return rows;
 }
 
-static json_t *releases(const struct fb_settings *settings)
+static json_t *releases(const struct source *from)
 {
 	json_t *rows = json_array();
 	const struct fb_release *release;
 
-	(void)settings;
+	(void)from;
 	for (size_t i = 0; (release = fb_release_at(i)); i++) {
 		char levels[32];
 
@@ -75,43 +78,43 @@ static json_t *classes(enum fb_hook_kind kind, const struct fb_settings *setting
 	return rows;
 }
 
-static json_t *validators(const struct fb_settings *settings)
+static json_t *validators(const struct source *from)
 {
-	return classes(FB_HOOK_VALIDATOR, settings);
+	return classes(FB_HOOK_VALIDATOR, from->settings);
 }
 
-static json_t *observers(const struct fb_settings *settings)
+static json_t *observers(const struct source *from)
 {
-	return classes(FB_HOOK_OBSERVER, settings);
+	return classes(FB_HOOK_OBSERVER, from->settings);
 }
 
-static json_t *actions(const struct fb_settings *settings)
+static json_t *actions(const struct source *from)
 {
 	json_t *rows = json_array();
 
-	(void)settings;
+	(void)from;
 #define X(sym, name, help) json_array_append_new(rows, json_pack("{s:s, s:s}", "name", name, "help", help));
 	FB_ACTIONS(X)
 #undef X
 	return rows;
 }
 
-static json_t *mutants(const struct fb_settings *settings)
+static json_t *mutants(const struct source *from)
 {
 	json_t *rows = json_array();
 
-	(void)settings;
+	(void)from;
 	for (int i = 0; i < FB_NMUTANTS; i++)
 		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", fb_mutants[i].name, "breaks",
 						      fb_mutants[i].breaks, "place", fb_mutants[i].place));
 	return rows;
 }
 
-static json_t *faults(const struct fb_settings *settings)
+static json_t *faults(const struct source *from)
 {
 	json_t *rows = json_array();
 
-	(void)settings;
+	(void)from;
 	for (int i = 1; i < FB_NFAULTS; i++) {
 		const struct fb_fault_row *row = &fb_faults[i];
 		char sent[256];
@@ -153,17 +156,17 @@ static int print_table(json_t *rows)
 
 int fb_list(const struct fb_settings *settings)
 {
-	static json_t *(*const makers[])(const struct fb_settings *) = {
+	static json_t *(*const makers[])(const struct source *) = {
 		[FB_LIST_APIS] = apis, [FB_LIST_RELEASES] = releases, [FB_LIST_VALIDATORS] = validators,
 		[FB_LIST_OBSERVERS] = observers, [FB_LIST_ACTIONS] = actions, [FB_LIST_MUTANTS] = mutants,
 		[FB_LIST_FAULTS] = faults,
 	};
 	int status = KT_EXIT_OK;
-	const struct fb_release *release;
+	struct source from = {.settings = settings};
 	struct kt_err err = {0};
 	json_t *rows;
 
-	if (fb_choose_release(settings, &release, &err) < 0) {
+	if (fb_choose_release(settings, &from.release, &err) < 0) {
 		kt_complain("fakebroker", &err);
 		return KT_EXIT_USAGE;
 	}
@@ -173,7 +176,7 @@ int fb_list(const struct fb_settings *settings)
 		kt_complain("fakebroker", &err);
 		return KT_EXIT_USAGE;
 	}
-	rows = makers[settings->list](settings);
+	rows = makers[settings->list](&from);
 	if (settings->json) {
 		json_dumpf(rows, stdout, JSON_INDENT(2));
 		putchar('\n');
