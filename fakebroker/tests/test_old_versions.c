@@ -5,25 +5,44 @@
 #define BROKEN "fakebroker/tests/data/broken_partitions_kafka_3.9.0.json"
 #define TABLE "fakebroker/tests/data/old_versions_kafka_3.9.0.json"
 
+struct measured {
+	json_t *table;
+	struct running run;
+	struct conversation talk;
+};
+
+/* A broker of 3.9 and what is put to it. */
+static void start(struct measured *m, const char *file, const struct fb_settings *settings)
+{
+	m->table = json_load_file(file, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(m->table);
+	running_start(&m->run, settings);
+	m->talk = (struct conversation){.host = "127.0.0.1", .port = m->run.process.cluster->nodes[0].port};
+}
+
+static void end(struct measured *m)
+{
+	conversation_end(&m->talk);
+	running_stop(&m->run);
+	json_decref(m->table);
+}
+
 static void old_versions_are_answered_as_by_3_9(void **state)
 {
 	/* The records are of 2023, and a slow run sees a round of retention. */
 	const char *set[] = {"log.retention.ms=-1"};
 	const struct fb_settings settings = {.release = "3.9", .set = {.v = set, .n = 1}};
-	json_t *table = json_load_file(TABLE, JSON_REJECT_DUPLICATES, NULL), *step, *is;
-	struct conversation talk = {.host = "127.0.0.1"};
 	struct kt_err err = {0};
-	struct running run;
+	struct measured m;
+	json_t *step, *is;
 	char line[1200];
 	int bad = 0;
 	size_t i;
 
 	(void)state;
-	assert_non_null(table);
-	running_start(&run, &settings);
-	talk.port = run.process.cluster->nodes[0].port;
-	json_array_foreach(json_object_get(table, "steps"), i, step) {
-		is = conversation_put(&talk, step, &err);
+	start(&m, TABLE, &settings);
+	json_array_foreach(json_object_get(m.table, "steps"), i, step) {
+		is = conversation_put(&m.talk, step, &err);
 		if (!is)
 			fail_msg("step %zu: %s", i, kt_err_line(&err, line, sizeof line));
 		if (!json_equal(is, json_object_get(step, "answer"))) {
@@ -38,9 +57,7 @@ static void old_versions_are_answered_as_by_3_9(void **state)
 		json_decref(is);
 	}
 	assert_int_equal(bad, 0);
-	conversation_end(&talk);
-	running_stop(&run);
-	json_decref(table);
+	end(&m);
 }
 
 /* Do all partitions have the code that the first one of `as` has? The order in which they are answered is of no account. */
@@ -61,18 +78,15 @@ static bool answers_alike(json_t *is, json_t *as)
 static void which_broken_partition_decides(void **state)
 {
 	const struct fb_settings settings = {.release = "3.9"};
-	json_t *table = json_load_file(BROKEN, JSON_REJECT_DUPLICATES, NULL), *step, *is;
-	struct conversation talk = {.host = "127.0.0.1"};
 	struct kt_err err = {0};
-	struct running run;
+	struct measured m;
+	json_t *step, *is;
 	size_t i, asked = 0;
 
 	(void)state;
-	assert_non_null(table);
-	running_start(&run, &settings);
-	talk.port = run.process.cluster->nodes[0].port;
-	json_array_foreach(json_object_get(table, "steps"), i, step) {
-		is = conversation_put(&talk, step, &err);
+	start(&m, BROKEN, &settings);
+	json_array_foreach(json_object_get(m.table, "steps"), i, step) {
+		is = conversation_put(&m.talk, step, &err);
 		assert_non_null(is);
 		if (strcmp(json_string_value(json_object_get(step, "api")), "Produce") == 0) {
 			asked++;
@@ -82,9 +96,7 @@ static void which_broken_partition_decides(void **state)
 		json_decref(is);
 	}
 	assert_int_equal(asked, 94);
-	conversation_end(&talk);
-	running_stop(&run);
-	json_decref(table);
+	end(&m);
 }
 
 int main(void)
