@@ -31,8 +31,14 @@ void cf_flip(struct cf_maker *make, json_t *batch, int within);
 /* Makes the CRC right, but one time in `rarely`. */
 void cf_fix_crc(struct cf_maker *make, json_t *batch, int rarely);
 
+/* One of the forms that codecs had: snappy without frames, lz4 with the checksum of old clients. In an old message lz4 may be
+ * right. */
+void cf_other_form(struct cf_maker *make, json_t *batch, bool old);
+
 /* A key, a value; null too. */
 json_t *cf_some_bytes(struct cf_maker *make);
+/* Hours from now, or almost one. */
+json_t *cf_far_time(struct cf_maker *make);
 /* What no codec inflates, or inflates to nothing. */
 json_t *cf_no_stream(struct cf_maker *make);
 /* A batch of magic 2, mostly wrong. */

@@ -297,22 +297,33 @@ static void empty(struct cf_maker *make, json_t *batch)
 		json_object_set_new(batch, "lastOffsetDelta", json_integer(cf_roll(make->dice, 3)));
 }
 
-static void old_time(struct cf_maker *make, json_t *batch)
+json_t *cf_far_time(struct cf_maker *make)
 {
 	static const json_int_t by[] = {-7200000, 7200000, -3599000, 3599000, -86400000};
 
-	json_object_set_new(batch, "baseTimestamp", json_integer(make->now_ms + CF_PICK(make->dice, by)));
+	return json_integer(make->now_ms + CF_PICK(make->dice, by));
 }
 
-static void forms(struct cf_maker *make, json_t *batch)
+static void far_time(struct cf_maker *make, json_t *batch)
+{
+	json_object_set_new(batch, "baseTimestamp", cf_far_time(make));
+}
+
+void cf_other_form(struct cf_maker *make, json_t *batch, bool old)
 {
 	if (cf_rarely(make->dice, 2)) {
 		json_object_set_new(batch, "codec", json_string("snappy"));
 		json_object_set_new(batch, "snappyFraming", json_string("raw"));
 	} else {
 		json_object_set_new(batch, "codec", json_string("lz4"));
-		json_object_set_new(batch, "lz4Checksum", json_string("historic"));
+		json_object_set_new(batch, "lz4Checksum",
+				    json_string(old && !cf_rarely(make->dice, 2) ? "right" : "historic"));
 	}
+}
+
+static void other_form(struct cf_maker *make, json_t *batch)
+{
+	cf_other_form(make, batch, false);
 }
 
 static void of_transaction(struct cf_maker *make, json_t *batch)
@@ -325,7 +336,7 @@ static void of_transaction(struct cf_maker *make, json_t *batch)
 static const struct cf_wrong wrongs[] = {
 	{wrong_field, 8}, {near_field, 4}, {wrong_record, 5}, {no_keys, 3}, {wrong_length, 8}, {overlong, 3}, {change_record, 5},
 	{behind_records, 2}, {cf_behind, 2}, {cut, 2}, {flip, 6}, {other_codec, 3}, {wrong_payload, 4}, {empty, 2},
-	{old_time, 3}, {forms, 2}, {of_transaction, 1}, {make_idempotent, 6}, {0},
+	{far_time, 3}, {other_form, 2}, {of_transaction, 1}, {make_idempotent, 6}, {0},
 };
 
 static void make_wrong_by_one(struct cf_maker *make, const struct cf_wrong *table, json_t *batch)

@@ -73,13 +73,12 @@ static void wrong_field(struct cf_maker *make, json_t *set)
 		json_object_set_new(message, "timestamp", json_integer(make->now_ms));
 }
 
-static void some_time(struct cf_maker *make, json_t *set)
+static void far_time(struct cf_maker *make, json_t *set)
 {
-	static const json_int_t by[] = {-7200000, 7200000, -3599000, 3599000, -86400000};
 	json_t *message = pick_message(make, set);
 
 	if (message)
-		json_object_set_new(message, "timestamp", json_integer(make->now_ms + CF_PICK(make->dice, by)));
+		json_object_set_new(message, "timestamp", cf_far_time(make));
 }
 
 /* With LogAppendTime in its attributes, beside the codec. */
@@ -203,15 +202,9 @@ static void nested(struct cf_maker *make, json_t *set)
 		json_object_set_new(set, "codec", json_string("gzip"));
 }
 
-static void forms(struct cf_maker *make, json_t *set)
+static void other_form(struct cf_maker *make, json_t *set)
 {
-	if (cf_rarely(make->dice, 2)) {
-		json_object_set_new(set, "codec", json_string("snappy"));
-		json_object_set_new(set, "snappyFraming", json_string("raw"));
-	} else {
-		json_object_set_new(set, "codec", json_string("lz4"));
-		json_object_set_new(set, "lz4Checksum", json_string(cf_rarely(make->dice, 2) ? "historic" : "right"));
-	}
+	cf_other_form(make, set, true);
 }
 
 static void wrapper_key(struct cf_maker *make, json_t *set)
@@ -240,8 +233,8 @@ static void none(struct cf_maker *make, json_t *set)
 }
 
 static const struct cf_wrong wrongs[] = {
-	{wrong_field, 12}, {some_time, 3}, {append_time, 3}, {no_key, 3}, {wrong_length, 8}, {change_field, 4}, {near_number, 4},
-	{other_magic, 3}, {flip, 6}, {cut, 3}, {cf_behind, 2}, {wrong_payload, 4}, {wrong_body, 4}, {nested, 3}, {forms, 3},
+	{wrong_field, 12}, {far_time, 3}, {append_time, 3}, {no_key, 3}, {wrong_length, 8}, {change_field, 4}, {near_number, 4},
+	{other_magic, 3}, {flip, 6}, {cut, 3}, {cf_behind, 2}, {wrong_payload, 4}, {wrong_body, 4}, {nested, 3}, {other_form, 3},
 	{wrapper_key, 2}, {other_offsets, 4}, {none, 1}, {0},
 };
 
