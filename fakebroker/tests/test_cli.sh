@@ -280,6 +280,20 @@ start "$dir/expect.json" --port 0
 answers "$bootstrap" >/dev/null
 stopped INT 0
 
+# Without one of them, no socket gets its number, and with it what is printed.
+mkfifo "$dir/ports.fifo"
+"$fb" --port 0 --port-file "$dir/ports.fifo" --log-level debug >"$dir/out" <&- 2>&- &
+pid=$!
+pids+=("$pid")
+IFS= read -r -t 20 line <"$dir/ports.fifo"
+equal 'stdin that was closed' "$(readlink "/proc/$pid/fd/0")" /dev/null
+equal 'stderr that was closed' "$(readlink "/proc/$pid/fd/2")" /dev/null
+equal 'and it serves' "$(answers "$(sed 's/.*"bootstrap":"\([^"]*\)".*/\1/' <<<"$line")")" 00000007
+stopped TERM 0
+"$fb" --port 0 >&- 2>"$dir/err"
+equal 'exit code without stdout' $? 3
+equal 'what it says' "$(cat "$dir/err")" 'fakebroker: the output cannot be written: Bad file descriptor'
+
 # ---- hooks ----
 
 if [ -e "$plugins/slow_requests.so" ]; then

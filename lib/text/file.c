@@ -1,11 +1,13 @@
 #include "lib/text/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FIRST = 16384 };
 
@@ -85,6 +87,18 @@ int kt_file_write(int fd, struct iovec *iov, int niov)
 			iov->iov_base = (char *)iov->iov_base + n;
 			iov->iov_len -= (size_t)n;
 		}
+	}
+	return 0;
+}
+
+int kt_file_hold_std(struct kt_err *err)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		/* It gets the lowest number that is free; and is opened for what nobody wants of it. */
+		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return kt_fail(err, KT_ESYS, "/dev/null cannot be opened in place of descriptor %d, which is closed", fd);
 	}
 	return 0;
 }

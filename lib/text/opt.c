@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text/file.h"
 #include "lib/text/near.h"
 #include "lib/text/number.h"
 #include "lib/text/opt_help.h"
@@ -274,8 +275,14 @@ int kt_finish_stdout(const char *program, int status)
 bool kt_cli_begin(const struct kt_cli *cli, int *argc, char **argv, int *status)
 {
 	struct kt_err err = {0};
-	int rc = kt_cli_parse(cli, argc, argv, stdout, &err);
+	int rc = kt_file_hold_std(&err);
 
+	if (rc < 0) {
+		kt_complain(cli->program, &err);
+		*status = KT_EXIT_ENGINE;
+		return false;
+	}
+	rc = kt_cli_parse(cli, argc, argv, stdout, &err);
 	if (rc < 0)
 		kt_complain(cli->program, &err);
 	*status = rc < 0 ? KT_EXIT_USAGE : rc > 0 ? kt_finish_stdout(cli->program, KT_EXIT_OK) : KT_EXIT_OK;

@@ -124,8 +124,8 @@ enum { KT_CLI_SHOWN = 1 };
  * option if its value is wrong. */
 int kt_cli_parse(const struct kt_cli *cli, int *argc, char **argv, FILE *out, struct kt_err *err);
 
-/* The same for main(): prints to stdout, tells what is wrong on stderr. False when the program is to exit with
- * *status. */
+/* The same for main(), before it opens anything: prints to stdout, tells what is wrong on stderr, and holds what is closed of
+ * the two and stdin (kt_file_hold_std). False when the program is to exit with *status. */
 bool kt_cli_begin(const struct kt_cli *cli, int *argc, char **argv, int *status);
 
 /* main() of a program with commands: reads the options before the command, finds the command and runs it. Returns the

@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/text/file.h"
@@ -88,6 +91,39 @@ static void of_no_size(void **state)
 	free(text);
 }
 
+/* In a child that was started without standard descriptors: the exit code says what is not so. */
+static int hold_in_child(void)
+{
+	struct kt_err err = {0};
+	char byte;
+
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	if (kt_file_hold_std(&err) != 0 || open(name, O_RDONLY) != 3)
+		return 1;
+	if (read(0, &byte, 1) != -1 || errno != EBADF)
+		return 2;
+	for (int fd = 1; fd < 3; fd++)
+		if (write(fd, "x", 1) != -1 || errno != EBADF)
+			return 3;
+	return 0;
+}
+
+static void closed_descriptors_are_held(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(kt_file_hold_std(NULL), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(hold_in_child());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static int make_name(void **state)
 {
 	int fd = mkstemp(name);
@@ -108,6 +144,7 @@ int main(void)
 		cmocka_unit_test(as_large_as_may_be),
 		cmocka_unit_test(too_large),
 		cmocka_unit_test(of_no_size),
+		cmocka_unit_test(closed_descriptors_are_held),
 	};
 
 	return cmocka_run_group_tests(tests, make_name, remove_name);
