@@ -1,5 +1,6 @@
 /* fakebroker: a scriptable Kafka cluster in one process. */
 #include <errno.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "fakebroker/control/rules.h"
 
 enum {
-	HANG_S = 5,                  /* that requests under way have to end */
+	HANG_S = 5,                  /* from the signal on: that requests under way have to end */
 };
 
 static int exit_of(const struct kt_err *err)
@@ -59,16 +60,42 @@ static void give_up(int sig)
 	_exit(KT_EXIT_ENGINE);
 }
 
-/* All threads inherit the mask; the main thread waits for the two. */
-static void block_signals(sigset_t *set)
+/* Until catch_signals() the two that end a broker do so at once, whatever hangs: a hook, or a pipe of which the other end is
+ * missing. */
+static void prepare_signals(void)
 {
+	sigset_t set;
+
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGALRM, give_up);
-	sigemptyset(set);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGINT);
-	pthread_sigmask(SIG_BLOCK, set, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static sem_t asked_to_end;
+static volatile sig_atomic_t asked_by;
+
+static void on_signal(int sig)
+{
+	if (asked_by)
+		return;
+	asked_by = sig;
+	alarm(HANG_S);
+	sem_post(&asked_to_end);
+}
+
+/* From now on they wake the main thread, or interrupt it where it waits for who reads the port file. */
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sem_init(&asked_to_end, 0, 0);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
 }
 
 static int judge_expectations(struct fb_cluster *cluster)
@@ -85,21 +112,21 @@ static int run(const struct fb_settings *settings)
 {
 	struct fb_broker_process process;
 	struct kt_err err = {0};
-	int status = KT_EXIT_OK, got;
-	sigset_t set;
+	int status = KT_EXIT_OK;
 
-	block_signals(&set);
+	prepare_signals();
 	if (fb_start(&process, settings, &err) < 0)
 		goto fail;
+	catch_signals();
 	if (fb_serve(&process, &err) < 0 || announce(&process, settings, &err) < 0)
 		goto fail;
 	if (fflush(stdout) != 0 && errno != EPIPE) {   /* nobody would know that it serves; kt_finish_stdout() says why */
 		status = KT_EXIT_ENGINE;
 		goto out;
 	}
-	sigwait(&set, &got);
-	fb_log_line(KASSAY_INFO, "signal %d: shutting down", got);
-	alarm(HANG_S);
+	while (sem_wait(&asked_to_end) < 0)
+		;
+	fb_log_line(KASSAY_INFO, "signal %d: shutting down", (int)asked_by);
 	fb_stop_serving(&process);
 	alarm(0);
 	status = judge_expectations(process.cluster);

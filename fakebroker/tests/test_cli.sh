@@ -280,6 +280,22 @@ start "$dir/expect.json" --port 0
 answers "$bootstrap" >/dev/null
 stopped INT 0
 
+# A pipe whose other end is missing holds up the start, and SIGTERM ends that: at once, or if it is there that the port file is
+# awaited, with an error.
+mkfifo "$dir/unread"
+for option in --record --port-file --properties ''; do
+	"$fb" --port 0 ${option:+"$option"} "$dir/unread" >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	pids+=("$pid")
+	for ((i = 0; i < 1000; i++)); do   # until it is no shell any more
+		[ "/proc/$pid/exe" -ef "$fb" ] && break
+	done
+	kill -TERM "$pid"
+	ended "$pid" 20
+	case $option$status in *143 | --port-file[23]) status=ended ;; esac
+	equal "${option:-a scenario} that nobody opens" "$status" ended
+done
+
 # Without one of them, no socket gets its number, and with it what is printed.
 mkfifo "$dir/ports.fifo"
 "$fb" --port 0 --port-file "$dir/ports.fifo" --log-level debug >"$dir/out" <&- 2>&- &
