@@ -1,7 +1,6 @@
 #include "fakebroker/hooks/buckets.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -236,6 +235,7 @@ static void *write_buckets(void *arg)
 
 static int read_options(struct fb_buckets *buckets, const struct kassay_host *host, struct kassay_text *why)
 {
+	struct kt_err err = {0};
 	const char *file;
 	int64_t limit;
 
@@ -244,10 +244,10 @@ static int read_options(struct fb_buckets *buckets, const struct kassay_host *ho
 	    fb_option_number(host, "limit", 1, FB_TRAFFIC_LIMIT_MAX, FB_TRAFFIC_LIMIT, &limit, why) < 0)
 		return -1;
 	buckets->limit = (uint32_t)limit;
-	buckets->fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	buckets->fd = kt_file_append(file, &err);
 	if (buckets->fd >= 0)
 		return 0;
-	snprintf(why->text, why->size, "%s: %s", file, strerror(errno));
+	snprintf(why->text, why->size, "%s", err.text);
 	return -1;
 }
 

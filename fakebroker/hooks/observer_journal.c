@@ -1,7 +1,6 @@
 /* JournalObserver: a line of JSON for every call, which is what the conformance suite reads of an observer. The format
  * is that of docs/observers.md, "The observation channel". */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,6 +13,7 @@
 #include "fakebroker/hooks/buckets.h"
 #include "fakebroker/hooks/builtin_observers.h"
 #include "fakebroker/hooks/utf8.h"
+#include "lib/text/file.h"
 
 struct journal {
 	pthread_mutex_t lock;         /* makes the numbers of lines their order in the file */
@@ -169,6 +169,7 @@ static int write_life(struct journal *self, const char *call, int64_t timeout_ms
 int fb_journal_create(const struct kassay_host *host, void **instance, struct kassay_text *why)
 {
 	static atomic_uint serial;
+	struct kt_err err = {0};
 	struct journal *self;
 	const char *file;
 	bool failing;
@@ -181,12 +182,12 @@ int fb_journal_create(const struct kassay_host *host, void **instance, struct ka
 		return -1;
 	}
 	self->failing = failing;
-	self->fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	self->fd = kt_file_append(file, &err);
 	pthread_mutex_init(&self->lock, NULL);
 	snprintf(self->instance, sizeof self->instance, "%ld-%lld-%u", (long)getpid(), (long long)fb_hook_now(),
 		 atomic_fetch_add(&serial, 1));
 	if (self->fd < 0) {
-		snprintf(why->text, why->size, "%s: %s", file, strerror(errno));
+		snprintf(why->text, why->size, "%s", err.text);
 	} else if (write_life(self, "configure", -1, why) == 0) {
 		*instance = self;
 		return 0;

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <sched.h>
+#include <sys/stat.h>
 
 #include "fakebroker/hooks/observer.h"
 
@@ -230,6 +231,32 @@ static void audit_cannot_write(void **state)
 	assert_string_equal(fixture.last, "AuditObserver: 1 rows are lost: No space left on device");
 }
 
+static void no_reader_is_waited_for(void **state)
+{
+	static const char *const classes[] = {"AuditObserver", "CostObserver", "JournalObserver"};
+	char pipe[sizeof path + 8], name[64], said[200];
+
+	(void)state;
+	assert_int_equal(make_file(NULL), 0);
+	snprintf(pipe, sizeof pipe, "%s.pipe", path);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		const struct setting settings[] = {{name, pipe}, {0}};
+		struct fixture fixture = FIXTURE(settings);
+		struct fb_hook_env env = fixture_env(&fixture);
+		struct fb_observer *observer;
+		struct kt_err err = {0};
+
+		snprintf(name, sizeof name, "observer.%s.file", classes[i]);
+		snprintf(said, sizeof said, "observer '%s': %s: nobody reads from it", classes[i], pipe);
+		assert_int_equal(fb_observer_new(classes[i], &env, &observer, &err), 0);
+		assert_string_equal(err.text, said);
+		fb_observer_unref(observer);
+	}
+	unlink(pipe);
+	remove_file(NULL);
+}
+
 /* ---- CostObserver ---- */
 
 enum { SHARERS = 4, FILES = 20 };
@@ -418,6 +445,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(audit_rows, make_file, remove_file),
 		cmocka_unit_test_setup_teardown(audit_exactly_once, make_file, remove_file),
 		cmocka_unit_test(audit_cannot_write),
+		cmocka_unit_test(no_reader_is_waited_for),
 		cmocka_unit_test_setup_teardown(cost_heads, make_file, remove_file),
 		cmocka_unit_test_setup_teardown(cost_rows, make_file, remove_file),
 		cmocka_unit_test(slo_counts),

@@ -91,6 +91,17 @@ int kt_file_write(int fd, struct iovec *iov, int niov)
 	return 0;
 }
 
+int kt_file_append(const char *file, struct kt_err *err)
+{
+	int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666), flags;
+
+	if (fd < 0)
+		return kt_fail(err, KT_EFILE, "%s: %s", file, errno == ENXIO ? "nobody reads from it" : strerror(errno));
+	flags = fcntl(fd, F_GETFL);
+	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	return fd;
+}
+
 int kt_file_hold_std(struct kt_err *err)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -14,6 +14,10 @@ int kt_file_read(const char *file, size_t max, char **text, size_t *n, struct kt
  * then. Not for sockets, whose writers do not want SIGPIPE. */
 int kt_file_write(int fd, struct iovec *iov, int niov);
 
+/* Opens a file to append to it, which is made if need be. A named pipe must have a reader already: none is waited for. Returns
+ * the descriptor, or KT_EFILE. */
+int kt_file_append(const char *file, struct kt_err *err);
+
 /* Occupies those of the descriptors 0, 1 and 2 that the process was started without, so that no file or socket gets one of
  * them and with it what is printed. Reading and writing them fails as before, with EBADF. KT_ESYS. */
 int kt_file_hold_std(struct kt_err *err);
