@@ -3,11 +3,7 @@
 
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/control/endpoints.h"
-
-struct listing {
-	json_t *records;
-	int64_t left;
-};
+#include "fakebroker/control/listing.h"
 
 /* "RegisterBrokerRecord" becomes "REGISTER_BROKER_RECORD" (MetadataRecordType). */
 static void type_name(const char *name, char out[64])
@@ -24,32 +20,31 @@ static void type_name(const char *name, char out[64])
 
 static int list(void *arg, const struct fb_metadata_record *record)
 {
-	struct listing *listing = arg;
 	json_t *data = kw_to_json(record->msg, record->version, record->data, NULL), *json;
 	char type[64];
+	int added;
 
 	type_name(record->msg->name, type);
 	json = json_pack("{s:I, s:I, s:b, s:s, s:i, s:o}", "offset", (json_int_t)record->offset, "timestamp",
 			 (json_int_t)record->timestamp, "control", record->control, "type",
 			 record->control ? kw_control_name(record->type) : type, "version", record->version, "data", data);
-	if (!json || json_array_append_new(listing->records, json) < 0)
-		return KT_ENOMEM;
-	return --listing->left <= 0;
+	added = fb_listing_add(arg, json);
+	return added > 0 ? 0 : added < 0 ? added : 1;
 }
 
 json_t *fb_metadata_json(struct fb_cluster *cluster, int64_t from, int64_t limit)
 {
 	struct fb_metadata_log *log = &cluster->metadata;
-	struct listing listing = {json_array(), limit};
+	struct fb_listing listing = {.rows = json_array(), .limit = (size_t)limit};
 	json_t *json = NULL;
 	int code;
 
 	pthread_rwlock_rdlock(&cluster->lock);
-	code = listing.records ? fb_metadata_each(log, from, list, &listing) : KT_ENOMEM;
+	code = fb_metadata_each(log, from, list, &listing);
 	if (code >= 0)
 		json = json_pack("{s:I, s:I, s:O}", "logStartOffset", (json_int_t)log->start, "logEndOffset",
-				 (json_int_t)log->end, "records", listing.records);
+				 (json_int_t)log->end, "records", listing.rows);
 	pthread_rwlock_unlock(&cluster->lock);
-	json_decref(listing.records);
+	json_decref(listing.rows);
 	return json;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/api/alter.h"
+#include "fakebroker/control/listing.h"
 #include "lib/wire/base64.h"
 
 json_t *fb_validators_json(struct fb_cluster *cluster)
@@ -174,18 +175,19 @@ static bool wanted(const struct fb_refused_record *r, const struct fb_refused_fi
 json_t *fb_refused_json(struct fb_refused *refused, const struct fb_refused_filter *filter)
 {
 	struct fb_refused_record **all = malloc(FB_REFUSED_RECORDS * sizeof(struct fb_refused_record *));
-	json_t *list = json_array();
+	struct fb_listing listing = {.rows = json_array(), .limit = filter->limit, .backwards = filter->newest};
 	uint64_t total = 0;
-	size_t n = all && refused ? fb_refused_get(refused, all, &total) : 0, matches = 0, skip;
+	size_t n = all && refused ? fb_refused_get(refused, all, &total) : 0;
+	int added = 1;
 
-	for (size_t i = 0; i < n; i++)
-		matches += wanted(all[i], filter);
-	skip = filter->newest && matches > filter->limit ? matches - filter->limit : 0;
-	for (size_t i = 0; i < n; i++) {
-		if (wanted(all[i], filter) && (skip == 0 || skip-- == 0) && json_array_size(list) < filter->limit)
-			json_array_append_new(list, one(all[i]));
-		fb_refused_record_unref(all[i]);
+	for (size_t i = 0; i < n && added > 0; i++) {
+		const struct fb_refused_record *r = all[filter->newest ? n - 1 - i : i];
+
+		if (wanted(r, filter))
+			added = fb_listing_add(&listing, one(r));
 	}
+	for (size_t i = 0; i < n; i++)
+		fb_refused_record_unref(all[i]);
 	free(all);
-	return json_pack("{s:I, s:o}", "refused", (json_int_t)total, "records", list);
+	return json_pack("{s:I, s:o}", "refused", (json_int_t)total, "records", listing.rows);
 }

@@ -617,6 +617,53 @@ static void records_are_taken_back(void **state)
 	fb_metadata_fini(&log);
 }
 
+/* A record of control characters, each of which is six of JSON. */
+static void add_large(struct fb_metadata_log *log)
+{
+	static char value[INT16_MAX];
+	const struct kw_ConfigRecord record = {
+		.resourceType = 4, .resourceName = kw_str("1"), .name = kw_str("x"), .value = {value, sizeof value},
+	};
+
+	memset(value, 1, sizeof value);
+	fb_metadata_add(log, &kw_msg_ConfigRecord, 0, &record);
+	fb_metadata_close(log, 7);
+}
+
+/* How many records come, all of them or as many as the answer takes. */
+static size_t listed(int64_t from)
+{
+	json_t *json;
+	char path[64];
+	size_t n;
+
+	snprintf(path, sizeof path, "/v1/metadata-log?from=%lld", (long long)from);
+	json = http_json(&run, 200, "GET", path, NULL);
+	n = json_array_size(at(json, "records"));
+	assert_int_equal(num_at(json, "logEndOffset"), run.process.cluster->metadata.end);
+	assert_int_equal(num_at(json, "records.0.offset"), from);
+	json_decref(json);
+	return n;
+}
+
+static void answers_are_bounded(void **state)
+{
+	struct fb_metadata_log *log;
+	int64_t first;
+	size_t n;
+
+	(void)state;
+	begin("33", true);
+	log = &run.process.cluster->metadata;
+	first = log->end;
+	for (int i = 0; i < 100; i++)
+		add_large(log);
+	n = listed(first);
+	assert_in_range(n, 80, 85);
+	assert_int_equal(listed(first + (int64_t)n), 100 - n);
+	end();
+}
+
 static void the_endpoint_knows_its_parameters(void **state)
 {
 	struct http http;
@@ -647,6 +694,7 @@ int main(void)
 		cmocka_unit_test(refusals_write_nothing),
 		cmocka_unit_test(old_batches_are_dropped),
 		cmocka_unit_test(records_are_taken_back),
+		cmocka_unit_test(answers_are_bounded),
 		cmocka_unit_test(the_endpoint_knows_its_parameters),
 	};
 

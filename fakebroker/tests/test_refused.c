@@ -1,4 +1,6 @@
 /* Validators over the control API: changing them, and what they refused. */
+#include "fakebroker/control/listing.h"
+#include "fakebroker/control/validators.h"
 #include "fakebroker/hooks/refused.h"
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
@@ -65,6 +67,69 @@ static void bytes_are_bounded(void **state)
 	assert_int_equal(all[0]->value.size, sizeof large);
 	assert_int_equal(all[0]->value.n, FB_REFUSED_PART);
 	unref_all(all, n);
+	fb_refused_free(refused);
+}
+
+static json_t *row_of(size_t size)
+{
+	char *s = memset(malloc(size), 'x', size);
+	json_t *row = json_pack("{s:s#}", "s", s, (int)size);
+
+	free(s);
+	return row;
+}
+
+static void a_listing_has_one_row_at_least(void **state)
+{
+	struct fb_listing listing = {.rows = json_array(), .limit = 2};
+
+	(void)state;
+	assert_int_equal(fb_listing_add(&listing, row_of(FB_LISTING_BYTES + 1)), 1);
+	assert_int_equal(fb_listing_add(&listing, row_of(1)), 0);
+	json_array_clear(listing.rows);
+	listing = (struct fb_listing){.rows = listing.rows, .limit = 2, .backwards = true};
+	assert_int_equal(fb_listing_add(&listing, row_of(2)), 1);
+	assert_int_equal(fb_listing_add(&listing, row_of(1)), 1);
+	assert_int_equal(fb_listing_add(&listing, row_of(1)), 0);
+	assert_string_equal(str_at(json_array_get(listing.rows, 0), "s"), "x");
+	assert_int_equal(fb_listing_add(&listing, NULL), KT_ENOMEM);
+	json_decref(listing.rows);
+}
+
+/* Ids of the first and the last, and how many there are. */
+static size_t span(struct fb_refused *refused, struct fb_refused_filter filter, json_int_t *first, json_int_t *last)
+{
+	json_t *json = fb_refused_json(refused, &filter), *records = at(json, "records");
+	size_t n = json_array_size(records), bytes = json_dumpb(records, NULL, 0, JSON_COMPACT);
+
+	assert_true(n > 0);
+	assert_true(n == 1 || bytes <= FB_LISTING_BYTES);
+	*first = num_at(json_array_get(records, 0), "id");
+	*last = num_at(json_array_get(records, n - 1), "id");
+	assert_int_equal(*last - *first + 1, n);
+	json_decref(json);
+	return n;
+}
+
+/* A control character is six of JSON. */
+static void answers_are_bounded(void **state)
+{
+	struct fb_refused *refused = fb_refused_new(FB_KEEP_FULL);
+	static uint8_t control[FB_REFUSED_PART];
+	json_int_t first, last;
+	size_t n;
+
+	(void)state;
+	memset(control, 1, sizeof control);
+	for (int i = 0; i < 240; i++)
+		add(refused, control, sizeof control);
+	n = span(refused, (struct fb_refused_filter){.limit = 1000, .newest = true}, &first, &last);
+	assert_in_range(n, 160, 170);
+	assert_int_equal(last, 240);
+	assert_int_equal(span(refused, (struct fb_refused_filter){.limit = 1000}, &first, &last), n);
+	assert_int_equal(first, 1);
+	assert_int_equal(span(refused, (struct fb_refused_filter){.limit = 1000, .after = n}, &first, &last), 240 - n);
+	assert_int_equal(first, n + 1);
 	fb_refused_free(refused);
 }
 
@@ -270,6 +335,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(bytes_are_bounded),
+		cmocka_unit_test(a_listing_has_one_row_at_least),
+		cmocka_unit_test(answers_are_bounded),
 		cmocka_unit_test(headers_that_were_skimmed_are_only_counted),
 		cmocka_unit_test(what_is_kept_can_be_chosen),
 		cmocka_unit_test(refused_records_can_be_read),
