@@ -22,7 +22,7 @@ enum fb_outcome fb_unregister_broker(struct fb_request *req)
 		fb_cluster_unregister(req->cluster, body->brokerId);
 	} else if (!broker && !fb_mutant(FB_M_UNREGISTER_UNKNOWN_TAKEN)) {   /* one of our own would register again at once */
 		response->errorCode = KW_ERR_BROKER_ID_NOT_REGISTERED;
-		response->errorMessage = kw_str(fb_configdefs_before(req->cluster->defs, "4.0") ? "" :
+		response->errorMessage = kw_str(fb_release_before(req->cluster->release, "4.0") ? "" :
 						kw_sprintf(&req->arena, "Broker ID %d is not currently registered",
 							   body->brokerId));
 	}

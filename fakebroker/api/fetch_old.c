@@ -9,7 +9,7 @@ enum { KNOWS_ZSTD = 10 };
 
 int16_t fb_fetch_old_refuses(const struct fb_request *req, const struct fb_topic *topic)
 {
-	if (!fb_configdefs_before(req->cluster->defs, "4.0"))
+	if (!fb_release_before(req->cluster->release, "4.0"))
 		return 0;
 	if (req->version < KNOWS_ZSTD && topic->conf.compression == KW_ZSTD)
 		return KW_ERR_UNSUPPORTED_COMPRESSION_TYPE;

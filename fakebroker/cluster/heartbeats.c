@@ -19,7 +19,7 @@ static bool silent(const struct fb_cluster *cluster, const struct fb_broker *bro
 
 bool fb_broker_in_session(const struct fb_cluster *cluster, const struct fb_broker *broker)
 {
-	if (broker->fenced && fb_configdefs_before(cluster->defs, "4.0"))
+	if (broker->fenced && fb_release_before(cluster->release, "4.0"))
 		return false;
 	return broker->own || (broker->contact_ns && !silent(cluster, broker));
 }

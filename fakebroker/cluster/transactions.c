@@ -208,7 +208,7 @@ static int16_t next_epoch(int16_t epoch)
  * (measured, too). */
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
-	txn->lastProducerEpoch = fb_configdefs_before(cluster->defs, "4.0") ? NO_EPOCH : txn->producerEpoch;
+	txn->lastProducerEpoch = fb_release_before(cluster->release, "4.0") ? NO_EPOCH : txn->producerEpoch;
 	if (!fb_mutant(FB_M_INIT_ABORT_UNFENCED))
 		txn->producerEpoch = next_epoch(txn->producerEpoch);
 	complete(cluster, txn, false, false);

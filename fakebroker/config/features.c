@@ -47,6 +47,11 @@ const struct fb_release *fb_release_find(const char *name)
 	return NULL;
 }
 
+bool fb_release_before(const struct fb_release *release, const char *name)
+{
+	return strcmp(release->name, name) < 0;
+}
+
 /* The metadata.version from which on a new cluster has a level of a feature (FeatureVersion.bootstrapMetadataVersion).
  * Not kraft.version: a quorum of fixed voters, as the kit's, starts without it. */
 static const struct {

@@ -275,7 +275,7 @@ static bool check_features(struct registration *r)
 		if (!check_range(r, range->name, range->min, range->max))
 			return false;
 	}
-	if (fb_configdefs_before(fb_configs_defs(r->cluster->configs), "4.0"))   /* who says nothing can do 3.0-IV1 */
+	if (fb_release_before(r->cluster->release, "4.0"))   /* who says nothing can do 3.0-IV1 */
 		return mentions(r->request, FB_METADATA_VERSION) ||
 		       check_range(r, kw_str(fb_feature_name(FB_METADATA_VERSION)), FIRST_LEVEL, FIRST_LEVEL);
 	if (!mentions(r->request, FB_METADATA_VERSION) && !fb_mutant(FB_M_METADATA_VERSION_OPTIONAL))

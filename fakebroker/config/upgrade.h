@@ -54,6 +54,8 @@ struct fb_release {
 const struct fb_release *fb_release_find(const char *name);
 /* index counts from 0; NULL past the end. */
 const struct fb_release *fb_release_at(size_t index);
+/* Is it one before "4.0", say, from which on something is answered in another way? */
+bool fb_release_before(const struct fb_release *release, const char *name);
 
 /* The levels that a cluster starts with which release formats at a metadata.version level. */
 struct fb_levels fb_levels_at(const struct fb_release *release, int16_t level);
