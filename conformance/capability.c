@@ -70,7 +70,8 @@ int cf_need_check(const char *need, struct kt_err *err)
 	struct kt_near near;
 	int api, version, level;
 
-	if (cf_capability_find(need) < CF_NCAPABILITIES || cf_need_api(need, &api, &version) || cf_need_level(need, &level))
+	if (cf_capability_find(need) < CF_NCAPABILITIES || cf_need_api(need, &api, &version) ||
+	    cf_need_level(need, &level))
 		return 0;
 	kt_near_init(&near, need);
 	for (int i = 0; i < CF_NCAPABILITIES; i++)

@@ -10,19 +10,20 @@
 #define CF_DEMO "the scenario fixtures/scenarios/demo.json"
 
 /* X(symbol, name, meaning, what a fakebroker has it with when that is given at its start, or NULL) */
-#define CF_CAPABILITIES(X)                                                                                            \
-	X(CONTROLLER, "controller", "a controller listener that can be reached", NULL)                                \
-	X(REGISTRATION, "registration", "the controller takes BrokerRegistration", NULL)                              \
-	X(STATIC_CONFIGS, "static-configs", "BrokerRegistration version 5: static configs are reported (KIP-1294)", NULL) \
-	X(FEATURES, "features", "metadata.version is a finalized feature and UpdateFeatures is served", NULL)         \
-	X(ELR, "elr", "eligible.leader.replicas.version is finalized at 1 or above (KIP-966)", NULL)                  \
-	X(VALIDATORS, "validators", "record.validator.classes is a topic config (KIP-729)", NULL)                     \
-	X(MV_CONFIG, "mv-config", "a broker config with metadata version rules (KIP-1294)", CF_DEMO)                  \
-	X(MV_TOPIC_CONFIG, "mv-topic-config", "a topic config with metadata version rules (KIP-1294)", CF_DEMO)       \
-	X(BROKERS, "brokers", "more than one broker", "--nodes 3")                                                    \
-	X(OBSERVER, "observer", "observer.class.name is a broker config (KIP-388)", NULL)                             \
-	X(CONTROL, "control", "the kit's control API, through which observers can be read", NULL)                     \
-	X(OBSERVATIONS, "observations", "a file to which the target's observer writes what it is called with",        \
+#define CF_CAPABILITIES(X)                                                                                          \
+	X(CONTROLLER, "controller", "a controller listener that can be reached", NULL)                              \
+	X(REGISTRATION, "registration", "the controller takes BrokerRegistration", NULL)                            \
+	X(STATIC_CONFIGS, "static-configs", "BrokerRegistration version 5: static configs are reported (KIP-1294)", \
+	  NULL)                                                                                                     \
+	X(FEATURES, "features", "metadata.version is a finalized feature and UpdateFeatures is served", NULL)       \
+	X(ELR, "elr", "eligible.leader.replicas.version is finalized at 1 or above (KIP-966)", NULL)                \
+	X(VALIDATORS, "validators", "record.validator.classes is a topic config (KIP-729)", NULL)                   \
+	X(MV_CONFIG, "mv-config", "a broker config with metadata version rules (KIP-1294)", CF_DEMO)                \
+	X(MV_TOPIC_CONFIG, "mv-topic-config", "a topic config with metadata version rules (KIP-1294)", CF_DEMO)     \
+	X(BROKERS, "brokers", "more than one broker", "--nodes 3")                                                  \
+	X(OBSERVER, "observer", "observer.class.name is a broker config (KIP-388)", NULL)                           \
+	X(CONTROL, "control", "the kit's control API, through which observers can be read", NULL)                   \
+	X(OBSERVATIONS, "observations", "a file to which the target's observer writes what it is called with",      \
 	  "--set observer.JournalObserver.file=FILE")
 
 enum cf_capability {

@@ -201,7 +201,8 @@ static int check_variables(const struct cf_case *cas, struct kt_err *err)
 }
 
 /* text is NULL for a file. */
-static int load(const char *name, const char *text, const struct cf_register *reg, struct cf_case **out, struct kt_err *err)
+static int load(const char *name, const char *text, const struct cf_register *reg, struct cf_case **out,
+		struct kt_err *err)
 {
 	struct cf_case *cas = calloc(1, sizeof *cas);
 	struct kt_obj obj;
@@ -211,7 +212,8 @@ static int load(const char *name, const char *text, const struct cf_register *re
 		cf_case_free(cas);
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	}
-	if ((text ? kt_json_parse(&cas->doc, name, text, strlen(text), err) : kt_json_load(&cas->doc, name, err)) == 0) {
+	if ((text ? kt_json_parse(&cas->doc, name, text, strlen(text), err)
+		  : kt_json_load(&cas->doc, name, err)) == 0) {
 		kt_obj_root(&obj, &cas->doc, err);
 		if (read_case(cas, &obj, reg) == 0)
 			check_variables(cas, err);

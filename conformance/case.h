@@ -1,7 +1,7 @@
 /* A case: a JSON file that proves one behaviour of a broker.
  *
- * The format is described member by member in docs/conformance.md. A case gives one instance, or one for each API version
- * that it lists; instances are what runs and what has a verdict.
+ * The format is described member by member in docs/conformance.md. A case gives one instance, or one for each API
+ * version that it lists; instances are what runs and what has a verdict.
  */
 #ifndef KASSAY_CONFORMANCE_CASE_H
 #define KASSAY_CONFORMANCE_CASE_H
@@ -25,7 +25,8 @@ struct cf_case {
 	json_t *topics;          /* variable -> {partitions, configs}, or NULL */
 	int min_level, max_level;   /* of metadata.version, or -1 */
 	bool exclusive;          /* changes what other cases see, so it runs alone */
-	bool destructive;        /* leaves the target changed, or can harm it: runs alone, last, and only with --destructive */
+	bool destructive;        /* leaves the target changed, or can harm it: runs alone, last, and only with
+				    --destructive */
 	struct cf_steps steps, cleanup;
 };
 

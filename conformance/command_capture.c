@@ -34,9 +34,11 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .options = options,
-	.about = "Fetches batches from the leader of a partition and writes their bytes to a file without reading more of them "
-		 "than where one ends. Batches that are broken come as they are; conformance inspect --stored shows them.",
-	.examples = "  conformance capture --bootstrap-server localhost:9092 --topic orders --offset 42 --out orders-42.batches\n"
+	.about = "Fetches batches from the leader of a partition and writes their bytes to a file without reading more "
+		 "of them than where one ends. Batches that are broken come as they are; conformance inspect "
+		 "--stored shows them.",
+	.examples = "  conformance capture --bootstrap-server localhost:9092 --topic orders --offset 42 "
+		    "--out orders-42.batches\n"
 		    "  conformance inspect --stored orders-42.batches",
 	.exits = {
 		[KT_EXIT_OK] = "the batches are in the file",
@@ -50,7 +52,8 @@ static const struct kw_FetchRequest *make_request(int64_t offset, int version, s
 {
 	struct kw_FetchRequest *request = kw_new(&kw_msg_FetchRequest, arena);
 	struct kw_FetchRequest_FetchTopic *topic = kw_new_array(&kw_FetchRequest_FetchTopic_struct, 1, arena);
-	struct kw_FetchRequest_FetchPartition *partition = kw_new_array(&kw_FetchRequest_FetchPartition_struct, 1, arena);
+	struct kw_FetchRequest_FetchPartition *partition =
+		kw_new_array(&kw_FetchRequest_FetchPartition_struct, 1, arena);
 
 	if (!request || !topic || !partition)
 		return NULL;
@@ -96,8 +99,8 @@ static int fetch(struct kc_cluster *cluster, int64_t offset, struct kw_arena *ar
 		return kt_fail(err, KT_EPEER, "Fetch was answered with %s", kw_error_name(response->errorCode));
 	*out = &response->responses.v[0].partitions.v[0];
 	if ((*out)->errorCode)
-		return kt_fail(err, KT_EPEER, "%s-%d at offset %lld: %s", given.topic, given.partition, (long long)offset,
-			       kw_error_name((*out)->errorCode));
+		return kt_fail(err, KT_EPEER, "%s-%d at offset %lld: %s", given.topic, given.partition,
+			       (long long)offset, kw_error_name((*out)->errorCode));
 	return 0;
 }
 
@@ -160,8 +163,8 @@ static int capture(struct kc_cluster *cluster, FILE **f, struct kt_err *err)
 			break;
 	}
 	if (left > 0)
-		fprintf(stderr, "%s: %s-%d has %d batches from offset %lld on, not %d\n", PROGRAM, given.topic, given.partition,
-			given.batches - left, (long long)given.offset, given.batches);
+		fprintf(stderr, "%s: %s-%d has %d batches from offset %lld on, not %d\n", PROGRAM, given.topic,
+			given.partition, given.batches - left, (long long)given.offset, given.batches);
 	return left > 0 ? KT_EXIT_INCOMPLETE : KT_EXIT_OK;
 }
 
@@ -172,7 +175,8 @@ static int capture_to_file(struct kt_err *err)
 	int status = KT_EXIT_ENGINE;
 	FILE *f = NULL;
 
-	if (kc_cluster_open(given.bootstrap, "kassay-conformance", &nobody, kc_now_ms() + TIMEOUT_MS, &cluster, err) == 0)
+	if (kc_cluster_open(given.bootstrap, "kassay-conformance", &nobody, kc_now_ms() + TIMEOUT_MS, &cluster,
+			    err) == 0)
 		status = capture(cluster, &f, err);
 	else if (err->code == KT_ESYNTAX)
 		status = KT_EXIT_USAGE;

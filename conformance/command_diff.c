@@ -42,9 +42,10 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .options = options,
-	.about = "Sends the same Produce requests, mostly wrong ones, to two brokers and compares the answers, what became of the "
-		 "connection, and what was appended. What differs is made smaller until nothing can be left out, and printed. "
-		 "Both brokers get the same topics, under names made up for the run, and lose them at the end.",
+	.about = "Sends the same Produce requests, mostly wrong ones, to two brokers and compares the answers, what "
+		 "became of the connection, and what was appended. What differs is made smaller until nothing can be "
+		 "left out, and printed. Both brokers get the same topics, under names made up for the run, and lose "
+		 "them at the end.",
 	.examples = "  conformance diff --a localhost:9092 --b localhost:9192 --seed 1 --count 5000 --out out/diff",
 	.exits = {
 		[KT_EXIT_OK] = "no difference, or known ones only",
@@ -77,7 +78,8 @@ struct session {
 static bool ask(struct session *session, json_t *mutation, json_t **a, json_t **b)
 {
 	*a = *b = NULL;
-	if (cf_side_ask(&session->a, mutation, a, &session->err) || cf_side_ask(&session->b, mutation, b, &session->err)) {
+	if (cf_side_ask(&session->a, mutation, a, &session->err) ||
+	    cf_side_ask(&session->b, mutation, b, &session->err)) {
 		json_decref(*a);
 		*a = NULL;
 		return false;
@@ -88,7 +90,8 @@ static bool ask(struct session *session, json_t *mutation, json_t **a, json_t **
 static bool renew(struct session *session, json_t *mutation)
 {
 	json_t *kinds = mutation ? json_pack("[O]", json_object_get(mutation, "topic")) : NULL;
-	bool ok = cf_side_renew(&session->a, kinds, &session->err) == 0 && cf_side_renew(&session->b, kinds, &session->err) == 0;
+	bool ok = cf_side_renew(&session->a, kinds, &session->err) == 0 &&
+		  cf_side_renew(&session->b, kinds, &session->err) == 0;
 
 	json_decref(kinds);
 	return ok;
@@ -140,10 +143,10 @@ static json_t *case_body(json_t *mutation)
 	size_t i;
 
 	json_array_foreach(json_object_get(mutation, "partitions"), i, partition)
-		json_array_append_new(data, json_pack("{s:O, s:{s:O}}", "index", json_object_get(partition, "index"), "records",
-						      "batches", json_object_get(partition, "batches")));
-	return json_pack("{s:O, s:i, s:[{s:s, s:o}]}", "acks", json_object_get(mutation, "acks"), "timeoutMs", 5000, "topicData",
-			 "name", "$topic", "partitionData", data);
+		json_array_append_new(data, json_pack("{s:O, s:{s:O}}", "index", json_object_get(partition, "index"),
+						      "records", "batches", json_object_get(partition, "batches")));
+	return json_pack("{s:O, s:i, s:[{s:s, s:o}]}", "acks", json_object_get(mutation, "acks"), "timeoutMs", 5000,
+			 "topicData", "name", "$topic", "partitionData", data);
 }
 
 /* The reference's answer is the right one. */
@@ -154,12 +157,13 @@ static json_t *case_expect(json_t *reference)
 
 	if (!json_is_true(json_object_get(reference, "answered"))) {
 		json_decref(rows);
-		return json_pack("{s:s, s:O}", "answer", "none", "connection", json_object_get(reference, "connection"));
+		return json_pack("{s:s, s:O}", "answer", "none", "connection",
+				 json_object_get(reference, "connection"));
 	}
 	json_array_foreach(json_object_get(reference, "partitions"), i, partition)
-		json_array_append_new(rows, json_pack("{s:O, s:O, s:O}", "index", json_object_get(partition, "index"), "errorCode",
-						      json_object_get(partition, "errorCode"), "baseOffset",
-						      json_object_get(partition, "baseOffset")));
+		json_array_append_new(rows, json_pack("{s:O, s:O, s:O}", "index", json_object_get(partition, "index"),
+						      "errorCode", json_object_get(partition, "errorCode"),
+						      "baseOffset", json_object_get(partition, "baseOffset")));
 	return json_pack("{s:{s:[{s:o}]}}", "body", "responses", "partitionResponses", rows);
 }
 
@@ -170,10 +174,10 @@ static json_t *as_case(json_t *mutation, json_t *reference, const char *id)
 				  cf_diff_configs(cf_text(mutation, "topic")));
 
 	return json_pack("{s:s, s:s, s:[s], s:{s:o}, s:[{s:{s:s, s:I, s:s, s:s, s:o}, s:o}]}", "id", id, "title",
-			 "What the reference answers, found by conformance diff", "requirements", "records.to-be-named", "topics",
-			 "topic", topic, "steps", "send", "api", "Produce", "version",
-			 version > LAST_BY_NAME ? (json_int_t)LAST_BY_NAME : version, "to", "leader", "topic", "$topic", "body",
-			 case_body(mutation), "expect", case_expect(reference));
+			 "What the reference answers, found by conformance diff", "requirements", "records.to-be-named",
+			 "topics", "topic", topic, "steps", "send", "api", "Produce", "version",
+			 version > LAST_BY_NAME ? (json_int_t)LAST_BY_NAME : version, "to", "leader", "topic", "$topic",
+			 "body", case_body(mutation), "expect", case_expect(reference));
 }
 
 static void write_case(struct session *session, json_t *mutation, json_t *reference)
@@ -267,8 +271,8 @@ static int tell(struct session *session)
 		kt_complain(PROGRAM, &session->err);
 		return session->err.code == KT_EFILE ? KT_EXIT_USAGE : KT_EXIT_ENGINE;
 	}
-	printf("%s%d requests of seed %lld: %d different", session->shown ? "\n" : "", session->sent, (long long)given.seed,
-	       session->shown);
+	printf("%s%d requests of seed %lld: %d different", session->shown ? "\n" : "", session->sent,
+	       (long long)given.seed, session->shown);
 	cf_known_print(&session->known, stdout);
 	printf(session->old ? "; Produce 0 to 2 among them\n" : "\n");
 	if (session->shown == MOST_SHOWN)
@@ -288,7 +292,8 @@ static int open_all(struct session *session, struct kt_err *err)
 	if (cf_data_find(&data, given.data, err) || cf_known_load(&session->known, data.dir, err) ||
 	    (given.out && cf_make_dir(given.out, err)))
 		return KT_EXIT_USAGE;
-	if (cf_side_open(&session->a, "a", given.a, prefix, err) || cf_side_open(&session->b, "b", given.b, prefix, err))
+	if (cf_side_open(&session->a, "a", given.a, prefix, err) ||
+	    cf_side_open(&session->b, "b", given.b, prefix, err))
 		return err->code == KT_ESYNTAX || err->code == KT_ERANGE ? KT_EXIT_USAGE : KT_EXIT_ENGINE;
 	session->old = cf_side_serves_old(&session->a) && cf_side_serves_old(&session->b);
 	if ((a = cf_side_newest(&session->a, err)) < 0 || (b = cf_side_newest(&session->b, err)) < 0)

@@ -28,34 +28,38 @@ static const struct kt_opt options[] = {
 	KT_GROUP("What it is"),
 	KT_FLAG(0, "request", &given.request, "a request frame; its header says which"),
 	KT_STR(0, "response", "API:VERSION", &given.response, "the response to that request: Produce:9"),
-	KT_FLAG(0, "stored", &given.stored, "batches as a broker keeps them; unless given, files named *.log or N-N.checkpoint"),
+	KT_FLAG(0, "stored", &given.stored,
+		"batches as a broker keeps them; unless given, files named *.log or N-N.checkpoint"),
 	KT_FLAG(0, "produced", &given.produced, "batches as a client sends them; unless given, all others"),
 	KT_GROUP("What Kafka would answer to the producer of it"),
-	KT_STR(0, "release", "R", &given.release, "a release from 3.9 to 4.4: all of its answer, of stored batches too; "
-	       "unless given, the error code of the newest, for batches of a client"),
+	KT_STR(0, "release", "R", &given.release, "a release from 3.9 to 4.4: all of its answer, of stored batches "
+	       "too; unless given, the error code of the newest, for batches of a client"),
 	KT_LIST(0, "topic-config", "NAME=VALUE", &given.configs, "of the topic, such as cleanup.policy=compact; may be "
 		"repeated"),
-	KT_INT64(0, "now", "MS", &given.now, 0, INT64_MAX, "the broker's clock, ms since 1970, by which timestamps are judged "
-		 "(the present)"),
+	KT_INT64(0, "now", "MS", &given.now, 0, INT64_MAX, "the broker's clock, ms since 1970, by which timestamps are "
+		 "judged (the present)"),
 	KT_GROUP("Of a capture of a network"),
-	KT_INT(0, "port", "N", &given.pcap.port, 1, 65535, "the broker's; unless given, it is found by what clients send"),
+	KT_INT(0, "port", "N", &given.pcap.port, 1, 65535,
+	       "the broker's; unless given, it is found by what clients send"),
 	KT_INT(0, "connection", "N", &given.pcap.connection, 1, INT32_MAX, "only this connection"),
 	KT_INT(0, "exchange", "N", &given.pcap.exchange, 1, INT32_MAX, "only this request with its answer"),
 	KT_STR(0, "api", "API", &given.api, "only requests of this API, such as Produce"),
 	KT_GROUP("Output"),
 	KT_FLAG(0, "brief", &given.brief, "a line for each batch or exchange; all of it where something is wrong"),
 	KT_FLAG(0, "full", &given.full, "long keys and values whole"),
-	KT_FLAG(0, "json", &given.json, "the tree as JSON, one document for each FILE, also for one that cannot be read"),
+	KT_FLAG(0, "json", &given.json,
+		"the tree as JSON, one document for each FILE, also for one that cannot be read"),
 	KT_END
 };
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "FILE...", .min_args = 1, .max_args = -1, .options = options,
-	.about = "Shows the batches and records of a log segment, and holds its indexes against them; those of a file of batches, "
-		 "of an incident, a case or a failure's folder; the fields of a request or response; and the requests in a "
-		 "capture of a network (pcap, pcapng) with their answers, each with its place; says which byte is wrong first, "
-		 "and what Kafka would answer to a producer. Other files are binary, hex text (also of xxd and hexdump -C), or "
-		 "JSON of the kit's; - is standard input. Of compressed batches, places with ~ count in the inflated records.",
+	.about = "Shows the batches and records of a log segment, and holds its indexes against them; those of a file "
+		 "of batches, of an incident, a case or a failure's folder; the fields of a request or response; and "
+		 "the requests in a capture of a network (pcap, pcapng) with their answers, each with its place; says "
+		 "which byte is wrong first, and what Kafka would answer to a producer. Other files are binary, hex "
+		 "text (also of xxd and hexdump -C), or JSON of the kit's; - is standard input. Of compressed batches, "
+		 "places with ~ count in the inflated records.",
 	.examples = "  conformance inspect /var/lib/kafka/orders-0/00000000000000000000.log --brief\n"
 		    "  conformance inspect fixtures/incidents/S03.json\n"
 		    "  conformance inspect out/failures/records.crc.mismatch@v9\n"
@@ -103,7 +107,8 @@ static int read_response(struct kt_err *err)
 		return kt_fail(err, KT_EUNKNOWN, "--response: there is no API \"%s\"", name);
 	versions = &kw_response(given.api_key)->versions;
 	if (given.version < versions->min || given.version > versions->max)
-		return kt_fail(err, KT_EVERSION, "--response: %s has versions %d to %d", name, versions->min, versions->max);
+		return kt_fail(err, KT_EVERSION,
+			       "--response: %s has versions %d to %d", name, versions->min, versions->max);
 	return 0;
 }
 
@@ -126,7 +131,8 @@ static int show_content(struct cf_inspector *inspector, struct cf_input *input, 
 			       "is no capture of a network: --port, --connection, --exchange and --api are for those");
 	if (says_what_it_is() && input->kind == CF_IN_PCAP)
 		return kt_fail(err, KT_EUSAGE,
-			       "is a capture of a network: --request, --response, --stored and --produced are for others");
+			       "is a capture of a network: --request, --response, --stored and --produced "
+			       "are for others");
 	switch (input->kind) {
 	case CF_IN_DOCUMENT:
 		if (cf_inspect_document(inspector, input->document.root, err) == 0)
@@ -155,8 +161,8 @@ static int show_content(struct cf_inspector *inspector, struct cf_input *input, 
 		cf_inspect_alone(inspector, file, &input->bytes, input->first_offset);
 		break;
 	case CF_IN_UNKNOWN:
-		kt_fail(err, KT_ETYPE, "holds neither batches nor a request; --request, --response, --stored or --produced "
-			"says what it is");
+		kt_fail(err, KT_ETYPE, "holds neither batches nor a request; --request, --response, --stored or "
+			"--produced says what it is");
 	}
 	return err->code;
 }
@@ -180,8 +186,8 @@ static void show_summary(const struct cf_inspector *inspector, const char *file)
 	kt_put_clean(stdout, file);
 	printf(": ");
 	if (inspector->batches)
-		printf("%zu %s, %zu %s, ", inspector->batches, inspector->batches == 1 ? "batch" : "batches", inspector->nrecords,
-		       inspector->nrecords == 1 ? "record" : "records");
+		printf("%zu %s, %zu %s, ", inspector->batches, inspector->batches == 1 ? "batch" : "batches",
+		       inspector->nrecords, inspector->nrecords == 1 ? "record" : "records");
 	if (inspector->faults == 0) {
 		printf(inspector->incomplete ? "nothing wrong in what is there; bytes are missing" : "nothing wrong");
 	} else {
@@ -209,9 +215,11 @@ static int inspect(const char *file)
 	cf_asked_of_file(&given.asked, file);
 	if (cf_input_open(&input, file, &err) == 0) {
 		choose_kind(&input);
-		inspector.role = given.stored || (input.kind == CF_IN_SEGMENT && !given.produced) ? KW_STORED : KW_PRODUCED;
+		inspector.role = given.stored || (input.kind == CF_IN_SEGMENT && !given.produced)
+				 ? KW_STORED : KW_PRODUCED;
 		snprintf(text, sizeof text, "%s%s", cf_input_word(input.kind), input.hex ? ", as hex" : "");
-		cf_tree_open(&inspector.tree, &(struct cf_place){0, input.bytes.n, false, input.bytes.n == 0}, file, text);
+		cf_tree_open(&inspector.tree, &(struct cf_place){0, input.bytes.n, false, input.bytes.n == 0}, file,
+			     text);
 		/* Nobody shall take half a document for a whole one. */
 		if (show_content(&inspector, &input, file, &err))
 			cf_tree_leaf(&inspector.tree, &nowhere, "error", json_string(err.text), err.text, true);
@@ -251,7 +259,8 @@ int cf_command_inspect(int argc, char **argv)
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
 		return status;
 	if (given.stored + given.produced + given.request + (given.response != NULL) > 1) {
-		fprintf(stderr, "%s: only one of --request, --response, --stored and --produced can be given\n", PROGRAM);
+		fprintf(stderr, "%s: only one of --request, --response, --stored and --produced can be given\n",
+			PROGRAM);
 		return KT_EXIT_USAGE;
 	}
 	given.pcap.api = given.api ? kw_api_key(given.api) : -1;

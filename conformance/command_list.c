@@ -111,7 +111,8 @@ static void list_edits(void)
 		kt_table_add(&table, "%s", name);
 		kt_table_add(&table, "%s", members);
 		kt_table_add(&table, "%s", help);
-		json_array_append_new(out, json_pack("{s:s, s:s, s:s}", "edit", name, "members", members, "help", help));
+		json_array_append_new(out,
+				      json_pack("{s:s, s:s, s:s}", "edit", name, "members", members, "help", help));
 	}
 	if (list_given.json)
 		json_dumpf(out, stdout, JSON_INDENT(1));
@@ -180,8 +181,8 @@ static void print_case(const struct cf_case *cas)
 	for (size_t i = 0; i < cas->nrequirements; i++) {
 		const struct cf_requirement *row = cas->requirements[i];
 
-		printf("%s  %s\n    %s\n    %s: %s\n", cf_level_words[row->level], row->id, row->text, cf_origin_words[row->origin],
-		       row->source);
+		printf("%s  %s\n    %s\n    %s: %s\n", cf_level_words[row->level], row->id, row->text,
+		       cf_origin_words[row->origin], row->source);
 	}
 	for (size_t i = 0; i < cas->nneeds; i++)
 		printf("needs  %s\n", cas->needs[i]);
@@ -246,9 +247,10 @@ static void requirements_json(const struct cf_suite *suite)
 	for (size_t i = 0; i < suite->reg.n; i++) {
 		const struct cf_requirement *row = &suite->reg.v[i];
 
-		json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "id", row->id, "level",
-						     cf_level_words[row->level], "origin", cf_origin_words[row->origin], "source",
-						     row->source, "text", row->text, "cases", proofs(suite, row)));
+		json_array_append_new(out,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "id", row->id, "level",
+						cf_level_words[row->level], "origin", cf_origin_words[row->origin],
+						"source", row->source, "text", row->text, "cases", proofs(suite, row)));
 	}
 	json_dumpf(out, stdout, JSON_INDENT(1));
 	putchar('\n');
@@ -342,7 +344,8 @@ int cf_command_lint(int argc, char **argv)
 	}
 	found = cf_lint(&suite, finding, NULL);
 	found += lint_mutants(&suite);
-	printf("%zu cases, %zu instances, %zu requirements: %zu findings\n", suite.ncases, suite.ninstances, suite.reg.n, found);
+	printf("%zu cases, %zu instances, %zu requirements: %zu findings\n", suite.ncases, suite.ninstances,
+	       suite.reg.n, found);
 	cf_suite_fini(&suite);
 	return found ? KT_EXIT_VERDICT : KT_EXIT_OK;
 }

@@ -43,9 +43,9 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM,
-	.about = "Tests the suite: starts the fakebroker with each of its mutants in turn (fakebroker --list mutants), runs all "
-		 "cases against it, and compares those that turn red with the list in mutants/FAMILY.json. A case that is listed "
-		 "must notice the mutant, and no other may.",
+	.about = "Tests the suite: starts the fakebroker with each of its mutants in turn (fakebroker --list mutants), "
+		 "runs all cases against it, and compares those that turn red with the list in mutants/FAMILY.json. A "
+		 "case that is listed must notice the mutant, and no other may.",
 	.options = options,
 	.examples =
 		"  conformance mutants\n"
@@ -54,7 +54,8 @@ static const struct kt_cli cli = {
 		"  conformance mutants --only validators.ignored --write && git diff conformance/mutants",
 	.exits = {
 		[KT_EXIT_OK] = "every mutant turns exactly its listed cases red",
-		[KT_EXIT_VERDICT] = "a listed case stays green, another one turns red, or a case is red without any mutant",
+		[KT_EXIT_VERDICT] = "a listed case stays green, another one turns red, or a case is red "
+				    "without any mutant",
 		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; no mutant is selected",
 		[KT_EXIT_ENGINE] = "a fakebroker cannot be started, or ended badly",
 		[KT_EXIT_INCOMPLETE] = "interrupted",
@@ -237,7 +238,8 @@ static int find_program(struct matrix *matrix, struct kt_err *err)
 	if (given.scenario)
 		cf_path(matrix->scenario, sizeof matrix->scenario, "%s", given.scenario);
 	else
-		cf_path(matrix->scenario, sizeof matrix->scenario, "%s/scenarios/demo.json", matrix->setup.suite.data.fixtures);
+		cf_path(matrix->scenario, sizeof matrix->scenario, "%s/scenarios/demo.json",
+			matrix->setup.suite.data.fixtures);
 	matrix->mutants = cf_fake_mutants(matrix->program, err);
 	return err->code;
 }
@@ -340,7 +342,8 @@ static void complain_of_unknown(struct matrix *matrix)
 static const struct trial *trial_of(const struct matrix *matrix, const char *mutant)
 {
 	for (size_t i = 0; i < matrix->n; i++)
-		if (matrix->trials[i].done && !matrix->trials[i].mishap.err.code && strcmp(matrix->trials[i].mutant, mutant) == 0)
+		if (matrix->trials[i].done && !matrix->trials[i].mishap.err.code &&
+		    strcmp(matrix->trials[i].mutant, mutant) == 0)
 			return &matrix->trials[i];
 	return NULL;
 }
@@ -390,7 +393,8 @@ static json_t *none_list(const struct cf_suite *suite, const char *dir, struct k
 
 	if (none && cf_mutant_book_load(&book, dir, err) == 0) {
 		for (size_t i = 0; i < suite->ninstances; i++)
-			none[i] = cf_mutant_wanted(&suite->instances[i]) && !cf_mutant_kills(&book, &suite->instances[i]);
+			none[i] = cf_mutant_wanted(&suite->instances[i]) &&
+				  !cf_mutant_kills(&book, &suite->instances[i]);
 		out = json_pack("{s:o}", CF_MUTANT_NONE, cf_mutant_cases(suite, none));
 	}
 	cf_mutant_book_fini(&book);

@@ -37,8 +37,8 @@ static void print_table(const struct cf_target *target)
 	struct kt_table table;
 	char hint[400];
 
-	printf("broker %d of %d at %s:%d, cluster %s\n\n", target->broker_id, target->brokers, target->host, target->port,
-	       target->cluster_id);
+	printf("broker %d of %d at %s:%d, cluster %s\n\n", target->broker_id, target->brokers, target->host,
+	       target->port, target->cluster_id);
 	kt_table_init(&table, "capability", "", "evidence", NULL);
 	for (int i = 0; i < CF_NCAPABILITIES; i++) {
 		kt_table_add(&table, "%s", cf_capability_name((enum cf_capability)i));
@@ -59,12 +59,14 @@ static int write_profile(const struct cf_target *target, const char *bootstrap)
 	struct kt_err err = {0};
 
 	for (int i = 0; i < CF_NCAPABILITIES; i++)
-		json_object_set_new(claims, cf_capability_name((enum cf_capability)i), json_boolean(target->can[i].present));
+		json_object_set_new(claims, cf_capability_name((enum cf_capability)i),
+				    json_boolean(target->can[i].present));
 	json_object_set_new(profile, "capabilities", claims);
 	if (kt_json_write(given.write, profile, JSON_INDENT(1), &err))
 		kt_complain(PROGRAM, &err);
 	else
-		fprintf(stderr, "%s: a profile that claims these %d capabilities, present or absent; run with --profile %s\n",
+		fprintf(stderr,
+			"%s: a profile that claims these %d capabilities, present or absent; run with --profile %s\n",
 			given.write, CF_NCAPABILITIES, given.write);
 	json_decref(profile);
 	return err.code ? KT_EXIT_USAGE : KT_EXIT_OK;

@@ -26,8 +26,10 @@ static const struct kt_opt options[] = {
 	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster"),
 	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up (1)"),
-	KT_INT(0, "port", "N", &given.port, 1, 65535, "of a capture: the recorded broker's; unless given, it is found by content"),
-	KT_INT(0, "timeout-ms", "N", &given.timeout_ms, 1, 3600000, "of a capture: how long an answer is waited for (30000)"),
+	KT_INT(0, "port", "N", &given.port, 1, 65535,
+	       "of a capture: the recorded broker's; unless given, it is found by content"),
+	KT_INT(0, "timeout-ms", "N", &given.timeout_ms, 1, 3600000,
+	       "of a capture: how long an answer is waited for (30000)"),
 	CF_DATA_OPTION(&given.data),
 	KT_END
 };
@@ -184,7 +186,8 @@ static void print_log(const struct cf_incident *incident, json_t *row)
 }
 
 /* index keeps the topics of two cases apart. */
-static int replay(struct cf_setup *setup, const struct cf_case *cas, const char *id, int version, size_t index, json_t **row)
+static int replay(struct cf_setup *setup, const struct cf_case *cas, const char *id, int version, size_t index,
+		  json_t **row)
 {
 	struct cf_instance instance = {.cas = cas, .version = version};
 	char name[24];

@@ -17,8 +17,8 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = PROGRAM, .args = "result.json... --out DIR", .min_args = 1, .max_args = -1, .options = options,
-	.about = "Draws one page with a column for each result and a row for each case: targets, or releases of one target, side "
-		 "by side.",
+	.about = "Draws one page with a column for each result and a row for each case: targets, or releases of one "
+		 "target, side by side.",
 	.examples = "  conformance report out/kafka/result.json out/mine/result.json --out out/matrix",
 	.exits = {[KT_EXIT_USAGE] = "wrong usage, or a file is no result"},
 };

@@ -34,30 +34,33 @@ static int add_format(void *arg, const char *value, struct kt_err *err)
 static const struct kt_opt options[] = {
 	KT_GROUP("Target"),
 	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "a broker of the cluster under test"),
-	KT_STR(0, "profile", "FILE", &given.profile, "what is known of the target: address, claims, names, expected failures"),
+	KT_STR(0, "profile", "FILE", &given.profile,
+	       "what is known of the target: address, claims, names, expected failures"),
 	KT_STR(0, "name", "TEXT", &given.name, "what reports call the target (its address)"),
 	KT_GROUP("Cases"),
 	KT_LIST(0, "only", "GLOB", &given.only, "cases whose id fits (records.codec.*, *@v9); may be given again"),
 	KT_LIST(0, "skip", "GLOB", &given.skip, "cases to leave out; they are counted as disabled"),
 	KT_STR(0, "rerun", "result.json", &given.rerun, "only what was not as expected in that result"),
 	KT_FLAG(0, "destructive", &given.destructive,
-		"run also the cases that leave the target changed or can topple it (else they are counted as disabled)"),
+		"run also the cases that leave the target changed or can topple it (else they are counted as "
+		"disabled)"),
 	KT_FLAG(0, "strict", &given.strict, "fail also what is merely allowed, and what should but need not be so"),
-	KT_INT('j', "jobs", "N", &given.jobs, 1, JOBS_MAX, "cases at a time (4); those that change the cluster run alone"),
+	KT_INT('j', "jobs", "N", &given.jobs, 1, JOBS_MAX,
+	       "cases at a time (4); those that change the cluster run alone"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "for what is made up, such as uuids (random)"),
 	CF_DATA_OPTION(&given.data),
 	KT_GROUP("Output"),
 	KT_CALL(0, "format", "NAME", add_format, &given.formats,
-		"tap, junit, json or html: to standard output in place of lines for people, or with --out, where it may be given "
-		"again, into the directory"),
+		"tap, junit, json or html: to standard output in place of lines for people, or with --out, where it "
+		"may be given again, into the directory"),
 	KT_STR(0, "out", "DIR", &given.out, "result.json, report.html and a folder for each failure"),
 	KT_END
 };
 
 static const struct kt_cli cli = {
 	.program = PROGRAM,
-	.about = "Finds out what the broker can do, runs every case that this allows, and says of each whether the broker answered "
-		 "as it must. Topics are made under names of their own and deleted again.",
+	.about = "Finds out what the broker can do, runs every case that this allows, and says of each whether the "
+		 "broker answered as it must. Topics are made under names of their own and deleted again.",
 	.options = options,
 	.examples =
 		"  conformance run --bootstrap-server localhost:9092\n"
@@ -125,7 +128,8 @@ static void on_row(void *arg, json_t *row, size_t done, size_t of)
 		cf_text_row(stdout, row, session->color);
 	if (given.out && worth_a_folder(cf_row_verdict(row)))
 		cf_evidence_write(given.out, row, case_of(session, row),
-				  cf_text(json_object_get(session->result, "target"), "bootstrap"), session->seed, &session->err);
+				  cf_text(json_object_get(session->result, "target"), "bootstrap"), session->seed,
+				  &session->err);
 	cf_row_trim(row, KEPT_BYTES);
 	if (session->progress && done < of)
 		fprintf(stderr, "%zu of %zu", done, of);
@@ -136,10 +140,11 @@ static json_t *claim_row(const struct session *session, enum cf_capability capab
 	const struct cf_ability *ability = &session->setup.target.can[capability];
 	bool borne_out = ability->present == claimed;
 
-	return json_pack("{s:s+, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[]}", "id", "profile.", cf_capability_name(capability),
-			 "family", "profile", "title", cf_capability_meaning(capability), "verdict",
-			 borne_out ? "pass" : "fail", "reason", borne_out ? "" : ability->evidence, "alternative", "", "file",
-			 session->setup.profile.doc.name, "ms", 0, "steps");
+	return json_pack("{s:s+, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[]}", "id", "profile.",
+			 cf_capability_name(capability), "family", "profile", "title",
+			 cf_capability_meaning(capability), "verdict", borne_out ? "pass" : "fail", "reason",
+			 borne_out ? "" : ability->evidence, "alternative", "", "file", session->setup.profile.doc.name,
+			 "ms", 0, "steps");
 }
 
 /* A claim of the profile that the target does not bear out is a verdict of its own. */
@@ -203,16 +208,18 @@ static void describe_run(struct session *session)
 	if (given.name)
 		session->setup.profile.name = given.name;
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	session->result = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:o}", "target", cf_target_json(&session->setup.target),
-				    "program", cf_own_path(), "started", started, "seed", session->seed, "strict",
-				    given.strict, "only", globs_json(&given.only), "skip", globs_json(&given.skip));
+	session->result = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:o}", "target",
+				    cf_target_json(&session->setup.target), "program", cf_own_path(), "started",
+				    started, "seed", session->seed, "strict", given.strict, "only",
+				    globs_json(&given.only), "skip", globs_json(&given.skip));
 }
 
 static void run_cases(struct session *session)
 {
 	struct cf_runner runner = {
-		.suite = &session->setup.suite, .target = &session->setup.target, .items = session->items, .jobs = given.jobs,
-		.seed = (uint64_t)given.seed, .strict = given.strict, .stop = &interrupted, .on_row = on_row, .arg = session,
+		.suite = &session->setup.suite, .target = &session->setup.target, .items = session->items,
+		.jobs = given.jobs, .seed = (uint64_t)given.seed, .strict = given.strict, .stop = &interrupted,
+		.on_row = on_row, .arg = session,
 	};
 	int64_t start = kc_now_ms();
 	json_t *rows;
@@ -223,9 +230,10 @@ static void run_cases(struct session *session)
 	rows = cf_runner_run(&runner);
 	done = json_array_size(rows);
 	add_claims(session, rows);
-	json_object_set_new(session->result, "note", interrupted ?
-			    json_sprintf("The run was interrupted: %zu of %zu cases were run.", done, session->items.n) :
-			    json_string(sanity_note(rows)));
+	json_object_set_new(session->result, "note",
+			    interrupted ? json_sprintf("The run was interrupted: %zu of %zu cases were run.", done,
+						       session->items.n)
+					: json_string(sanity_note(rows)));
 	json_object_set_new(session->result, "interrupted", json_boolean(interrupted));
 	json_object_set_new(session->result, "cases", rows);
 	json_object_set_new(session->result, "ms", json_integer(kc_now_ms() - start));

@@ -36,7 +36,8 @@ static bool settle(struct cf_data *data, const char *dir)
 {
 	char cases[PATH_MAX];
 
-	if (!cf_path(cases, sizeof cases, "%s/cases", dir) || !is_dir(cases) || !cf_path(data->dir, sizeof data->dir, "%s", dir))
+	if (!cf_path(cases, sizeof cases, "%s/cases", dir) || !is_dir(cases) ||
+	    !cf_path(data->dir, sizeof data->dir, "%s", dir))
 		return false;
 	if (!cf_path(data->fixtures, sizeof data->fixtures, "%s/../fixtures", dir) || !is_dir(data->fixtures))
 		cf_path(data->fixtures, sizeof data->fixtures, "%s", dir);
@@ -70,7 +71,8 @@ int cf_data_find(struct cf_data *data, const char *option, struct kt_err *err)
 		if (settle_beside(data, dirname(self)))
 			return 0;
 	}
-	return kt_fail(err, KT_EFILE, "the cases are not beside this program; name their directory with --data or $KASSAY_DATA");
+	return kt_fail(err, KT_EFILE,
+		       "the cases are not beside this program; name their directory with --data or $KASSAY_DATA");
 }
 
 static int add(struct cf_files *files, const char *path)

@@ -13,9 +13,9 @@ struct cf_data {
 	char fixtures[PATH_MAX];   /* holds incidents/ */
 };
 
-/* The directory that is used: `option` (--data) if not NULL, else $KASSAY_DATA, else the source tree that the program was
- * built in (../conformance beside it), else PREFIX/share/kassay of the PREFIX/bin it was installed in. KT_EFILE when no
- * such place has a directory `cases`. */
+/* The directory that is used: `option` (--data) if not NULL, else $KASSAY_DATA, else the source tree that the program
+ * was built in (../conformance beside it), else PREFIX/share/kassay of the PREFIX/bin it was installed in. KT_EFILE
+ * when no such place has a directory `cases`. */
 int cf_data_find(struct cf_data *data, const char *option, struct kt_err *err);
 
 /* printf of a path; false, and "" in out, which no file has as its name, when it does not fit. */

@@ -98,7 +98,8 @@ static int write_frame(const char *dir, const char *name, const char *hex, struc
 }
 
 /* Several frames of one step are numbered from the second on. */
-static void write_frames(const char *dir, json_t *step, size_t number, const char *list, const char *way, struct kt_err *err)
+static void write_frames(const char *dir, json_t *step, size_t number, const char *list, const char *way,
+			 struct kt_err *err)
 {
 	json_t *hex;
 	size_t i;
@@ -146,8 +147,8 @@ const char *cf_own_path(void)
 	return path;
 }
 
-static int write_repeat(const char *dir, const struct cf_case *cas, const char *id, const char *bootstrap, const char *seed,
-			struct kt_err *err)
+static int write_repeat(const char *dir, const struct cf_case *cas, const char *id, const char *bootstrap,
+			const char *seed, struct kt_err *err)
 {
 	FILE *f = create(dir, "repeat.sh", "", err);
 
@@ -170,7 +171,8 @@ int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, c
 
 	cf_path(dir, sizeof dir, "%s/failures/%s", out, cf_text(row, "id"));
 	if (cf_make_dir(dir, err) || write_json(dir, "case.json", cas->doc.root, err) ||
-	    write_json(dir, "result.json", row, err) || write_repeat(dir, cas, cf_text(row, "id"), bootstrap, seed, err))
+	    write_json(dir, "result.json", row, err) ||
+	    write_repeat(dir, cas, cf_text(row, "id"), bootstrap, seed, err))
 		return err->code;
 	json_array_foreach(json_object_get(row, "steps"), i, step) {
 		write_frames(dir, step, i + 1, "requestHex", "request", err);

@@ -134,7 +134,8 @@ static void read_said(struct cf_fake *fake)
 int cf_fake_start(struct cf_fake *fake, const struct cf_fake_setup *setup, struct kt_err *err)
 {
 	char journal[300], level[16];
-	const char *argv[16] = {setup->program, setup->scenario, "--port", "0", "--set", SESSION_TIMEOUT, "--set", journal};
+	const char *argv[16] = {setup->program, setup->scenario, "--port", "0", "--set", SESSION_TIMEOUT, "--set",
+				journal};
 	size_t n = 8;
 	int out;
 

@@ -22,8 +22,9 @@ struct cf_fake_setup {
 	int level;               /* metadata.version; 0: the scenario's */
 };
 
-/* Starts the program on free ports of the loopback device, with an observation channel and with sessions of brokers that end
- * soon; waits until it serves. It ends with the thread that started it. Errors: KT_EFILE, KT_ESYS, KT_ETIMEOUT. */
+/* Starts the program on free ports of the loopback device, with an observation channel and with sessions of brokers
+ * that end soon; waits until it serves. It ends with the thread that started it. Errors: KT_EFILE, KT_ESYS,
+ * KT_ETIMEOUT. */
 int cf_fake_start(struct cf_fake *fake, const struct cf_fake_setup *setup, struct kt_err *err);
 /* Ends it, and fails with KT_ESYS unless it ended as it should. */
 int cf_fake_stop(struct cf_fake *fake, struct kt_err *err);

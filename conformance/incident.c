@@ -72,7 +72,8 @@ static int read_log(struct cf_incident *incident, struct kt_obj *obj)
 	if (kt_obj_done(&records) || kt_obj_done(&log))
 		return obj->err->code;
 	if (!keep_offsets)
-		return kt_obj_fail(&log, "keepOffsets", KT_EUSAGE, "an incident's bytes are kept as they are: true is expected");
+		return kt_obj_fail(&log, "keepOffsets", KT_EUSAGE,
+				   "an incident's bytes are kept as they are: true is expected");
 	if (!incident->topic)
 		return kt_obj_fail(obj, "log", KT_EUSAGE, "\"log\" needs \"topic\"");
 	incident->has_log = true;
@@ -143,10 +144,11 @@ static json_t *request_step(const struct cf_incident *incident, json_t *send, js
 
 	if (send)
 		return json_pack("{s:O, s:O}", "send", send, "expect", expect);
-	frame = json_pack("{s:s, s:{s:O, s:O}}", "hex", incident->frame, "answer", "api", json_object_get(answer, "api"),
-			  "version", json_object_get(answer, "version"));
+	frame = json_pack("{s:s, s:{s:O, s:O}}", "hex", incident->frame, "answer", "api",
+			  json_object_get(answer, "api"), "version", json_object_get(answer, "version"));
 	if (incident->topic)
-		json_object_update_new(frame, json_pack("{s:{s:s}, s:s}", "rename", incident->topic, "$topic", "topic", "$topic"));
+		json_object_update_new(frame, json_pack("{s:{s:s}, s:s}", "rename", incident->topic, "$topic", "topic",
+							"$topic"));
 	if (json_object_get(answer, "at"))
 		json_object_set(frame, "at", json_object_get(answer, "at"));
 	return json_pack("{s:o, s:O}", "frame", frame, "expect", expect);
@@ -164,8 +166,8 @@ static json_t *mended_step(const struct cf_incident *incident)
 static void add_end_step(const struct cf_incident *incident, json_t *steps, int offset)
 {
 	if (incident->topic)
-		json_array_append_new(steps, json_pack("{s:{s:s}, s:{s:{s:i}}}", "endOffset", "topic", "$topic", "expect",
-						       "body", "offset", offset));
+		json_array_append_new(steps, json_pack("{s:{s:s}, s:{s:{s:i}}}", "endOffset", "topic", "$topic",
+						       "expect", "body", "offset", offset));
 }
 
 /* The requests, sound and mended, each with what is left in the topic. */
@@ -192,15 +194,15 @@ static json_t *log_steps(const struct cf_incident *incident)
 		kw_hex_encode(incident->log.p, n, hex);
 		kw_base64_encode(incident->log.p, n, false, base64);
 		steps = json_pack("[{s:{s:s, s:s, s:{s:b, s:{s:s}}}, s:{s:{s:i}}},"
-				  "{s:{s:s, s:i, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:[{s:s, s:[{s:i, s:i, s:i}]}]}},"
-				  " s:{s:s, s:s, s:{s:s}}}]",
-				  "control", "path", "/v1/partitions/${topic}/0/append", "method", "POST", "body", "keepOffsets", 1,
-				  "records", "hex", hex, "expect", "body", "status", 200,
-				  "send", "api", "Fetch", "version", 4, "to", "leader", "topic", "$topic", "at",
-				  "responses[0].partitions[0]", "body", "replicaId", -1, "maxWaitMs", 0, "minBytes", 1, "maxBytes",
-				  INT32_MAX, "topics", "topic", "$topic", "partitions", "partition", 0, "fetchOffset", 0,
-				  "partitionMaxBytes", INT32_MAX,
-				  "expect", "name", "fetched as they are", "error", "NONE", "body", "records", base64);
+				  "{s:{s:s, s:i, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:[{s:s, s:[{s:i, s:i, "
+				  "s:i}]}]}}, s:{s:s, s:s, s:{s:s}}}]",
+				  "control", "path", "/v1/partitions/${topic}/0/append", "method", "POST", "body",
+				  "keepOffsets", 1, "records", "hex", hex, "expect", "body", "status", 200, "send",
+				  "api", "Fetch", "version", 4, "to", "leader", "topic", "$topic", "at",
+				  "responses[0].partitions[0]", "body", "replicaId", -1, "maxWaitMs", 0, "minBytes", 1,
+				  "maxBytes", INT32_MAX, "topics", "topic", "$topic", "partitions", "partition", 0,
+				  "fetchOffset", 0, "partitionMaxBytes", INT32_MAX, "expect", "name",
+				  "fetched as they are", "error", "NONE", "body", "records", base64);
 	}
 	free(hex);
 	free(base64);
@@ -210,7 +212,8 @@ static json_t *log_steps(const struct cf_incident *incident)
 /* Takes steps. needs may be NULL. */
 static json_t *case_json(const struct cf_incident *incident, json_t *steps, json_t *needs)
 {
-	json_t *json = json_pack("{s:s, s:s, s:o}", "id", "incident.replay", "title", incident->title, "steps", steps), *topic;
+	json_t *json = json_pack("{s:s, s:s, s:o}", "id", "incident.replay", "title", incident->title, "steps", steps),
+	       *topic;
 
 	if (json && incident->topic) {
 		topic = json_pack("{s:i}", "partitions", incident->topic_partitions);

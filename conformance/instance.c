@@ -55,7 +55,8 @@ static json_t *expected_json(const struct cf_step *step, json_t *vars)
 	return list;
 }
 
-static void capture(struct cf_run *run, const struct cf_step *step, const struct cf_outcome *out, struct cf_judgement *j)
+static void capture(struct cf_run *run, const struct cf_step *step, const struct cf_outcome *out,
+		    struct cf_judgement *j)
 {
 	struct kt_err err = {0};
 	json_t *paths = step->capture ? cf_expand(step->capture, run->vars, &err) : NULL, *path;
@@ -72,7 +73,8 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 			cf_run_set(run, name, json_incref(value));
 		} else if (j->verdict <= CF_PASS_LENIENT) {
 			j->verdict = CF_FAIL;
-			snprintf(j->reason, sizeof j->reason, "%s: expected a value, got nothing", json_string_value(path));
+			snprintf(j->reason, sizeof j->reason,
+				 "%s: expected a value, got nothing", json_string_value(path));
 		}
 	}
 	json_decref(paths);
@@ -154,7 +156,8 @@ static bool has_all(const struct cf_instance *instance, const struct cf_target *
 			return *j = unsupported(why), false;
 	}
 	if (cas->min_level >= 0 && (target->level < cas->min_level || target->level > cas->max_level)) {
-		snprintf(why, sizeof why, "metadata.version is %d, the case needs %d to %d", target->level, cas->min_level,
+		snprintf(why, sizeof why,
+			 "metadata.version is %d, the case needs %d to %d", target->level, cas->min_level,
 			 cas->max_level);
 		return *j = unsupported(why), false;
 	}
@@ -199,7 +202,8 @@ static struct cf_judgement run_steps(struct cf_run *run, json_t *rows)
 		struct cf_judgement j = run_step(run, &steps->v[i], rows);
 
 		if (j.verdict > CF_PASS_LENIENT) {
-			snprintf(whole.reason, sizeof whole.reason, "step %zu %s: %.900s", i + 1, steps->v[i].verb->name, j.reason);
+			snprintf(whole.reason, sizeof whole.reason, "step %zu %s: %.900s", i + 1,
+				 steps->v[i].verb->name, j.reason);
 			whole.verdict = j.verdict;
 			return whole;
 		}

@@ -60,7 +60,8 @@ static bool error_fits(json_t *error, json_t *subject, struct cf_mismatch *why)
 	return ok;
 }
 
-static bool frame_fits(const struct cf_alternative *alt, const struct cf_outcome *out, json_t *vars, struct cf_mismatch *why)
+static bool frame_fits(const struct cf_alternative *alt, const struct cf_outcome *out, json_t *vars,
+		       struct cf_mismatch *why)
 {
 	const char *unreadable = json_string_value(json_object_get(out->evidence, "unreadable"));
 	bool looked_at = alt->error || alt->message || alt->body;
@@ -73,7 +74,8 @@ static bool frame_fits(const struct cf_alternative *alt, const struct cf_outcome
 	}
 	if (alt->error && !error_fits(alt->error, out->subject, why))
 		return false;
-	if (alt->message && !part_fits(alt->message, vars, json_object_get(out->subject, "errorMessage"), "errorMessage", why))
+	if (alt->message &&
+	    !part_fits(alt->message, vars, json_object_get(out->subject, "errorMessage"), "errorMessage", why))
 		return false;
 	return !alt->body || part_fits(alt->body, vars, out->subject, "", why);
 }

@@ -111,7 +111,8 @@ static bool is_red(const struct cf_killer *killer, size_t i, json_t *rows)
 		return false;
 	if (cf_row_verdict(row) != CF_PASS)
 		return true;
-	return only_observes(row) && (*cf_text(row, "reason") || strcmp(cf_text(row, "alternative"), killer->observed[i]) != 0);
+	return only_observes(row) &&
+	       (*cf_text(row, "reason") || strcmp(cf_text(row, "alternative"), killer->observed[i]) != 0);
 }
 
 /* What the instance shows without a mutant: among the others, or else at the level that it needs. */
@@ -127,7 +128,8 @@ static int observe(struct cf_killer *killer, size_t i, json_t *rows, struct cf_m
 		row = json_incref(row_of(own, instance));
 	}
 	if (!mishap->err.code && !*killer->stop && (!row || cf_row_verdict(row) != CF_PASS))
-		kt_fail(&mishap->err, KT_EPEER, "%s does not pass on the fakebroker without a mutant: %s %s", instance->id,
+		kt_fail(&mishap->err, KT_EPEER,
+			"%s does not pass on the fakebroker without a mutant: %s %s", instance->id,
 			row ? cf_text(row, "verdict") : "", row ? cf_text(row, "reason") : "");
 	killer->observed[i] = strdup(row ? cf_text(row, "alternative") : "");
 	if (!killer->observed[i])

@@ -40,13 +40,15 @@ int cf_link_version(struct cf_link *link, int api, int version, int max, struct 
 	if (version == CF_LATEST) {
 		version = kc_version(link->conn, api, max);
 		if (version < 0)
-			kt_fail(err, KT_EVERSION, "the target lists no version of %s that the kit knows", kw_api_name(api));
+			kt_fail(err, KT_EVERSION,
+				"the target lists no version of %s that the kit knows", kw_api_name(api));
 		return version;
 	}
 	if (!kc_advertised(link->conn, api, &low, &high))
 		return kt_fail(err, KT_EVERSION, "the target does not list %s", kw_api_name(api));
 	if (version < low || version > high)
-		return kt_fail(err, KT_EVERSION, "the target lists %s %d to %d, not %d", kw_api_name(api), low, high, version);
+		return kt_fail(err, KT_EVERSION,
+			       "the target lists %s %d to %d, not %d", kw_api_name(api), low, high, version);
 	return version;
 }
 
@@ -86,7 +88,8 @@ int cf_link_send(struct cf_link *link, const void *p, size_t n, json_t *evidence
 }
 
 /* Pieces go out one by one, with a little time between them so that they arrive as such. */
-static int send_pieces(struct cf_link *link, const struct kw_buf *frame, const struct kw_editing *how, struct kt_err *err)
+static int send_pieces(struct cf_link *link, const struct kw_buf *frame, const struct kw_editing *how,
+		       struct kt_err *err)
 {
 	size_t at = 0;
 
@@ -218,8 +221,8 @@ int cf_error_code(json_t *answer)
 
 const char *cf_error_text(json_t *answer, char *buf, size_t size)
 {
-	return kw_error_text(cf_error_code(answer), kw_str(json_string_value(json_object_get(answer, "errorMessage"))), buf,
-			     size);
+	return kw_error_text(cf_error_code(answer), kw_str(json_string_value(json_object_get(answer, "errorMessage"))),
+			     buf, size);
 }
 
 /* ---- fate ---- */

@@ -25,16 +25,17 @@ int cf_link_version(struct cf_link *link, int api, int version, int max, struct 
 
 /* Sends bytes as they are and notes them in evidence, an object. */
 int cf_link_send(struct cf_link *link, const void *p, size_t n, json_t *evidence, struct kt_err *err);
-/* Edits a whole frame (lib/wire/edit.h; edits NULL = none) and sends it, in pieces and with the sending side closed behind
- * it if they say so. *bad_edits tells a failure of the edits from one of the connection. */
+/* Edits a whole frame (lib/wire/edit.h; edits NULL = none) and sends it, in pieces and with the sending side closed
+ * behind it if they say so. *bad_edits tells a failure of the edits from one of the connection. */
 int cf_link_send_edited(struct cf_link *link, struct kw_buf *frame, json_t *edits, json_t *evidence, bool *bad_edits,
 			struct kt_err *err);
-/* The whole frame of a request whose body is JSON; tags, if not NULL, is an array of {"tag", "hex"} to append to the body.
- * The caller finishes frame. */
+/* The whole frame of a request whose body is JSON; tags, if not NULL, is an array of {"tag", "hex"} to append to the
+ * body. The caller finishes frame. */
 int cf_link_encode(struct cf_link *link, int api, int version, json_t *body, json_t *tags, struct kw_buf *frame,
 		   int32_t *correlation, struct kt_err *err);
-/* Reads one frame and notes it in evidence. It is decoded as the response of api, or left alone with api -1; *body is then
- * NULL. KT_ECLOSED, KT_ENET or KT_ETIMEOUT when none comes, KT_ECORRUPT or KT_ETRUNC when it cannot be read as that. */
+/* Reads one frame and notes it in evidence. It is decoded as the response of api, or left alone with api -1; *body is
+ * then NULL. KT_ECLOSED, KT_ENET or KT_ETIMEOUT when none comes, KT_ECORRUPT or KT_ETRUNC when it cannot be read as
+ * that. */
 int cf_link_receive(struct cf_link *link, int api, int version, json_t *evidence, int32_t *correlation, json_t **body,
 		    struct kt_err *err);
 

@@ -144,7 +144,8 @@ static void check_steps(struct lint *lint)
 		snprintf(path, sizeof path, "%s.%s", step->path, step->verb->name);
 		check_batches(lint, step->args, path);
 		if (disturbs(step) && !cas->exclusive)
-			find(lint, cas->file, "%s: changes what other cases see, and the case is not exclusive", step->path);
+			find(lint, cas->file,
+			     "%s: changes what other cases see, and the case is not exclusive", step->path);
 	}
 }
 

@@ -11,9 +11,9 @@ static const struct kt_command commands[] = {
 static const struct kt_cli cli = {
 	.program = "conformance",
 	.args = "COMMAND ...",
-	.about = "Sends right and wrong requests to a Kafka broker and judges what comes back: record batches, configuration, "
-		 "features, registration, malformed frames, and the proposals for record validators (KIP-729), metadata version "
-		 "aware configuration (KIP-1294) and observers (KIP-388).",
+	.about = "Sends right and wrong requests to a Kafka broker and judges what comes back: record batches, "
+		 "configuration, features, registration, malformed frames, and the proposals for record validators "
+		 "(KIP-729), metadata version aware configuration (KIP-1294) and observers (KIP-388).",
 	.commands = commands,
 	.examples =
 		"  conformance run --bootstrap-server localhost:9092\n"

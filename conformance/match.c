@@ -149,7 +149,8 @@ static bool match_range(json_t *operand, json_t *got, struct cf_mismatch *why)
 	char text[80], what[100];
 
 	if (json_is_integer(got) && json_is_integer(low) && json_is_integer(high)) {
-		if (json_integer_value(got) >= json_integer_value(low) && json_integer_value(got) <= json_integer_value(high))
+		if (json_integer_value(got) >= json_integer_value(low) &&
+		    json_integer_value(got) <= json_integer_value(high))
 			return true;
 	} else if (json_is_number(got) && json_number_value(got) >= json_number_value(low) &&
 		   json_number_value(got) <= json_number_value(high)) {
@@ -400,8 +401,10 @@ bool cf_match(json_t *pattern, json_t *got, struct cf_mismatch *why)
 	if (json_is_array(pattern))
 		return match_array(pattern, got, why);
 	if (json_is_number(pattern) && json_is_number(got)) {
-		if (json_is_integer(pattern) && json_is_integer(got) ? json_integer_value(pattern) == json_integer_value(got)
-		    : json_number_value(pattern) >= json_number_value(got) && json_number_value(pattern) <= json_number_value(got))
+		if (json_is_integer(pattern) && json_is_integer(got)
+			    ? json_integer_value(pattern) == json_integer_value(got)
+			    : json_number_value(pattern) >= json_number_value(got) &&
+				      json_number_value(pattern) <= json_number_value(got))
 			return true;
 	} else if (json_equal(pattern, got)) {
 		return true;

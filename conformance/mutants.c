@@ -115,8 +115,8 @@ static bool is_known(const struct cf_suite *suite, const char *id)
 	return false;
 }
 
-static size_t check_list(const struct cf_mutant_book *book, const struct cf_mutant_list *list, const struct cf_suite *suite,
-			 cf_finding_fn *fn, void *arg)
+static size_t check_list(const struct cf_mutant_book *book, const struct cf_mutant_list *list,
+			 const struct cf_suite *suite, cf_finding_fn *fn, void *arg)
 {
 	size_t found = 0, i;
 	char text[400];
@@ -157,7 +157,8 @@ bool cf_mutant_kills(const struct cf_mutant_book *book, const struct cf_instance
 	return false;
 }
 
-size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_suite *suite, cf_finding_fn *fn, void *arg)
+size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_suite *suite, cf_finding_fn *fn,
+			   void *arg)
 {
 	const struct cf_mutant_list *none = cf_mutant_find(book, CF_MUTANT_NONE);
 	size_t found = 0;
@@ -171,7 +172,8 @@ size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_su
 		if (!cf_mutant_wanted(instance) || cf_mutant_kills(book, instance) != cf_mutant_lists(none, instance))
 			continue;
 		if (cf_mutant_lists(none, instance))
-			snprintf(text, sizeof text, "a mutant turns %s red: take it out of mutants/none.json", instance->id);
+			snprintf(text, sizeof text,
+				 "a mutant turns %s red: take it out of mutants/none.json", instance->id);
 		else
 			snprintf(text, sizeof text, "no mutant turns %s red", instance->id);
 		fn(arg, instance->cas->file, text);

@@ -45,12 +45,13 @@ bool cf_mutant_kills(const struct cf_mutant_book *book, const struct cf_instance
 /* Must some mutant turn it red? Not so the sanity case. */
 bool cf_mutant_wanted(const struct cf_instance *instance);
 
-/* Tells of ids that no case has, and of cases that no mutant turns red though they are not listed as such, or that one does
- * though they are. Returns how many. */
-size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_suite *suite, cf_finding_fn *fn, void *arg);
+/* Tells of ids that no case has, and of cases that no mutant turns red though they are not listed as such, or that one
+ * does though they are. Returns how many. */
+size_t cf_mutant_book_lint(const struct cf_mutant_book *book, const struct cf_suite *suite, cf_finding_fn *fn,
+			   void *arg);
 
-/* The instances for which red is true, as a list of a file: cases where all instances are red, else single instances. A new
- * array; red has an element for each instance of the suite. */
+/* The instances for which red is true, as a list of a file: cases where all instances are red, else single instances. A
+ * new array; red has an element for each instance of the suite. */
 json_t *cf_mutant_cases(const struct cf_suite *suite, const bool *red);
 /* Appends the cases that turn red by chance, of the list there was. */
 void cf_mutant_keep_chances(json_t *cases, const struct cf_mutant_list *list);

@@ -48,8 +48,8 @@ static int refuse_controller(const struct cf_target *target, struct kt_err *err)
 	if (cf_target_lists(target->apis, METADATA, &min, &max) ||
 	    !cf_target_lists(target->apis, BROKER_REGISTRATION, &min, &max))
 		return 0;
-	return kt_fail(err, KT_EUSAGE, "%s:%d is the listener of a controller: it serves BrokerRegistration and no Metadata; "
-		       "give the address of a broker", target->host, target->port);
+	return kt_fail(err, KT_EUSAGE, "%s:%d is the listener of a controller: it serves BrokerRegistration and no "
+		       "Metadata; give the address of a broker", target->host, target->port);
 }
 
 static int probe_broker(struct cf_target *target, struct kt_err *err)
@@ -59,7 +59,8 @@ static int probe_broker(struct cf_target *target, struct kt_err *err)
 	const char *cluster;
 
 	if (cf_link_ask(&link, "ApiVersions", CF_LATEST,
-			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion", KASSAY_VERSION),
+			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion",
+				  KASSAY_VERSION),
 			&target->apis, err) ||
 	    refuse_controller(target, err) ||
 	    cf_link_ask(&link, "Metadata", CF_LATEST, json_pack("{s:[], s:b}", "topics", "allowAutoTopicCreation", 0),
@@ -134,13 +135,15 @@ static void probe_registration(struct cf_target *target)
 	int min, max;
 
 	if (!cf_target_lists(target->controller_apis, BROKER_REGISTRATION, &min, &max)) {
-		found(target, CF_CAN_REGISTRATION, false, "the controller's ApiVersions does not list BrokerRegistration");
-		found(target, CF_CAN_STATIC_CONFIGS, false, "the controller's ApiVersions does not list BrokerRegistration");
+		found(target, CF_CAN_REGISTRATION, false,
+		      "the controller's ApiVersions does not list BrokerRegistration");
+		found(target, CF_CAN_STATIC_CONFIGS, false,
+		      "the controller's ApiVersions does not list BrokerRegistration");
 		return;
 	}
 	found(target, CF_CAN_REGISTRATION, true, "the controller lists BrokerRegistration %d to %d", min, max);
-	found(target, CF_CAN_STATIC_CONFIGS, max >= STATIC_CONFIGS_VERSION, "the controller lists BrokerRegistration %d to %d",
-	      min, max);
+	found(target, CF_CAN_STATIC_CONFIGS, max >= STATIC_CONFIGS_VERSION,
+	      "the controller lists BrokerRegistration %d to %d", min, max);
 }
 
 static void probe_controller(struct cf_target *target)
@@ -156,9 +159,11 @@ static void probe_controller(struct cf_target *target)
 	}
 	link = cf_target_controller(target);
 	if (cf_link_ask(&link, "ApiVersions", CF_LATEST,
-			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion", KASSAY_VERSION),
+			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion",
+				  KASSAY_VERSION),
 			&target->controller_apis, &err))
-		found(target, CF_CAN_CONTROLLER, false, "%s:%d does not answer ApiVersions: %s", target->controller_host,
+		found(target, CF_CAN_CONTROLLER, false,
+		      "%s:%d does not answer ApiVersions: %s", target->controller_host,
 		      target->controller_port, err.text);
 	cf_link_close(&link);
 	probe_registration(target);
@@ -202,10 +207,12 @@ static void probe_topic_configs(struct cf_target *target, struct cf_link *link)
 		return;
 	}
 	found(target, CF_CAN_VALIDATORS,
-	      topic_takes(link, target->profile->topicPrefix, "record.validator.classes", "", answer, sizeof answer), "%s", answer);
+	      topic_takes(link, target->profile->topicPrefix, "record.validator.classes", "", answer, sizeof answer),
+	      "%s", answer);
 	if (topic_config)
 		found(target, CF_CAN_MV_TOPIC_CONFIG,
-		      topic_takes(link, target->profile->topicPrefix, topic_config, "4096", answer, sizeof answer), "%s", answer);
+		      topic_takes(link, target->profile->topicPrefix, topic_config, "4096", answer, sizeof answer),
+		      "%s", answer);
 	else
 		found(target, CF_CAN_MV_TOPIC_CONFIG, false, "the profile names no such config");
 }
@@ -223,7 +230,8 @@ static void lists_config(struct cf_target *target, enum cf_capability capability
 	if (!name)
 		found(target, capability, false, "the profile names no such config");
 	else if (!broker_config(described, name))
-		found(target, capability, false, "DescribeConfigs of broker %d does not list %s", target->broker_id, name);
+		found(target, capability, false,
+		      "DescribeConfigs of broker %d does not list %s", target->broker_id, name);
 	else
 		found(target, capability, true, "DescribeConfigs of broker %d lists %s", target->broker_id, name);
 }
@@ -303,23 +311,27 @@ static void probe_features(struct cf_target *target)
 	else if (!cf_target_lists(target->apis, UPDATE_FEATURES, &min, &max))
 		found(target, CF_CAN_FEATURES, false, "ApiVersions does not list UpdateFeatures");
 	else
-		found(target, CF_CAN_FEATURES, true, "metadata.version %d is finalized, %d to %d are supported", target->level,
+		found(target, CF_CAN_FEATURES, true,
+		      "metadata.version %d is finalized, %d to %d are supported", target->level,
 		      target->min_level, target->max_level);
 	cf_feature(target->apis, "eligible.leader.replicas.version", &min, &max, &elr);
 	if (elr >= 1)
-		found(target, CF_CAN_ELR, true, "ApiVersions names level %d of eligible.leader.replicas.version as finalized", elr);
+		found(target, CF_CAN_ELR, true,
+		      "ApiVersions names level %d of eligible.leader.replicas.version as finalized", elr);
 	else
 		found(target, CF_CAN_ELR, false, "ApiVersions names no finalized eligible.leader.replicas.version");
 }
 
-int cf_target_probe(struct cf_target *target, const char *bootstrap, const struct cf_profile *profile, struct kt_err *err)
+int cf_target_probe(struct cf_target *target, const char *bootstrap, const struct cf_profile *profile,
+		    struct kt_err *err)
 {
 	struct cf_link link;
 
 	memset(target, 0, sizeof *target);
 	target->profile = profile;
 	target->broker_id = target->controller_id = target->level = target->min_level = target->max_level = -1;
-	if (kc_parse_address(bootstrap, target->host, sizeof target->host, &target->port, err) || probe_broker(target, err))
+	if (kc_parse_address(bootstrap, target->host, sizeof target->host, &target->port, err) ||
+	    probe_broker(target, err))
 		return err->code;
 	link = cf_target_broker(target);
 	if (cf_link_open(&link, err))

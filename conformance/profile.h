@@ -6,8 +6,8 @@
  *	 "names": {"validator.even": "com.example.Even"}, "disabled": ["frames.size.*"],
  *	 "expectedFailures": [{"case": "records.crc.*", "message": "step 1", "why": "https://issues.example/7"}]}
  *
- * Every member is optional. The names of profiles/default.json hold where a profile gives none; null says that the target
- * has nothing of the kind.
+ * Every member is optional. The names of profiles/default.json hold where a profile gives none; null says that the
+ *target has nothing of the kind.
  */
 #ifndef KASSAY_CONFORMANCE_PROFILE_H
 #define KASSAY_CONFORMANCE_PROFILE_H
@@ -30,7 +30,8 @@ struct cf_profile {
 	struct kc_login login;
 	const char *observations;                /* file of the observation channel, or NULL */
 	int timeout;                             /* ms for one answer */
-	int patience;                            /* ms that anything may take to come true at most; 0 = as the case says */
+	int patience;                            /* ms that anything may take to come true at most; 0 = as
+						    the case says */
 	int claims[CF_NCAPABILITIES];            /* enum cf_claim */
 	json_t *names;                           /* merged; name -> string or null; owned */
 	const char **disabled;

@@ -14,7 +14,8 @@ static const struct kw_MetadataResponse *decode(int version, const struct kw_sli
 	size_t n = frame->n - SIZE_FIELD, used;
 	void *header, *body;
 
-	if (kw_decode(&kw_msg_ResponseHeader, kw_response_header_version(METADATA, version), p, n, arena, &header, &used, NULL) ||
+	if (kw_decode(&kw_msg_ResponseHeader, kw_response_header_version(METADATA, version), p, n, arena, &header,
+		      &used, NULL) ||
 	    kw_decode(&kw_msg_MetadataResponse, version, p + used, n - used, arena, &body, NULL, NULL))
 		return NULL;
 	return body;
@@ -28,7 +29,8 @@ const struct cf_node_pair *cf_node_pairs_find(const struct cf_node_pairs *pairs,
 	return NULL;
 }
 
-static void learn(struct cf_node_pairs *pairs, int port_was, const struct kw_MetadataResponse_MetadataResponseBroker *is)
+static void learn(struct cf_node_pairs *pairs, int port_was,
+		  const struct kw_MetadataResponse_MetadataResponseBroker *is)
 {
 	struct cf_node_pair *v;
 
@@ -44,7 +46,8 @@ static void learn(struct cf_node_pairs *pairs, int port_was, const struct kw_Met
 	snprintf(v->host, sizeof v->host, "%.*s", is->host.n < 0 ? 0 : (int)is->host.n, is->host.s);
 }
 
-void cf_node_pairs_learn(struct cf_node_pairs *pairs, int version, const struct kw_slice *was, const struct kw_slice *is)
+void cf_node_pairs_learn(struct cf_node_pairs *pairs, int version, const struct kw_slice *was,
+			 const struct kw_slice *is)
 {
 	const struct kw_MetadataResponse *a, *b;
 	struct kw_arena arena;

@@ -149,7 +149,8 @@ static bool errors_differ(const struct kw_map *a, const struct kw_map *b, char *
 	if (!x && !y)
 		return false;
 	if (x && y && strcmp(x->path, y->path) == 0)
-		snprintf(text, size, "%.150s was %s (%d), is %s (%d)", x->path, kw_error_name(was), was, kw_error_name(is), is);
+		snprintf(text, size,
+			 "%.150s was %s (%d), is %s (%d)", x->path, kw_error_name(was), was, kw_error_name(is), is);
 	else if (x)
 		snprintf(text, size, "%.150s was %s (%d), is no more", x->path, kw_error_name(was), was);
 	else
@@ -214,7 +215,8 @@ static void note_failure(struct replay *replay, const struct kt_err *why)
 	replay->timeouts += why->code == KT_ETIMEOUT;
 	if (replay->answered || replay->timeouts < TIMEOUTS_MAX)
 		return;
-	kt_fail(replay->err, KT_ETIMEOUT, "%d requests were sent on as many connections, none was answered: %s", TIMEOUTS_MAX,
+	kt_fail(replay->err, KT_ETIMEOUT,
+		"%d requests were sent on as many connections, none was answered: %s", TIMEOUTS_MAX,
 		why->text);
 	replay->status = KT_EXIT_ENGINE;
 }
@@ -258,11 +260,13 @@ static enum fate expect_end(const struct replay *replay, struct live *live, cons
 {
 	if (!broker_ended(x))
 		return NOT_COMPARED;
-	if (kc_wait_close(live->conn, kc_now_ms() + replay->timeout_ms / LATER) != KC_OPEN && !kc_has_frame(live->conn)) {
+	if (kc_wait_close(live->conn, kc_now_ms() + replay->timeout_ms / LATER) != KC_OPEN &&
+	    !kc_has_frame(live->conn)) {
 		end_live(live);
 		return SAME_FATE;
 	}
-	snprintf(text, size, "the connection was closed, now %s", kc_has_frame(live->conn) ? "there is an answer" : "it is open");
+	snprintf(text, size, "the connection was closed, now %s",
+		 kc_has_frame(live->conn) ? "there is an answer" : "it is open");
 	/* What came behind it waited for the same end. */
 	end_live(live);
 	return DIFFERENT;

@@ -124,9 +124,9 @@ static json_t *requirements_json(const struct cf_register *reg)
 
 	for (size_t i = 0; i < reg->n; i++)
 		json_object_set_new(out, reg->v[i].id,
-				    json_pack("{s:s, s:s, s:s, s:s}", "level", cf_level_words[reg->v[i].level], "origin",
-					      cf_origin_words[reg->v[i].origin], "source", reg->v[i].source, "text",
-					      reg->v[i].text));
+				    json_pack("{s:s, s:s, s:s, s:s}", "level", cf_level_words[reg->v[i].level],
+					      "origin", cf_origin_words[reg->v[i].origin], "source", reg->v[i].source,
+					      "text", reg->v[i].text));
 	return out;
 }
 

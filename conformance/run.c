@@ -91,8 +91,8 @@ static bool coordinator_of(struct cf_run *run, const char *id, struct cf_link *l
 	while (code == KW_ERR_COORDINATOR_NOT_AVAILABLE && kc_now_ms() < deadline) {
 		json_decref(answer);
 		answer = NULL;
-		if (cf_link_ask(link, "FindCoordinator", FIND_BY_KEY, json_pack("{s:s, s:i}", "key", id, "keyType", TRANSACTION),
-				&answer, err))
+		if (cf_link_ask(link, "FindCoordinator", FIND_BY_KEY,
+				json_pack("{s:s, s:i}", "key", id, "keyType", TRANSACTION), &answer, err))
 			break;
 		code = cf_error_code(answer);
 		if (code == KW_ERR_COORDINATOR_NOT_AVAILABLE)
@@ -127,7 +127,8 @@ static bool find_link(struct cf_run *run, const char *to, const char *of, struct
 	if (strcmp(to, "controller") == 0)
 		return controller_of(run, link, err);
 	if (strcmp(to, "leader") != 0 && strcmp(to, "coordinator") != 0)
-		kt_fail(err, KT_EUSAGE, "to is \"broker\", \"leader\", \"coordinator\" or \"controller\", not \"%s\"", to);
+		kt_fail(err, KT_EUSAGE,
+			"to is \"broker\", \"leader\", \"coordinator\" or \"controller\", not \"%s\"", to);
 	else if (!of)
 		kt_fail(err, KT_EUSAGE, "to \"leader\" needs \"topic\", to \"coordinator\" needs \"transactionalId\"");
 	else
@@ -182,7 +183,8 @@ static int take_answer(struct cf_link *link, int api, int version, int32_t sent,
 	}
 	out->answered = true;
 	if (got != sent) {
-		json_object_set_new(out->evidence, "unreadable", json_sprintf("correlation id %d, sent was %d", got, sent));
+		json_object_set_new(out->evidence, "unreadable",
+				    json_sprintf("correlation id %d, sent was %d", got, sent));
 		json_decref(out->body);
 		out->body = NULL;
 	}
@@ -195,8 +197,8 @@ static int32_t correlation_of(const struct kw_buf *frame, int32_t fallback)
 	return frame->n >= CORRELATION_END ? (int32_t)kw_rd32(frame->p + CORRELATION_END - 4) : fallback;
 }
 
-int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits, bool silent,
-			   struct cf_outcome *out, struct kt_err *err)
+int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits,
+			   bool silent, struct cf_outcome *out, struct kt_err *err)
 {
 	struct kt_err why = {0};
 	bool bad_edits = false;

@@ -34,20 +34,21 @@ struct cf_link *cf_run_link(struct cf_run *run, const char *to, const char *of, 
  * it is of this api, else the latest one up to max (-1 = no bound). -1 with err. */
 int cf_run_version(struct cf_run *run, struct cf_link *link, int api, json_t *args, int max, struct kt_err *err);
 
-/* Sends a request with a JSON body, which is taken, and reads the answer unless silent. What the target does, closing or
- * not answering included, is an outcome; an error is what the kit could not do. tags may be NULL. */
+/* Sends a request with a JSON body, which is taken, and reads the answer unless silent. What the target does, closing
+ * or not answering included, is an outcome; an error is what the kit could not do. tags may be NULL. */
 int cf_run_exchange(struct cf_link *link, int api, int version, json_t *body, json_t *tags, bool silent,
 		    struct cf_outcome *out, struct kt_err *err);
 /* The same, with edits of the frame (lib/wire/edit.h; NULL = none). */
-int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits, bool silent,
-			   struct cf_outcome *out, struct kt_err *err);
+int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits,
+			   bool silent, struct cf_outcome *out, struct kt_err *err);
 
 /* Sets a variable; value is taken. */
 void cf_run_set(struct cf_run *run, const char *name, json_t *value);
 
 /* Creates the topics of the case and waits until their leaders serve them. */
 int cf_topics_create(struct cf_run *run, struct kt_err *err);
-/* Takes back what the instance did: registrations, configs, the level, topics. note gets the first thing that failed. */
+/* Takes back what the instance did: registrations, configs, the level, topics. note gets the first thing that
+ * failed. */
 void cf_run_undo(struct cf_run *run, char *note, size_t size);
 /* Moves metadata.version to level, and waits until broker and controller say so. */
 int cf_level_move(struct cf_run *run, int level, struct kt_err *err);
@@ -59,8 +60,8 @@ int cf_level_await(struct cf_run *run, int level, struct kt_err *err);
 /* The finalized level as one node shows it; -1 if it shows none. */
 int cf_level_at(struct cf_link *link);
 
-/* Runs an instance on a target and gives its row of result.json: id, verdict, reason, steps. evidence of the steps has all
- * bytes. index makes names unique in a run. */
+/* Runs an instance on a target and gives its row of result.json: id, verdict, reason, steps. evidence of the steps has
+ * all bytes. index makes names unique in a run. */
 json_t *cf_instance_run(const struct cf_instance *instance, const struct cf_target *target, const char *run_name,
 			size_t index, uint64_t seed);
 

@@ -22,8 +22,10 @@ static void name_run(char *name, size_t size)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	snprintf(name, size, "%06llx", (unsigned long long)((uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 +
-							    (uint64_t)getpid() * 86400000) & 0xffffff);
+	snprintf(name, size, "%06llx",
+		 (unsigned long long)((uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 +
+				      (uint64_t)getpid() * 86400000) &
+			 0xffffff);
 }
 
 static json_t *disabled_row(const struct cf_item *item)
@@ -34,8 +36,8 @@ static json_t *disabled_row(const struct cf_item *item)
 		snprintf(reason, sizeof reason, "%s", item->disabled_by);
 	else
 		snprintf(reason, sizeof reason, "left out by \"%.160s\"", item->disabled_by);
-	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "id", item->instance.id, "verdict", "disabled", "reason", reason,
-			 "alternative", "", "ms", 0, "steps");
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "id", item->instance.id, "verdict", "disabled", "reason",
+			 reason, "alternative", "", "ms", 0, "steps");
 }
 
 static json_t *run_item(struct work *work, size_t i)

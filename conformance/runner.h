@@ -29,8 +29,8 @@ struct cf_items {
 	size_t n;
 };
 
-/* What is to run: the sanity case, then the others in the order of the suite, those that run alone behind the rest, those
- * that are destructive last, then the sanity case again. KT_EUSAGE when no case is selected. */
+/* What is to run: the sanity case, then the others in the order of the suite, those that run alone behind the rest,
+ * those that are destructive last, then the sanity case again. KT_EUSAGE when no case is selected. */
 int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
 	      struct cf_items *items, struct kt_err *err);
 

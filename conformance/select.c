@@ -82,7 +82,8 @@ static int none_selected(const struct cf_suite *suite, const struct cf_selection
 	struct kt_near near;
 
 	if (selection->rerun)
-		return kt_fail(err, KT_EUSAGE, "no case is selected: the suite has none of those that failed in that result");
+		return kt_fail(err, KT_EUSAGE,
+			       "no case is selected: the suite has none of those that failed in that result");
 	if (selection->only->n && is_beginning(suite, selection->only->v[0]))
 		return kt_fail(err, KT_EUSAGE, "no case is selected; did you mean \"%s.*\"?", selection->only->v[0]);
 	kt_near_init(&near, selection->only->n ? selection->only->v[0] : "");
@@ -93,8 +94,8 @@ static int none_selected(const struct cf_suite *suite, const struct cf_selection
 	return kt_fail(err, KT_EUSAGE, "no case is selected; `conformance list` shows all");
 }
 
-static void add_sanity(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
-		       struct cf_items *items, const char *suffix)
+static void add_sanity(const struct cf_suite *suite, const struct cf_profile *profile,
+		       const struct cf_selection *selection, struct cf_items *items, const char *suffix)
 {
 	for (size_t i = 0; i < suite->ninstances; i++) {
 		struct cf_instance instance = suite->instances[i];

@@ -33,7 +33,8 @@ int cf_setup_target(struct cf_setup *setup, const char *bootstrap, const char *p
 	if (cf_target_probe(&setup->target, bootstrap, &setup->profile, &err) == 0)
 		return 0;
 	kt_complain(program, &err);
-	return err.code == KT_EUSAGE || err.code == KT_ESYNTAX || err.code == KT_ERANGE ? KT_EXIT_USAGE : KT_EXIT_ENGINE;
+	return err.code == KT_EUSAGE || err.code == KT_ESYNTAX || err.code == KT_ERANGE
+	       ? KT_EXIT_USAGE : KT_EXIT_ENGINE;
 }
 
 void cf_setup_fini(struct cf_setup *setup)

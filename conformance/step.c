@@ -182,7 +182,8 @@ static const struct cf_verb *find_verb(struct kt_obj *obj)
 		if (!json_object_get(obj->json, verb->name))
 			continue;
 		if (found) {
-			kt_obj_fail(obj, verb->name, KT_EUSAGE, "a step has one verb, and \"%s\" is there already", found->name);
+			kt_obj_fail(obj, verb->name, KT_EUSAGE,
+				    "a step has one verb, and \"%s\" is there already", found->name);
 			return NULL;
 		}
 		found = verb;
@@ -204,7 +205,8 @@ static int no_verb(struct kt_obj *obj)
 		for (const struct cf_verb *verb = cf_verbs; verb->name; verb++)
 			kt_near_offer(&near, verb->name);
 		if (near.best)
-			return kt_obj_fail(obj, name, KT_EUNKNOWN, "unknown verb \"%s\"; did you mean \"%s\"?", name, near.best);
+			return kt_obj_fail(obj, name, KT_EUNKNOWN,
+					   "unknown verb \"%s\"; did you mean \"%s\"?", name, near.best);
 	}
 	for (const struct cf_verb *verb = cf_verbs; verb->name; verb++) {
 		strncat(known, verb == cf_verbs ? "" : ", ", sizeof known - strlen(known) - 1);

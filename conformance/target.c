@@ -51,7 +51,8 @@ static json_t *row_of(json_t *apis, const char *list, const char *name)
 
 void cf_feature(json_t *apis, const char *name, int *min, int *max, int *level)
 {
-	json_t *supported = row_of(apis, "supportedFeatures", name), *finalized = row_of(apis, "finalizedFeatures", name);
+	json_t *supported = row_of(apis, "supportedFeatures", name),
+	       *finalized = row_of(apis, "finalizedFeatures", name);
 
 	*min = supported ? (int)json_integer_value(json_object_get(supported, "minVersion")) : -1;
 	*max = supported ? (int)json_integer_value(json_object_get(supported, "maxVersion")) : -1;
@@ -77,7 +78,8 @@ static bool has_api(const struct cf_target *target, int api, int version, char *
 
 static bool has_level(const struct cf_target *target, int level, char *why, size_t size)
 {
-	snprintf(why, size, "ApiVersions lists metadata.version %d to %d, not %d", target->min_level, target->max_level, level);
+	snprintf(why, size,
+		 "ApiVersions lists metadata.version %d to %d, not %d", target->min_level, target->max_level, level);
 	return level >= target->min_level && level <= target->max_level;
 }
 
@@ -124,7 +126,8 @@ void cf_target_hint(const struct cf_target *target, const bool *missed, char *te
 			continue;
 		add_missed(target, missed, given, names, sizeof names);
 		if (*names)
-			snprintf(text + n, size - n, "%s%s (%s)", n ? ", " : "The fakebroker was started without ", given, names);
+			snprintf(text + n, size - n, "%s%s (%s)", n ? ", " : "The fakebroker was started without ",
+				 given, names);
 	}
 }
 

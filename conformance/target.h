@@ -24,7 +24,8 @@ struct cf_target {
 /* Asks the target at "host:port" who it is and what it can do. Fails when it cannot be reached, or does not answer
  * ApiVersions and Metadata; everything else is a capability that is absent. cf_target_fini() may be called whatever the
  * outcome. */
-int cf_target_probe(struct cf_target *target, const char *bootstrap, const struct cf_profile *profile, struct kt_err *err);
+int cf_target_probe(struct cf_target *target, const char *bootstrap, const struct cf_profile *profile,
+		    struct kt_err *err);
 void cf_target_fini(struct cf_target *target);
 
 /* Links to the broker and the controller of the target, not yet open. */
@@ -37,7 +38,8 @@ bool cf_target_lists(json_t *apis, int api, int *min, int *max);
 /* Does the target have what a need asks for? why gets the evidence when it does not. */
 bool cf_target_has(const struct cf_target *target, const char *need, char *why, size_t size);
 
-/* Which of the capabilities that are missed (an element each) a fakebroker would have, and what it has to be given for them;
+/* Which of the capabilities that are missed (an element each) a fakebroker would have, and what it has to be given for
+ * them;
  * "" if it is none, or there is nothing to give. */
 void cf_target_hint(const struct cf_target *target, const bool *missed, char *text, size_t size);
 

@@ -29,8 +29,8 @@ static json_t *config_rows(json_t *configs, json_t *vars, struct kt_err *err)
 	return rows;
 }
 
-/* The broker under test leads all partitions, so that one request can name several topics. A target that takes no manual
- * assignment may place them as it likes. */
+/* The broker under test leads all partitions, so that one request can name several topics. A target that takes no
+ * manual assignment may place them as it likes. */
 static json_t *request(struct cf_run *run, const char *name, json_t *configs, int partitions, bool assign)
 {
 	json_t *assignments = json_array();
@@ -39,8 +39,8 @@ static json_t *request(struct cf_run *run, const char *name, json_t *configs, in
 		json_array_append_new(assignments, json_pack("{s:i, s:[i]}", "partitionIndex", i, "brokerIds",
 							     run->target->broker_id));
 	return json_pack("{s:[{s:s, s:i, s:i, s:o, s:O}], s:i, s:b}", "topics", "name", name, "numPartitions",
-			 assign ? -1 : partitions, "replicationFactor", -1, "assignments", assignments, "configs", configs,
-			 "timeoutMs", 10000, "validateOnly", 0);
+			 assign ? -1 : partitions, "replicationFactor", -1, "assignments", assignments, "configs",
+			 configs, "timeoutMs", 10000, "validateOnly", 0);
 }
 
 static int create_once(struct cf_run *run, const char *name, json_t *configs, int partitions, bool assign,
@@ -50,7 +50,8 @@ static int create_once(struct cf_run *run, const char *name, json_t *configs, in
 	json_t *answer = NULL, *row;
 	char why[400];
 
-	if (!link || cf_link_ask(link, "CreateTopics", CF_LATEST, request(run, name, configs, partitions, assign), &answer, err))
+	if (!link ||
+	    cf_link_ask(link, "CreateTopics", CF_LATEST, request(run, name, configs, partitions, assign), &answer, err))
 		return err->code;
 	row = cf_at(answer, "topics[0]");
 	if (cf_error_code(row) == 0)
@@ -91,10 +92,11 @@ static bool serves(struct cf_run *run, const char *name, int partitions)
 		return false;
 	asked = json_array();
 	for (int index = 0; index < partitions; index++)
-		json_array_append_new(asked, json_pack("{s:i, s:i, s:I}", "partitionIndex", index, "currentLeaderEpoch", -1,
-						       "timestamp", (json_int_t)-1));
-	if (cf_link_ask(link, "ListOffsets", 4, json_pack("{s:i, s:i, s:[{s:s, s:o}]}", "replicaId", -1, "isolationLevel", 0,
-							  "topics", "name", name, "partitions", asked), &answer, &err))
+		json_array_append_new(asked, json_pack("{s:i, s:i, s:I}", "partitionIndex", index, "currentLeaderEpoch",
+						       -1, "timestamp", (json_int_t)-1));
+	if (cf_link_ask(link, "ListOffsets", 4,
+			json_pack("{s:i, s:i, s:[{s:s, s:o}]}", "replicaId", -1, "isolationLevel", 0, "topics", "name",
+				  name, "partitions", asked), &answer, &err))
 		return false;
 	json_array_foreach(cf_at(answer, "topics[0].partitions"), i, row)
 		ok = ok && cf_error_code(row) == 0;
@@ -109,7 +111,8 @@ static void learn_id(struct cf_run *run, const char *name)
 	json_t *answer = NULL, *id;
 
 	if (!link || cf_link_ask(link, "Metadata", CF_LATEST,
-				 json_pack("{s:[{s:s}], s:b}", "topics", "name", name, "allowAutoTopicCreation", 0), &answer, &err))
+				 json_pack("{s:[{s:s}], s:b}", "topics", "name", name, "allowAutoTopicCreation", 0),
+				 &answer, &err))
 		return;
 	id = cf_at(answer, "topics[0].topicId");
 	if (id)

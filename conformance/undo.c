@@ -50,7 +50,8 @@ static int await_level(const struct cf_run *run, struct cf_link *link, int level
 		struct timespec ts = {.tv_nsec = POLL * 1000000L};
 
 		if (kc_now_ms() > deadline)
-			return kt_fail(err, KT_ETIMEOUT, "%s:%d does not show metadata.version %d", link->host, link->port, level);
+			return kt_fail(err, KT_ETIMEOUT,
+				       "%s:%d does not show metadata.version %d", link->host, link->port, level);
 		nanosleep(&ts, NULL);
 	}
 	return 0;
@@ -149,7 +150,8 @@ static void unregister(struct cf_run *run, json_t *id, char *note, size_t size)
 
 static void delete_config(struct cf_run *run, json_t *pair, char *note, size_t size)
 {
-	const char *resource = json_string_value(json_array_get(pair, 0)), *name = json_string_value(json_array_get(pair, 1));
+	const char *resource = json_string_value(json_array_get(pair, 0)),
+		   *name = json_string_value(json_array_get(pair, 1));
 	struct kt_err err = {0};
 	struct cf_link *link = cf_run_link(run, "broker", NULL, &err);
 	char what[200];
@@ -159,8 +161,8 @@ static void delete_config(struct cf_run *run, json_t *pair, char *note, size_t s
 	if (link)
 		cf_link_ask(link, "IncrementalAlterConfigs", CF_LATEST,
 			    json_pack("{s:[{s:i, s:s, s:[{s:s, s:i, s:n}]}], s:b}", "resources", "resourceType", BROKER,
-				      "resourceName", resource, "configs", "name", name, "configOperation", DELETE, "value",
-				      "validateOnly", 0), &answer, &err);
+				      "resourceName", resource, "configs", "name", name, "configOperation", DELETE,
+				      "value", "validateOnly", 0), &answer, &err);
 	check_undone(cf_at(answer, "responses[0]"), &err, what, note, size);
 	json_decref(answer);
 }

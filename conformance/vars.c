@@ -17,7 +17,8 @@ static size_t name_length(const char *s)
 
 	if (!isalpha((unsigned char)s[0]))
 		return 0;
-	while (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '-' || (s[n] == '.' && isalnum((unsigned char)s[n + 1])))
+	while (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '-' ||
+	       (s[n] == '.' && isalnum((unsigned char)s[n + 1])))
 		n++;
 	return n < NAME_MAX_LENGTH ? n : 0;
 }

@@ -1,9 +1,9 @@
 /* Variables in the JSON of a case.
  *
  * A string that is "$name" as a whole becomes the variable's value, of whatever type; "${name}" inside a longer string
- * becomes its text. "$$" is one dollar sign. A dollar sign before anything but a letter, "{" or "$" stands for itself, so
- * that regular expressions need no care; before a letter inside a longer string it is an error, because a variable was
- * most likely meant. In names of members only "${name}" is replaced, since operators begin with a dollar sign too.
+ * becomes its text. "$$" is one dollar sign. A dollar sign before anything but a letter, "{" or "$" stands for itself,
+ * so that regular expressions need no care; before a letter inside a longer string it is an error, because a variable
+ * was most likely meant. In names of members only "${name}" is replaced, since operators begin with a dollar sign too.
  */
 #ifndef KASSAY_CONFORMANCE_VARS_H
 #define KASSAY_CONFORMANCE_VARS_H

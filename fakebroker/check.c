@@ -124,8 +124,8 @@ static int add_offender(struct gather *g, const struct fb_offender *offender)
 }
 
 /* The strongest place of a value, which is the last one that was read; NULL if nobody is known to have set it. */
-static const struct place *find_place(const struct gather *g, enum fb_scope scope, struct kw_str resource, bool isStatic,
-				      struct kw_str name)
+static const struct place *find_place(const struct gather *g, enum fb_scope scope, struct kw_str resource,
+				      bool isStatic, struct kw_str name)
 {
 	for (const struct place *place = g->places; place; place = place->next)
 		if (place->scope == scope && place->isStatic == isStatic && kw_str_eq(place->resource, resource) &&
@@ -149,15 +149,16 @@ static bool is_provided(struct kw_str value)
 static int set_static(struct gather *g, int32_t node, const struct place *place, struct kw_str value)
 {
 	struct kt_err why = {0};
-	struct fb_offender offender = {
-		.violation = {.scope = FB_BROKER, .resource = place->resource, .layer = FB_LAYER_STATIC, .name = place->name},
-		.file = place->file, .option = place->option, .line = place->line};
+	struct fb_offender offender = {.violation = {.scope = FB_BROKER, .resource = place->resource,
+						     .layer = FB_LAYER_STATIC, .name = place->name},
+				       .file = place->file, .option = place->option, .line = place->line};
 	struct fb_violation *violation = &offender.violation;
 	char where[300];
 
 	if (place->hidden ||
 	    fb_cluster_set_static(g->cluster, node, place->name, value,
-				  fb_given_where(place->file, place->line, place->option, where, sizeof where), &why) == 0)
+				  fb_given_where(place->file, place->line, place->option, where, sizeof where),
+				  &why) == 0)
 		return 0;
 	violation->where = node == FB_ALL_NODES ? "all brokers static" :
 			   fb_where(FB_BROKER, place->resource, FB_LAYER_STATIC, g->arena);
@@ -173,7 +174,8 @@ static int take(void *arg, const struct fb_given *given, struct kt_err *err)
 	struct gather *g = arg;
 	struct kw_str value = kw_str(given->value);
 	struct place place = {.scope = FB_BROKER, .resource = resource_of(g, given->node), .isStatic = true,
-			      .name = given->name, .file = given->file, .line = given->line, .hidden = is_provided(value)};
+			      .name = given->name, .file = given->file, .line = given->line,
+			      .hidden = is_provided(value)};
 	const struct place *added;
 
 	(void)err;   /* it is g's */
@@ -224,7 +226,8 @@ static int output_value(void *arg, const struct fb_output_value *value, struct k
 	struct gather *g = arg;
 	const struct fb_change change = {(int8_t)value->scope, value->resource, value->name, value->value};
 	const struct place place = {.scope = value->scope, .resource = value->resource, .isStatic = value->isStatic,
-				    .name = value->name, .file = g->file, .line = value->line, .hidden = value->value.n < 0};
+				    .name = value->name, .file = g->file, .line = value->line,
+				    .hidden = value->value.n < 0};
 	const struct place *added = add_place(g, &place);
 
 	(void)err;
@@ -421,7 +424,8 @@ static int find_offenders(struct gather *g)
 	return add_violations(g, found, n);
 }
 
-static int add_unjudged(struct gather *g, enum fb_scope scope, struct kw_str resource, bool isStatic, struct kw_str name)
+static int add_unjudged(struct gather *g, enum fb_scope scope, struct kw_str resource, bool isStatic,
+			struct kw_str name)
 {
 	struct fb_check *check = g->check;
 	struct fb_unjudged *unjudged = grown(g, check->unjudged, check->nunjudged, sizeof *unjudged);

@@ -12,7 +12,10 @@ static const char *const layers[] = {
 
 static const char *scope_name(enum fb_scope scope)
 {
-	return scope == FB_TOPIC ? "topic" : scope == FB_GROUP ? "group" : scope == FB_CLIENT_METRICS ? "clientMetrics" : "broker";
+	return scope == FB_TOPIC	    ? "topic"
+	       : scope == FB_GROUP	    ? "group"
+	       : scope == FB_CLIENT_METRICS ? "clientMetrics"
+					    : "broker";
 }
 
 /* Names and values that are no UTF-8 are shown as far as they are. */
@@ -48,8 +51,8 @@ static json_t *check_json(const struct fb_check *check)
 	for (size_t i = 0; i < check->nunjudged; i++)
 		json_array_append_new(unjudged, json_pack("{s:s, s:o}", "where", check->unjudged[i].where, "name",
 							  text(check->unjudged[i].name)));
-	return json_pack("{s:i, s:s*, s:b, s:o, s:o}", "metadataVersion", check->level, "metadataVersionName", name, "legal",
-			 check->noffenders == 0, "offenders", offenders, "notJudged", unjudged);
+	return json_pack("{s:i, s:s*, s:b, s:o, s:o}", "metadataVersion", check->level, "metadataVersionName", name,
+			 "legal", check->noffenders == 0, "offenders", offenders, "notJudged", unjudged);
 }
 
 static void print_offender(const struct fb_offender *offender)
@@ -66,7 +69,9 @@ static void print_offender(const struct fb_offender *offender)
 static void print_unjudged(const struct fb_unjudged *unjudged)
 {
 	if (unjudged->name.n < 0)
-		fprintf(stderr, "fakebroker: not judged, as it is not known: %s; describe it with --all, or give its properties\n",
+		fprintf(stderr,
+			"fakebroker: not judged, as it is not known: %s; describe it with --all, or give its "
+			"properties\n",
 			unjudged->where);
 	else
 		fprintf(stderr, "fakebroker: not judged, as its value cannot be seen: %s %.*s\n", unjudged->where,
@@ -82,8 +87,9 @@ static void print_text(const struct fb_check *check)
 	for (size_t i = 0; i < check->nunjudged; i++)
 		print_unjudged(&check->unjudged[i]);
 	if (check->noffenders)
-		fprintf(stderr, "fakebroker: %zu configuration%s illegal at metadata.version %d (%s)\n", check->noffenders,
-			check->noffenders == 1 ? " is" : "s are", check->level, fb_level_name(check->level));
+		fprintf(stderr, "fakebroker: %zu configuration%s illegal at metadata.version %d (%s)\n",
+			check->noffenders, check->noffenders == 1 ? " is" : "s are", check->level,
+			fb_level_name(check->level));
 }
 
 int fb_check_print(const struct fb_check *check, bool json)

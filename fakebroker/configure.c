@@ -86,7 +86,8 @@ static int load(struct fb_properties *file, const char *given, bool by_id, bool 
 	if (code)
 		return code;
 	if (named < 0 && !only)
-		return kt_fail(err, KT_EUSAGE, "--properties %s: which node's? It has no node.id; say ID:%s", given, given);
+		return kt_fail(err, KT_EUSAGE,
+			       "--properties %s: which node's? It has no node.id; say ID:%s", given, given);
 	file->node = named;
 	return 0;
 }
@@ -104,7 +105,8 @@ int fb_properties_load(struct fb_properties_files *files, const struct kt_list *
 			return err->code;
 		for (size_t k = 0; k < i; k++)
 			if (files->v[k].node == file->node)
-				return kt_fail(err, KT_EUSAGE, "--properties: both %s and %s are of node %d", files->v[k].file,
+				return kt_fail(err, KT_EUSAGE,
+					       "--properties: both %s and %s are of node %d", files->v[k].file,
 					       file->file, file->node);
 	}
 	return 0;
@@ -159,8 +161,8 @@ static int node_option(const char *given, fb_given_fn *take, void *arg, struct k
 	return option("--node-set", given, rest, id, take, arg, err);
 }
 
-int fb_given_each(const struct fb_properties_files *files, const struct fb_settings *settings, fb_given_fn *take, void *arg,
-		  struct kt_err *err)
+int fb_given_each(const struct fb_properties_files *files, const struct fb_settings *settings, fb_given_fn *take,
+		  void *arg, struct kt_err *err)
 {
 	int code = 0;
 
@@ -187,7 +189,8 @@ const char *fb_given_where(const char *file, int line, const char *option, char 
 static int set(void *arg, const struct fb_given *given, struct kt_err *err)
 {
 	struct fb_cluster *cluster = arg;
-	bool ours = given->node == FB_ALL_NODES || (given->node != FB_CONTROLLER_ID && fb_cluster_node(cluster, given->node));
+	bool ours = given->node == FB_ALL_NODES ||
+		    (given->node != FB_CONTROLLER_ID && fb_cluster_node(cluster, given->node));
 	char where[300];
 	int code = 0;
 
@@ -196,7 +199,8 @@ static int set(void *arg, const struct fb_given *given, struct kt_err *err)
 			       (int)cluster->nnodes - 1);
 	if (!code)
 		code = fb_cluster_set_static(cluster, given->node, given->name, kw_str(given->value),
-					     fb_given_where(given->file, given->line, given->option, where, sizeof where), err);
+					     fb_given_where(given->file, given->line, given->option, where,
+							    sizeof where), err);
 	if (code && given->file) {
 		err->line = given->line;
 		snprintf(err->file, sizeof err->file, "%s", given->file);

@@ -19,8 +19,8 @@ struct fb_properties_files {
 	size_t n;
 };
 
-/* Reads them. A file without ID is of all nodes when it is the only one, unless `by_id`; else its node.id (or broker.id)
- * says whose it is. fini may be called whatever the outcome. */
+/* Reads them. A file without ID is of all nodes when it is the only one, unless `by_id`; else its node.id (or
+ * broker.id) says whose it is. fini may be called whatever the outcome. */
 int fb_properties_load(struct fb_properties_files *files, const struct kt_list *given, bool by_id, struct kt_err *err);
 void fb_properties_fini(struct fb_properties_files *files);
 
@@ -41,8 +41,8 @@ const char *fb_given_where(const char *file, int line, const char *option, char 
 typedef int fb_given_fn(void *arg, const struct fb_given *given, struct kt_err *err);
 
 /* Calls take() for all of them, weakest first: --properties, --set, --node-set. */
-int fb_given_each(const struct fb_properties_files *files, const struct fb_settings *settings, fb_given_fn *take, void *arg,
-		  struct kt_err *err);
+int fb_given_each(const struct fb_properties_files *files, const struct fb_settings *settings, fb_given_fn *take,
+		  void *arg, struct kt_err *err);
 
 /* Sets them, up to the first that is wrong. */
 int fb_configure(struct fb_cluster *cluster, const struct fb_settings *settings, struct kt_err *err);

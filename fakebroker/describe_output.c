@@ -20,7 +20,8 @@ static int fail(struct reader *r, const char *text, struct kw_str line)
 {
 	enum { SHOWN = 80 };
 
-	kt_fail(r->err, KT_ESYNTAX, "%s: %.*s%s", text, line.n < SHOWN ? line.n : SHOWN, line.s, line.n < SHOWN ? "" : "...");
+	kt_fail(r->err, KT_ESYNTAX, "%s: %.*s%s", text, line.n < SHOWN ? line.n : SHOWN, line.s,
+		line.n < SHOWN ? "" : "...");
 	r->err->line = r->line;
 	snprintf(r->err->file, sizeof r->err->file, "%s", r->file);
 	return KT_ESYNTAX;
@@ -103,7 +104,8 @@ static bool read_heading(struct reader *r, struct kw_str line, int *code)
 	for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
 		if (!cut_front(&text, headings[i].begin))
 			continue;
-		*code = text.n ? begin_resource(r, line, headings[i].scope, text, all) : fail(r, "a name is expected", line);
+		*code = text.n ? begin_resource(r, line, headings[i].scope, text, all)
+			       : fail(r, "a name is expected", line);
 		return true;
 	}
 	r->skips = cut_front(&text, "broker-logger ");

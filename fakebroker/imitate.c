@@ -25,7 +25,8 @@ enum fb_outcome fb_request_mute(struct fb_request *req, enum fb_fault fault)
 
 void fb_request_topple(struct fb_request *req, enum fb_fault fault)
 {
-	fb_log_line(KASSAY_WARN, "node %d imitates %s: %s", req->node->id, fb_faults[fault].name, fb_faults[fault].source);
+	fb_log_line(KASSAY_WARN, "node %d imitates %s: %s", req->node->id, fb_faults[fault].name,
+		    fb_faults[fault].source);
 	if (fb_faults[fault].fate == FB_RESIGN)
 		fb_controller_resign(req->cluster);
 	else

@@ -28,8 +28,9 @@ static json_t *apis(const struct source *from)
 		snprintf(listeners, sizeof listeners, "%s%s%s", api->listeners & FB_ON_BROKER ? "broker" : "",
 			 api->listeners == (FB_ON_BROKER | FB_ON_CONTROLLER) ? " " : "",
 			 api->listeners & FB_ON_CONTROLLER ? "controller" : "");
-		json_array_append_new(rows, json_pack("{s:i, s:s, s:s, s:s}", "key", api->key, "name", kw_api_name(api->key),
-						      "versions", versions, "listeners", listeners));
+		json_array_append_new(rows,
+				      json_pack("{s:i, s:s, s:s, s:s}", "key", api->key, "name", kw_api_name(api->key),
+						"versions", versions, "listeners", listeners));
 	}
 	return rows;
 }
@@ -45,8 +46,9 @@ static json_t *releases(const struct source *from)
 
 		snprintf(levels, sizeof levels, "%d-%d", release->supported[FB_METADATA_VERSION].min,
 			 release->supported[FB_METADATA_VERSION].max);
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", release->name, "metadataVersions", levels,
-						      "tables", release->verified ? "verified" : "not measured"));
+		json_array_append_new(rows,
+				      json_pack("{s:s, s:s, s:s}", "name", release->name, "metadataVersions", levels,
+						"tables", release->verified ? "verified" : "not measured"));
 	}
 	return rows;
 }

@@ -22,8 +22,8 @@ static int exit_of(const struct kt_err *err)
 static int write_port_file(const char *file, const char *bootstrap, const char *controller, const char *control,
 			   struct kt_err *err)
 {
-	json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "bootstrap", bootstrap, "controller", controller, "control", control,
-				 "pid", (int)getpid());
+	json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "bootstrap", bootstrap, "controller", controller, "control",
+				 control, "pid", (int)getpid());
 	int code = kt_json_write(file, json, JSON_COMPACT, err);
 
 	json_decref(json);
@@ -43,16 +43,18 @@ static int announce(const struct fb_broker_process *process, const struct fb_set
 	if (settings->port_file)
 		code = write_port_file(settings->port_file, bootstrap, controller, process->cluster->control_url, err);
 	if (!code)
-		printf("ready bootstrap=%s controller=%s control=%s\n", bootstrap, controller, process->cluster->control_url);
+		printf("ready bootstrap=%s controller=%s control=%s\n", bootstrap, controller,
+		       process->cluster->control_url);
 	free(bootstrap);
 	return code;
 }
 
-/* A thread of ours is inside a validator or observer that does not return, or a write to a pipe that nobody reads, and nothing
- * can end it. */
+/* A thread of ours is inside a validator or observer that does not return, or a write to a pipe that nobody reads, and
+ * nothing can end it. */
 static void give_up(int sig)
 {
-	static const char text[] = "fakebroker: a validator, an observer or the pipe of --record hangs: ending without it\n";
+	static const char text[] =
+		"fakebroker: a validator, an observer or the pipe of --record hangs: ending without it\n";
 	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
 
 	(void)sig;
@@ -60,8 +62,8 @@ static void give_up(int sig)
 	_exit(KT_EXIT_ENGINE);
 }
 
-/* Until catch_signals() the two that end a broker do so at once, whatever hangs: a hook, or a pipe of which the other end is
- * missing. */
+/* Until catch_signals() the two that end a broker do so at once, whatever hangs: a hook, or a pipe of which the other
+ * end is missing. */
 static void prepare_signals(void)
 {
 	sigset_t set;
@@ -120,7 +122,8 @@ static int run(const struct fb_settings *settings)
 	catch_signals();
 	if (fb_serve(&process, &err) < 0 || announce(&process, settings, &err) < 0)
 		goto fail;
-	if (fflush(stdout) != 0 && errno != EPIPE) {   /* nobody would know that it serves; kt_finish_stdout() says why */
+	/* Nobody would know that it serves; kt_finish_stdout() says why. */
+	if (fflush(stdout) != 0 && errno != EPIPE) {
 		status = KT_EXIT_ENGINE;
 		goto out;
 	}

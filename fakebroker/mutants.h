@@ -1,5 +1,6 @@
-/* Mutants: faults that a broker's author could make, built in and off. With one of them on (--mutant NAME) the conformance
- * suite must find fault with exactly the cases that conformance/mutants/ lists for it: that is how the suite is tested.
+/* Mutants: faults that a broker's author could make, built in and off. With one of them on (--mutant NAME) the
+ *conformance suite must find fault with exactly the cases that conformance/mutants/ lists for it: that is how the suite
+ *is tested.
  *
  * A mutant is a row of mutants.def and one decision in the code, which reads it where it breaks something:
  *
@@ -42,8 +43,8 @@ static inline bool fb_mutant(enum fb_mutant mutant)
 	return fb_mutated() && fb_mutants_on[mutant];
 }
 
-/* Switches exactly the n named ones on; writes nothing where they are on already, so that a second cluster can start in a process
- * while the first one runs. KT_EUNKNOWN names the nearest one, and changes nothing. */
+/* Switches exactly the n named ones on; writes nothing where they are on already, so that a second cluster can start in
+ * a process while the first one runs. KT_EUNKNOWN names the nearest one, and changes nothing. */
 int fb_mutants_switch(const char *const *names, size_t n, struct kt_err *err);
 
 #endif

@@ -39,7 +39,8 @@ static int read_level(struct fb_scenario *scenario, struct top *top)
 	} else if (json_is_string(v)) {
 		scenario->metadataVersion = json_string_value(v);
 	} else if (v) {
-		return kt_obj_fail(&top->obj, "metadataVersion", KT_ETYPE, "a level like 29 or \"4.2-IV1\" is expected");
+		return kt_obj_fail(&top->obj, "metadataVersion", KT_ETYPE,
+				   "a level like 29 or \"4.2-IV1\" is expected");
 	}
 	return 0;
 }
@@ -161,7 +162,8 @@ static bool blame(struct kt_obj *config, struct kw_str name, struct kw_str value
 	const char *member;
 
 	while (kt_obj_each(config, &member)) {
-		if (!kw_str_is(name, member) || !kw_str_is(value, json_string_value(json_object_get(config->json, member))))
+		if (!kw_str_is(name, member) ||
+		    !kw_str_is(value, json_string_value(json_object_get(config->json, member))))
 			continue;
 		kt_obj_fail(config, member, err->code, "%s", err->text);
 		return true;
@@ -310,12 +312,14 @@ static void read_topic_configs(struct kt_obj *config, struct topic *topic, struc
 	topic->configs = kw_alloc(arena, n * sizeof *topic->configs);
 	while (topic->configs && kt_obj_each(config, &name))
 		if (kt_obj_str(config, name, &value))
-			topic->configs[topic->nconfigs++] = (struct fb_alter_config){kw_str(name), FB_SET, kw_str(value)};
+			topic->configs[topic->nconfigs++] = (struct fb_alter_config){kw_str(name), FB_SET,
+										     kw_str(value)};
 	kt_obj_done(config);
 }
 
 /* The reason behind Kafka's message, and which name was meant if there is none of that name. */
-static void refuse_config(struct kt_obj *config, const struct fb_cluster *cluster, const char *name, const char *message)
+static void refuse_config(struct kt_obj *config, const struct fb_cluster *cluster, const char *name,
+			  const char *message)
 {
 	const char *near = NULL;
 

@@ -1,4 +1,5 @@
-/* The scenario file: what only a fake has (nodes, rules, topics to begin with), and configuration with Kafka's words. */
+/* The scenario file: what only a fake has (nodes, rules, topics to begin with), and configuration with Kafka's
+ * words. */
 #ifndef KASSAY_FAKEBROKER_SCENARIO_H
 #define KASSAY_FAKEBROKER_SCENARIO_H
 
@@ -26,8 +27,8 @@ void fb_scenario_blame(const struct fb_scenario *scenario, int32_t node, struct 
 /* The same for a value of a topic. */
 void fb_scenario_blame_topic(const struct fb_scenario *scenario, struct kw_str topic, struct kw_str name,
 			     struct kw_str value, struct kt_err *err);
-/* Topics, producers, rules: after they joined. level: what the topics' configurations are held against; FB_NO_LEVEL: no rule by
- * metadata.version. */
+/* Topics, producers, rules: after they joined. level: what the topics' configurations are held against; FB_NO_LEVEL: no
+ * rule by metadata.version. */
 int fb_scenario_populate(struct fb_scenario *scenario, struct fb_cluster *cluster, int16_t level, struct kt_err *err);
 
 #endif

@@ -29,7 +29,8 @@ static int tick_ms(const struct fb_cluster *cluster)
 	};
 	int64_t session = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
 					  "broker.session.timeout.ms", 9000);
-	int64_t least = session / 4 < 1000 ? session / 4 : 1000;   /* of a session, as Kafka looks for those that are over */
+	/* Of a session, as Kafka looks for those that are over. */
+	int64_t least = session / 4 < 1000 ? session / 4 : 1000;
 
 	for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
 		int64_t ms = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, intervals[i], least);
@@ -60,8 +61,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	struct fb_server_opts opts = {
 		.threads = settings->threads,
 		.tick_ms = tick_ms(cluster),
-		.max_frame = (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, "socket.request.max.bytes",
-						      104857600),
+		.max_frame = (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1,
+						      "socket.request.max.bytes", 104857600),
 	};
 	int code;
 
@@ -75,7 +76,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 		int port = node->controller ? settings->controller_port : settings->port ? settings->port + (int)i : 0;
 
 		if (port > 65535)
-			return kt_fail(err, KT_ERANGE, "--port %d leaves no port for broker %d", settings->port, node->id);
+			return kt_fail(err, KT_ERANGE,
+				       "--port %d leaves no port for broker %d", settings->port, node->id);
 		snprintf(node->host, sizeof node->host, "%s", settings->advertise);
 		code = fb_server_listen(process->server, settings->host, port, node, &node->port, err);
 	}
@@ -115,8 +117,8 @@ static int choose_level(const struct fb_broker_process *process, const struct fb
 	if (*level >= least && *level <= range->max)
 		return 0;
 	return kt_json_fail(doc, doc ? "$.metadataVersion" : "--metadata-version", err, KT_ERANGE,
-			    "release %s has no metadata.version %s; levels are %d (%s) to %d (%s)", release->name, version,
-			    least, fb_level_name(least), range->max, fb_level_name(range->max));
+			    "release %s has no metadata.version %s; levels are %d (%s) to %d (%s)", release->name,
+			    version, least, fb_level_name(least), range->max, fb_level_name(range->max));
 }
 
 static int choose_nodes(const struct fb_broker_process *process, const struct fb_settings *settings, int *nodes,
@@ -191,8 +193,8 @@ static int keep_refused(struct fb_cluster *cluster, struct kt_err *err)
 	struct kw_str word;
 
 	kw_arena_init(&arena, 0);
-	word = fb_configs_get(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id, "kit.refused.records", &arena,
-			      NULL);
+	word = fb_configs_get(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id, "kit.refused.records",
+			      &arena, NULL);
 	while (keep < FB_KEEP_NONE && !kw_str_is(word, words[keep]))
 		keep++;
 	kw_arena_fini(&arena);
@@ -230,7 +232,8 @@ static void blame_violation(struct fb_broker_process *process, struct kt_err *er
 	kw_arena_init(&arena, 0);
 	v = fb_cluster_violation(process->cluster, &node, &arena);
 	if (v)
-		fb_scenario_blame(&process->scenario, node, v->name, v->layer == FB_LAYER_DEFAULT ? KW_NULL_STR : v->value, err);
+		fb_scenario_blame(&process->scenario, node, v->name,
+				  v->layer == FB_LAYER_DEFAULT ? KW_NULL_STR : v->value, err);
 	kw_arena_fini(&arena);
 }
 

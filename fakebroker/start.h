@@ -16,11 +16,11 @@ struct fb_broker_process {
 	int control_port;
 };
 
-/* A cluster with its hooks and what the scenario says of definitions and static configuration; no broker has joined. err
- * must not be NULL. fb_stop() may be called whatever the outcome. */
+/* A cluster with its hooks and what the scenario says of definitions and static configuration; no broker has joined.
+ * err must not be NULL. fb_stop() may be called whatever the outcome. */
 int fb_prepare(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
-/* Loads and checks everything, up to the first fault; opens the ports unless settings->check. err must not be NULL. fb_stop()
- * may be called whatever the outcome. */
+/* Loads and checks everything, up to the first fault; opens the ports unless settings->check. err must not be NULL.
+ * fb_stop() may be called whatever the outcome. */
 int fb_start(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err);
 /* The release to pretend to be; KT_EUNKNOWN when there is none of that name, or it is not verified. */
 int fb_choose_release(const struct fb_settings *settings, const struct fb_release **release, struct kt_err *err);

@@ -40,14 +40,15 @@ static int make_topic(struct lg_blocks *blocks, struct kt_err *err)
 	void *answer;
 
 	if (kc_cluster_any(blocks->cluster, soon(), &conn, err) ||
-	    kc_call(conn, API_CREATE_TOPICS, kc_version(conn, API_CREATE_TOPICS, -1), &request, soon(), &blocks->arena, &answer,
-		    err))
+	    kc_call(conn, API_CREATE_TOPICS, kc_version(conn, API_CREATE_TOPICS, -1), &request, soon(), &blocks->arena,
+		    &answer, err))
 		return err->code;
 	response = answer;
 	if (response->topics.n != 1)
 		return kt_fail(err, KT_ECORRUPT, "CreateTopics answers for %d topics", (int)response->topics.n);
 	if (response->topics.v[0].errorCode && response->topics.v[0].errorCode != KW_ERR_TOPIC_ALREADY_EXISTS)
-		return refused("CreateTopics", response->topics.v[0].errorCode, response->topics.v[0].errorMessage, err);
+		return refused("CreateTopics", response->topics.v[0].errorCode, response->topics.v[0].errorMessage,
+			       err);
 	return 0;
 }
 
@@ -70,15 +71,15 @@ int lg_blocks_trim(struct lg_blocks *blocks, struct kt_err *err)
 	}
 	topic.partitions.v = partitions;
 	topic.partitions.n = n;
-	if (kc_call(blocks->conn, API_DELETE_RECORDS, kc_version(blocks->conn, API_DELETE_RECORDS, -1), &request, soon(),
-		    &blocks->arena, &answer, err))
+	if (kc_call(blocks->conn, API_DELETE_RECORDS, kc_version(blocks->conn, API_DELETE_RECORDS, -1), &request,
+		    soon(), &blocks->arena, &answer, err))
 		return err->code;
 	response = answer;
 	for (int32_t t = 0; t < response->topics.n; t++)
 		for (int32_t i = 0; i < response->topics.v[t].partitions.n; i++)
 			if (response->topics.v[t].partitions.v[i].errorCode)
-				return refused("DeleteRecords", response->topics.v[t].partitions.v[i].errorCode, KW_NULL_STR,
-					       err);
+				return refused("DeleteRecords", response->topics.v[t].partitions.v[i].errorCode,
+					       KW_NULL_STR, err);
 	return 0;
 }
 
@@ -131,7 +132,8 @@ static int put_produce(struct lg_blocks *blocks, int version, const struct kw_bu
 }
 
 /* Asks each partition for what is there from the oldest offset on, and for no more than the one batch. */
-static int put_fetch(struct lg_blocks *blocks, int version, const struct kw_buf *batch, int64_t offset, struct kt_err *err)
+static int put_fetch(struct lg_blocks *blocks, int version, const struct kw_buf *batch, int64_t offset,
+		     struct kt_err *err)
 {
 	int32_t n = blocks->requests->partitions;
 	struct kw_FetchRequest *request = kw_new(kw_request(LG_BLOCK_FETCH), &blocks->arena);
@@ -260,7 +262,8 @@ static int prepare(struct lg_blocks *blocks, const struct kw_buf *batch, struct 
 	int64_t base = 0;
 
 	kw_arena_reset(&blocks->arena);
-	if (pick_version(blocks, LG_BLOCK_PRODUCE, PRODUCE_MAX, err) || put_produce(blocks, blocks->version, batch, err))
+	if (pick_version(blocks, LG_BLOCK_PRODUCE, PRODUCE_MAX, err) ||
+	    put_produce(blocks, blocks->version, batch, err))
 		return err->code;
 	blocks->frame = blocks->frames.n;
 	if (blocks->requests->api == LG_BLOCK_FETCH) {

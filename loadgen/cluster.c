@@ -17,7 +17,8 @@ static int take_login(struct lg_plan *plan, struct kt_err *err)
 	const struct lg_properties *properties = &plan->properties;
 	int rc = 0;
 
-	plan->login.how = "-X security.protocol=sasl_plaintext -X sasl.username=USER -X sasl.password=PASSWORD gives it";
+	plan->login.how =
+		"-X security.protocol=sasl_plaintext -X sasl.username=USER -X sasl.password=PASSWORD gives it";
 	for (int i = 0; i < properties->n && rc >= 0; i++)
 		rc = kc_login_set(&plan->login, properties->v[i].name, properties->v[i].value, err);
 	return rc < 0 ? rc : kc_login_check(&plan->login, err);

@@ -25,7 +25,8 @@ static int read_margin(void *arg, const char *value, struct kt_err *err)
 
 	(void)arg;
 	if (n == 0 || value[n - 1] != '%')
-		return kt_fail(err, KT_ETYPE, "must be a percentage such as \"2%%\" (a share of 0.02), not \"%s\"", value);
+		return kt_fail(err, KT_ETYPE,
+			       "must be a percentage such as \"2%%\" (a share of 0.02), not \"%s\"", value);
 	snprintf(digits, sizeof digits, "%.*s", (int)(n - 1), value);
 	if (kt_parse_real(digits, 0, 1000, &given.margin, err))
 		return err->code;
@@ -36,19 +37,22 @@ static int read_margin(void *arg, const char *value, struct kt_err *err)
 static const struct kt_opt options[] = {
 	KT_GROUP("What is measured"),
 	KT_STR(0, "scenario", "FILE", &given.scenario, "the requests, and what is compared (docs/loadgen.md)"),
-	KT_CALL(0, "margin", "P%", read_margin, NULL, "how much more CPU per request is acceptable, decided beforehand"),
+	KT_CALL(0, "margin", "P%", read_margin, NULL,
+		"how much more CPU per request is acceptable, decided beforehand"),
 	KT_INT(0, "quads", "N", &given.quads, 20, 1000000, "quads of blocks, in place of the scenario's"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "of the order of blocks, in place of the scenario's"),
 	KT_GROUP("One fakebroker, switched between blocks"),
 	KT_STR(0, "control", "URL", &given.control, "its control API"),
 	KT_CHOICE(0, "switch", "WHAT", &given.what, switches,
-		  "observer: observer.class.name, by the control API; validator: record.validator.classes of the topic"),
+		  "observer: observer.class.name, by the control API; validator: record.validator.classes of the "
+		  "topic"),
 	KT_STR('b', "bootstrap-server", "HOST:PORT", &given.bootstrap, "its brokers, in place of the scenario's"),
 	KT_GROUP("Two brokers that differ in one setting"),
 	KT_STR(0, "a", "HOST:PORT", &given.a, "one of them"),
 	KT_STR(0, "b", "HOST:PORT", &given.b, "the other"),
 	KT_INT(0, "pid-a", "PID", &given.pid_a, 1, INT32_MAX, "process of A on this machine, for its CPU time"),
-	KT_INT(0, "pid-b", "PID", &given.pid_b, 1, INT32_MAX, "process of B; without both only service time is measured"),
+	KT_INT(0, "pid-b", "PID", &given.pid_b, 1, INT32_MAX,
+	       "process of B; without both only service time is measured"),
 	KT_GROUP("Output"),
 	KT_FLAG('j', "json", &given.json, "print JSON"),
 	KT_END
@@ -56,15 +60,15 @@ static const struct kt_opt options[] = {
 
 static const struct kt_cli cli = {
 	.program = "loadgen cost",
-	.about = "Says what an observer, a validator or a setting costs a broker per request. Short blocks of requests with it "
-		 "and without it take turns in random order, within one process if it is a fakebroker's observer or "
-		 "validator; what was in force before is put back. A against A is measured beside it, to show what would "
-		 "be seen if there were no difference.",
+	.about = "Says what an observer, a validator or a setting costs a broker per request. Short blocks of requests "
+		 "with it and without it take turns in random order, within one process if it is a fakebroker's "
+		 "observer or validator; what was in force before is put back. A against A is measured beside it, to "
+		 "show what would be seen if there were no difference.",
 	.options = options,
 	.examples = "loadgen cost --scenario fixtures/scenarios/cost-produce.json --control http://127.0.0.1:8080 "
 		    "-b 127.0.0.1:9092 --switch observer --margin 2%\n"
-		    "loadgen cost --scenario fixtures/scenarios/cost-brokers.json --a 127.0.0.1:9092 --b 127.0.0.1:9192 "
-		    "--pid-a 4711 --pid-b 4712 --margin 5%",
+		    "loadgen cost --scenario fixtures/scenarios/cost-brokers.json --a 127.0.0.1:9092 --b "
+		    "127.0.0.1:9192 --pid-a 4711 --pid-b 4712 --margin 5%",
 	.exits = {"the cost is within the margin, with 95 % confidence", "it is not",
 		  "wrong usage or scenario", "a target cannot be reached, or refuses requests or the switch",
 		  "inconclusive: the measurement cannot tell, or was stopped"},
@@ -93,8 +97,8 @@ static int check_two(const struct lg_cost_spec *spec, struct kt_err *err)
 	if (!given.a || !given.b)
 		return kt_fail(err, KT_EUSAGE, "--a and --b belong together");
 	if (given.what >= 0 || given.bootstrap || spec->b.classes || spec->ndoses > 0)
-		return kt_fail(err, KT_EUSAGE, "two brokers are compared as they are: no --switch, no --bootstrap-server, and no "
-			       "\"b\" or \"doses\" in the scenario");
+		return kt_fail(err, KT_EUSAGE, "two brokers are compared as they are: no --switch, no "
+			       "--bootstrap-server, and no \"b\" or \"doses\" in the scenario");
 	if (!given.pid_a != !given.pid_b)
 		return kt_fail(err, KT_EUSAGE, "--pid-a and --pid-b belong together");
 	return 0;
@@ -109,7 +113,8 @@ static int check_one(const struct lg_cost_spec *spec, struct kt_err *err)
 	if (given.pid_a || given.pid_b)
 		return kt_fail(err, KT_EUSAGE, "--pid-a and --pid-b are of --a and --b; a fakebroker tells its own");
 	if (!spec->b.classes && spec->ndoses == 0)
-		return kt_fail(err, KT_EUSAGE, "the scenario has neither \"b\", what is compared with A, nor \"doses\"");
+		return kt_fail(err, KT_EUSAGE,
+			       "the scenario has neither \"b\", what is compared with A, nor \"doses\"");
 	if (spec->ndoses > 0 && strcmp(switches[given.what], "observer") != 0)
 		return kt_fail(err, KT_EUSAGE, "\"doses\" are of an observer");
 	return 0;

@@ -54,7 +54,8 @@ static int check_alone(struct meter *meter, struct lg_blocks *blocks, struct kt_
 	return err->code;
 }
 
-static int bring_about(struct meter *meter, const struct lg_variant *variant, struct lg_blocks *blocks, struct kt_err *err)
+static int bring_about(struct meter *meter, const struct lg_variant *variant, struct lg_blocks *blocks,
+		       struct kt_err *err)
 {
 	if (meter->target->what == LG_SWITCH_NONE || meter->state == variant)
 		return 0;
@@ -136,7 +137,8 @@ static int trim(struct meter *meter, struct kt_err *err)
 
 /* ---- a comparison ---- */
 
-static int judge(const struct quads *quads, size_t n, uint64_t seed, struct lg_comparison *comparison, struct kt_err *err)
+static int judge(const struct quads *quads, size_t n, uint64_t seed, struct lg_comparison *comparison,
+		 struct kt_err *err)
 {
 	if (lg_quads_judge(quads->cpu, n, seed, &comparison->cpu) ||
 	    lg_quads_judge(quads->wall, n, seed, &comparison->wall) ||
@@ -146,15 +148,16 @@ static int judge(const struct quads *quads, size_t n, uint64_t seed, struct lg_c
 	return 0;
 }
 
-/* A quad of the comparison and one of the same against the same in turn, so that both meet the same weather. Of two brokers
- * either gets its turn at the latter, so that both have the same to do. */
+/* A quad of the comparison and one of the same against the same in turn, so that both meet the same weather. Of two
+ * brokers either gets its turn at the latter, so that both have the same to do. */
 static int measure_both(struct meter *meter, const struct lg_variant *a, const struct lg_variant *b, size_t i,
 			const struct quads *quads, struct kt_err *err)
 {
 	const struct lg_variant *same = meter->target->b && i % 2 ? b : a;
 
 	if (measure_quad(meter, a, b, false, &quads->cpu[i], &quads->wall[i], err) == 0 &&
-	    measure_quad(meter, same, same, true, &quads->cpu_same[i], &quads->wall_same[i], err) == 0 && i % TRIM_EVERY == 0)
+	    measure_quad(meter, same, same, true, &quads->cpu_same[i], &quads->wall_same[i], err) == 0 &&
+	    i % TRIM_EVERY == 0)
 		trim(meter, err);
 	return err->code;
 }
@@ -254,8 +257,8 @@ static int open_target(struct meter *meter, struct kt_err *err)
 {
 	const struct lg_cost_target *target = meter->target;
 
-	if (find_clocks(meter, err) ||
-	    lg_blocks_open(&meter->blocks[0], &meter->spec->requests, target->b ? target->a : meter->spec->bootstrap, err))
+	if (find_clocks(meter, err) || lg_blocks_open(&meter->blocks[0], &meter->spec->requests,
+						      target->b ? target->a : meter->spec->bootstrap, err))
 		return err->code;
 	if (target->b)
 		return lg_blocks_open(&meter->blocks[1], &meter->spec->requests, target->b, err);
@@ -267,7 +270,8 @@ static void judge_comparison(const struct meter *meter, struct lg_cost *cost)
 	const struct lg_comparison *one = &cost->v[0];
 
 	cost->verdict = lg_quads_verdict(meter->has_cpu ? &one->cpu : &one->wall,
-					 meter->has_cpu ? &one->cpu_same : &one->wall_same, meter->spec->margin, &cost->why);
+					 meter->has_cpu ? &one->cpu_same : &one->wall_same, meter->spec->margin,
+					 &cost->why);
 }
 
 int lg_cost_run(const struct lg_cost_spec *spec, const struct lg_cost_target *target, struct lg_cost *cost,

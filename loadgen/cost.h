@@ -1,5 +1,5 @@
-/* What a change costs a broker: the same requests in short blocks, now with it and now without. Never all of the one and
- * then all of the other: what the machine does meanwhile would be taken for the difference. */
+/* What a change costs a broker: the same requests in short blocks, now with it and now without. Never all of the one
+ * and then all of the other: what the machine does meanwhile would be taken for the difference. */
 #ifndef KASSAY_LOADGEN_COST_H
 #define KASSAY_LOADGEN_COST_H
 
@@ -77,17 +77,17 @@ json_t *lg_cost_json(const struct lg_cost_spec *spec, const struct lg_cost_targe
 /* ---- switching (cost_switch.c) ---- */
 
 /* Brings the broker into this state. */
-int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_variant *variant,
-		   struct kc_conn *conn, struct kt_err *err);
-/* What was in force before the first switch. Options that observers were given by an earlier PUT /v1/observer are not in it:
- * nothing tells them. */
+int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target,
+		   const struct lg_variant *variant, struct kc_conn *conn, struct kt_err *err);
+/* What was in force before the first switch. Options that observers were given by an earlier PUT /v1/observer are not
+ * in it: nothing tells them. */
 struct lg_in_force {
 	char *classes;               /* NULL: the topic has no record.validator.classes of its own */
 	bool queued;                 /* observers */
 };
 
-/* Reads it, into a struct that is all zero; lg_in_force_fini() may be called whatever the outcome. KT_EPEER also when the
- * brokers' observers differ. */
+/* Reads it, into a struct that is all zero; lg_in_force_fini() may be called whatever the outcome. KT_EPEER also when
+ * the brokers' observers differ. */
 int lg_cost_in_force(const struct lg_cost_spec *spec, const struct lg_cost_target *target, struct kc_conn *conn,
 		     struct lg_in_force *before, struct kt_err *err);
 /* Brings it back. If that fails err is KT_EPEER, and its text says so behind what it says already. */

@@ -95,22 +95,23 @@ static void print_doses(const struct lg_cost_spec *spec, const struct lg_cost *c
 		const struct lg_interval *v = cost->has_cpu ? &one->cpu.ns : &one->wall.ns;
 		const struct lg_interval *same = cost->has_cpu ? &one->cpu_same.ns : &one->wall_same.ns;
 
-		fprintf(out, "  %-10d %12.3f  [%.3f, %.3f]      %+.3f [%+.3f, %+.3f]\n", spec->doses[i], v->at / 1e3, v->low / 1e3,
-			v->high / 1e3, same->at / 1e3, same->low / 1e3, same->high / 1e3);
+		fprintf(out, "  %-10d %12.3f  [%.3f, %.3f]      %+.3f [%+.3f, %+.3f]\n", spec->doses[i], v->at / 1e3,
+			v->low / 1e3, v->high / 1e3, same->at / 1e3, same->low / 1e3, same->high / 1e3);
 	}
-	fprintf(out, "  slope %.3f, the point farthest from the line is off by %.1f %% of the greatest dose\n", cost->line.slope,
-		cost->line.worst * 100);
+	fprintf(out, "  slope %.3f, the point farthest from the line is off by %.1f %% of the greatest dose\n",
+		cost->line.slope, cost->line.worst * 100);
 }
 
-/* The reason of the verdict. Of two brokers a pass that is due to B being cheaper says so: between two processes of the same
- * configuration a difference in either direction may be chance. */
+/* The reason of the verdict. Of two brokers a pass that is due to B being cheaper says so: between two processes of the
+ * same configuration a difference in either direction may be chance. */
 static const char *reason(const struct lg_cost_target *target, const struct lg_cost *cost, char *text, size_t size)
 {
 	const struct lg_interval *share = cost->has_cpu ? &cost->v[0].cpu.share : &cost->v[0].wall.share;
 
 	if (!target->b || cost->verdict != LG_COST_PASS || share->high >= 0)
 		return cost->why;
-	snprintf(text, size, "B was %.2f %% cheaper: start both anew and measure again, one process of each is one draw",
+	snprintf(text, size,
+		 "B was %.2f %% cheaper: start both anew and measure again, one process of each is one draw",
 		 -share->at * 100);
 	return text;
 }
@@ -125,8 +126,9 @@ void lg_cost_print(const struct lg_cost_spec *spec, const struct lg_cost_target 
 
 	look_at(&machine);
 	fprintf(out, "%s%s%s, %d partition%s, %d record%s of %d bytes each, %s, blocks of %d, %d quads, seed %lld\n",
-		spec->name ? spec->name : "", spec->name ? ": " : "", requests->api == LG_BLOCK_PRODUCE ? "Produce" : "Fetch",
-		requests->partitions, requests->partitions > 1 ? "s" : "", requests->records, requests->records > 1 ? "s" : "",
+		spec->name ? spec->name : "", spec->name ? ": " : "",
+		requests->api == LG_BLOCK_PRODUCE ? "Produce" : "Fetch", requests->partitions,
+		requests->partitions > 1 ? "s" : "", requests->records, requests->records > 1 ? "s" : "",
 		requests->size, kw_codec_name(requests->codec), requests->block, spec->quads, (long long)spec->seed);
 	if (target->b) {
 		fprintf(out, "  A: %s\n  B: %s\n", target->a, target->b);
@@ -161,8 +163,8 @@ static json_t *interval_json(const struct lg_interval *interval)
 
 static json_t *effect_json(const struct lg_effect *effect)
 {
-	return json_pack("{s:I, s:f, s:f, s:o, s:o}", "quads", (json_int_t)effect->n, "aNs", effect->a, "bNs", effect->b,
-			 "differenceNs", interval_json(&effect->ns), "share", interval_json(&effect->share));
+	return json_pack("{s:I, s:f, s:f, s:o, s:o}", "quads", (json_int_t)effect->n, "aNs", effect->a, "bNs",
+			 effect->b, "differenceNs", interval_json(&effect->ns), "share", interval_json(&effect->share));
 }
 
 static json_t *comparison_json(const struct lg_cost *cost, int i)
@@ -185,8 +187,9 @@ static json_t *machine_json(void)
 	struct machine machine;
 
 	look_at(&machine);
-	return json_pack("{s:s, s:s, s:I, s:s, s:f}", "date", machine.date, "kernel", machine.system.release, "processors",
-			 (json_int_t)machine.processors, "processor", machine.processor, "load", machine.load);
+	return json_pack("{s:s, s:s, s:I, s:s, s:f}", "date", machine.date, "kernel", machine.system.release,
+			 "processors", (json_int_t)machine.processors, "processor", machine.processor, "load",
+			 machine.load);
 }
 
 static json_t *comparisons_json(const struct lg_cost_spec *spec, const struct lg_cost *cost)
@@ -207,16 +210,17 @@ json_t *lg_cost_json(const struct lg_cost_spec *spec, const struct lg_cost_targe
 {
 	const struct lg_requests *requests = &spec->requests;
 	char text[160];
-	json_t *json = json_pack("{s:s, s:s?, s:s, s:s, s:f, s:f}", "program", "loadgen " KASSAY_VERSION, "name", spec->name,
-				 "verdict", verdicts[cost->verdict], "why", reason(target, cost, text, sizeof text), "margin",
-				 spec->margin, "seconds", cost->seconds);
+	json_t *json = json_pack("{s:s, s:s?, s:s, s:s, s:f, s:f}", "program", "loadgen " KASSAY_VERSION, "name",
+				 spec->name, "verdict", verdicts[cost->verdict], "why",
+				 reason(target, cost, text, sizeof text), "margin", spec->margin, "seconds",
+				 cost->seconds);
 
 	json_object_set_new(json, "requests",
 			    json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:i, s:i}", "api",
 				      requests->api == LG_BLOCK_PRODUCE ? "produce" : "fetch", "topic", requests->topic,
-				      "partitions", requests->partitions, "records", requests->records, "size", requests->size,
-				      "codec", kw_codec_name(requests->codec), "acks", requests->acks, "block",
-				      requests->block));
+				      "partitions", requests->partitions, "records", requests->records, "size",
+				      requests->size, "codec", kw_codec_name(requests->codec), "acks", requests->acks,
+				      "block", requests->block));
 	json_object_set_new(json, "quads", json_integer(spec->quads));
 	json_object_set_new(json, "quadsRepeated", json_integer(cost->repeated));
 	json_object_set_new(json, "seed", json_integer(spec->seed));

@@ -1,5 +1,5 @@
-/* Switching a fakebroker's observer, by its control API, or a topic's validators, by IncrementalAlterConfigs; and back to what
- * was in force before. */
+/* Switching a fakebroker's observer, by its control API, or a topic's validators, by IncrementalAlterConfigs; and back
+ * to what was in force before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,8 @@ int lg_cost_pid(const char *control, pid_t *pid, struct kt_err *err)
 
 /* ---- observers ---- */
 
-/* Options are always given, none as {}: else observers of the same class would stay, with the options that they have. */
+/* Options are always given, none as {}: else observers of the same class would stay, with the options that they
+ * have. */
 static int put_observer(const char *control, const char *classes, const char *mode, json_t *options, struct kt_err *err)
 {
 	json_t *json = json_pack("{s:s, s:s*}", "classes", classes, "mode", mode);
@@ -95,8 +96,10 @@ static int read_observer(const char *control, struct lg_in_force *before, struct
 			json_t *broker = json_array_get(brokers, i);
 
 			if (strcmp(text_of(broker, "classes"), text_of(first, "classes")) != 0 ||
-			    strcmp(text_of(first_observer(broker), "mode"), text_of(first_observer(first), "mode")) != 0)
-				kt_fail(err, KT_EPEER, "the brokers' observers differ: they could not be put back in the end");
+			    strcmp(text_of(first_observer(broker), "mode"),
+				   text_of(first_observer(first), "mode")) != 0)
+				kt_fail(err, KT_EPEER,
+					"the brokers' observers differ: they could not be put back in the end");
 		}
 	}
 	json_decref(brokers);
@@ -130,14 +133,15 @@ static int alter_validators(const char *topic, const char *classes, struct kc_co
 				(int)response->responses.n);
 		else if (response->responses.v[0].errorCode)
 			kt_fail(err, KT_EPEER, VALIDATORS "=%s: %s", classes ? classes : "",
-				kw_error_text(response->responses.v[0].errorCode, response->responses.v[0].errorMessage, why,
-					      sizeof why));
+				kw_error_text(response->responses.v[0].errorCode, response->responses.v[0].errorMessage,
+					      why, sizeof why));
 	}
 	kw_arena_fini(&arena);
 	return err->code;
 }
 
-static int take_validators(const struct kw_DescribeConfigsResponse *response, struct lg_in_force *before, struct kt_err *err)
+static int take_validators(const struct kw_DescribeConfigsResponse *response, struct lg_in_force *before,
+			   struct kt_err *err)
 {
 	const struct kw_DescribeConfigsResponse_DescribeConfigsResult *result = response->results.v;
 	char why[400];
@@ -170,8 +174,8 @@ static int read_validators(const char *topic, struct kc_conn *conn, struct lg_in
 	void *answer;
 
 	kw_arena_init(&arena, 1 << 20);
-	if (kc_call(conn, API_DESCRIBE_CONFIGS, kc_version(conn, API_DESCRIBE_CONFIGS, -1), &request, kc_now_ms() + SWITCH_MS,
-		    &arena, &answer, err) == 0)
+	if (kc_call(conn, API_DESCRIBE_CONFIGS, kc_version(conn, API_DESCRIBE_CONFIGS, -1), &request,
+		    kc_now_ms() + SWITCH_MS, &arena, &answer, err) == 0)
 		take_validators(answer, before, err);
 	kw_arena_fini(&arena);
 	return err->code;
@@ -192,8 +196,8 @@ static int put_back_validators(const struct lg_cost_spec *spec, const struct lg_
 
 /* ---- either ---- */
 
-int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target, const struct lg_variant *variant,
-		   struct kc_conn *conn, struct kt_err *err)
+int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target,
+		   const struct lg_variant *variant, struct kc_conn *conn, struct kt_err *err)
 {
 	switch (target->what) {
 	case LG_SWITCH_OBSERVER:

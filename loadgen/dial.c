@@ -21,7 +21,8 @@ int lg_dial_host(const char *host, int port, const struct kc_login *login, int64
 }
 
 /* One address after the other, until one answers. */
-int lg_dial(const char *bootstrap, const struct kc_login *login, int64_t deadline, struct kc_conn **out, struct kt_err *err)
+int lg_dial(const char *bootstrap, const struct kc_login *login, int64_t deadline, struct kc_conn **out,
+	    struct kt_err *err)
 {
 	struct kt_err last = {0};
 	int rc = KT_EUSAGE;
@@ -85,8 +86,8 @@ int lg_metadata(struct kc_conn *conn, const char *topic, int64_t deadline, struc
 	return rc;
 }
 
-int lg_dial_node(const char *bootstrap, int32_t node, const struct kc_login *login, int64_t deadline, struct kc_conn **out,
-		 struct kt_err *err)
+int lg_dial_node(const char *bootstrap, int32_t node, const struct kc_login *login, int64_t deadline,
+		 struct kc_conn **out, struct kt_err *err)
 {
 	struct kw_MetadataResponse *metadata;
 	struct kc_conn *conn;

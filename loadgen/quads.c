@@ -124,8 +124,8 @@ int lg_quads_judge(const struct lg_quad *quads, size_t n, uint64_t seed, struct 
 	return rc;
 }
 
-enum lg_cost_verdict lg_quads_verdict(const struct lg_effect *effect, const struct lg_effect *calibration, double margin,
-				      const char **why)
+enum lg_cost_verdict lg_quads_verdict(const struct lg_effect *effect, const struct lg_effect *calibration,
+				      double margin, const char **why)
 {
 	const struct lg_interval *none = &calibration->share;
 	double third = margin / 3;

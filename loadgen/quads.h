@@ -1,6 +1,7 @@
-/* Two variants measured in quads: four blocks, A B B A or B A A B by a coin, so that neither the place in the quad nor a
- * drift of the machine favours one. Each quad gives one difference and one ratio. The result is their median; its
- * interval comes from the bootstrap over whole quads, which needs no distribution. Nothing is thrown away as an outlier.
+/* Two variants measured in quads: four blocks, A B B A or B A A B by a coin, so that neither the place in the quad nor
+ * a drift of the machine favours one. Each quad gives one difference and one ratio. The result is their median; its
+ * interval comes from the bootstrap over whole quads, which needs no distribution. Nothing is thrown away as an
+ * outlier.
  */
 #ifndef KASSAY_LOADGEN_QUADS_H
 #define KASSAY_LOADGEN_QUADS_H
@@ -49,13 +50,14 @@ enum lg_cost_verdict {
 };
 
 /* Holds the effect against a margin that was given beforehand (0.02: 2 %). Inconclusive, as *why says, when the
- * calibration, A against A, is not sound: its interval lies off zero by more than a third of the margin, or is wider than
- * the margin to both sides. Else fail when all of the effect's interval lies above the margin, pass when none does, and
- * inconclusive in between. */
-enum lg_cost_verdict lg_quads_verdict(const struct lg_effect *effect, const struct lg_effect *calibration, double margin,
-				      const char **why);
+ * calibration, A against A, is not sound: its interval lies off zero by more than a third of the margin, or is wider
+ * than the margin to both sides. Else fail when all of the effect's interval lies above the margin, pass when none
+ * does, and inconclusive in between. */
+enum lg_cost_verdict lg_quads_verdict(const struct lg_effect *effect, const struct lg_effect *calibration,
+				      double margin, const char **why);
 
-/* The line through the origin that fits y best, and how far the worst point is from it, as a share of the greatest y. */
+/* The line through the origin that fits y best, and how far the worst point is from it, as a share of the greatest
+ * y. */
 struct lg_line {
 	double slope, worst;
 };

@@ -43,8 +43,8 @@ struct lg_lane *lg_routes_lane(struct lg_routes *routes, int32_t partition, stru
  * which may close it. */
 typedef void lg_lane_fn(void *arg, struct lg_lane *lane);
 void lg_routes_poll(struct lg_routes *routes, int64_t until, lg_lane_fn *readable, void *arg);
-/* Hands each answer that has arrived on an open lane to take(), until that fails. 0 when there is none left; else what took
- * fails with, or why the connection can be read no more. */
+/* Hands each answer that has arrived on an open lane to take(), until that fails. 0 when there is none left; else what
+ * took fails with, or why the connection can be read no more. */
 typedef int lg_answer_fn(void *arg, struct lg_lane *lane, const uint8_t *p, size_t n, struct kt_err *err);
 int lg_lane_read(struct lg_lane *lane, lg_answer_fn *take, void *arg, struct kt_err *err);
 /* Closes the connection; it is opened again when it is needed. */

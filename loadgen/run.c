@@ -47,8 +47,8 @@ static void add_hint(struct kt_err *err)
 {
 	size_t n = strlen(err->text);
 
-	snprintf(err->text + n, sizeof err->text - n, "; to create it give --partitions N, or name it under \"topics\" in the "
-		 "scenario");
+	snprintf(err->text + n, sizeof err->text - n, "; to create it give --partitions N, or name it under \"topics\" "
+		 "in the scenario");
 }
 
 static int look_at_topic(struct lg_run_topic *topic, rd_kafka_t *rk, struct kt_err *err)
@@ -215,9 +215,10 @@ static void tell_end(const struct lg_run *run, int i)
 	const struct lg_load *load = &run->phases[i].load;
 	const struct lg_counters *counters = &load->counters;
 
-	fprintf(stderr, "loadgen: phase %s ended at %.1f s: sent %lld, acked %lld, refused %lld, failed %lld\n", load->phase->name,
-		(double)(lg_now() - run->start) / 1e9, (long long)counters->sent, (long long)counters->acked,
-		(long long)(counters->refused + counters->refused_with_batch), (long long)counters->failed);
+	fprintf(stderr, "loadgen: phase %s ended at %.1f s: sent %lld, acked %lld, refused %lld, failed %lld\n",
+		load->phase->name, (double)(lg_now() - run->start) / 1e9, (long long)counters->sent,
+		(long long)counters->acked, (long long)(counters->refused + counters->refused_with_batch),
+		(long long)counters->failed);
 }
 
 static void run_phase(struct lg_run *run, int i, const struct lg_run_opts *opts)

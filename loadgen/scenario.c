@@ -231,8 +231,8 @@ static int read_phase(struct lg_plan *plan, struct kt_obj *obj, struct lg_phase 
 	kt_obj_bool(obj, "showRdkafkaView", &phase->show_rdkafka_view);
 	read_client_properties(plan, obj, &phase->properties);
 	if (json_object_get(obj->json, "partitions"))
-		kt_obj_fail(obj, "partitions", KT_EUNKNOWN, "unknown member \"partitions\"; a topic that the scenario creates "
-			    "is described in its member \"topics\"");
+		kt_obj_fail(obj, "partitions", KT_EUNKNOWN, "unknown member \"partitions\"; a topic that the scenario "
+			    "creates is described in its member \"topics\"");
 	if (kt_obj_done(obj) == 0 && lg_phase_check(phase, &member, &wrong))
 		kt_obj_fail(obj, json_object_get(obj->json, member) ? member : NULL, wrong.code, "%s", wrong.text);
 	return obj->err->code;
@@ -396,8 +396,8 @@ static int read_step(struct lg_plan *plan, struct kt_obj *obj, struct lg_step *s
 		n += kt_obj_any(obj, actions[i]) != NULL;
 	if (obj->err->code == 0 && n != 1)
 		return kt_obj_fail(obj, NULL, KT_EUSAGE,
-				   "a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", \"stopNode\" and "
-				   "\"startNode\"");
+				   "a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", "
+				   "\"stopNode\" and \"startNode\"");
 	if (kt_obj_any(obj, "alterConfigs")) {
 		read_config_change(plan, obj, step);
 	} else if (kt_obj_any(obj, "stopNode") || kt_obj_any(obj, "startNode")) {

@@ -1,4 +1,5 @@
-/* Steps that stop and start a broker of a fakebroker, by its control API. Where that is, the brokers' configuration says. */
+/* Steps that stop and start a broker of a fakebroker, by its control API. Where that is, the brokers' configuration
+ * says. */
 #include "loadgen/step_node.h"
 
 #include <stdlib.h>
@@ -52,7 +53,8 @@ int lg_control_url(struct kc_conn *conn, int32_t node, int64_t deadline, struct 
 	if (kc_call(conn, API_DESCRIBE_CONFIGS, version, request, deadline, arena, &answer, err))
 		return err->code;
 	response = answer;
-	if (response->results.n != 1 || response->results.v[0].configs.n != 1 || response->results.v[0].configs.v[0].value.n <= 0)
+	if (response->results.n != 1 || response->results.v[0].configs.n != 1 ||
+	    response->results.v[0].configs.v[0].value.n <= 0)
 		return no_api(err);
 	*url = kw_strndup(arena, response->results.v[0].configs.v[0].value.s,
 			  (size_t)response->results.v[0].configs.v[0].value.n);
@@ -100,7 +102,8 @@ int lg_step_node(const struct lg_step *step, const char *control, int timeout, s
 	char url[400], *body = body_of(step), *answer = NULL;
 	int status = 0;
 
-	snprintf(url, sizeof url, "%s/v1/nodes/%d/%s", control, step->node, step->action == LG_STEP_STOP ? "stop" : "start");
+	snprintf(url, sizeof url, "%s/v1/nodes/%d/%s", control, step->node,
+		 step->action == LG_STEP_STOP ? "stop" : "start");
 	if (kc_http("POST", url, body, timeout, &status, &answer, err) == 0)
 		lg_step_node_answer(status, answer, result, err);
 	free(body);

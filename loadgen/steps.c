@@ -52,8 +52,8 @@ const char *lg_step_text(const struct lg_step *step, char *buf, size_t size)
 		return buf;
 	}
 	if (step->action == LG_STEP_STOP || step->action == LG_STEP_START) {
-		n = (size_t)snprintf(buf, size, "%s broker %d%s", step->action == LG_STEP_STOP ? "stop" : "start", step->node,
-				     step->changes.n ? " with " : "");
+		n = (size_t)snprintf(buf, size, "%s broker %d%s", step->action == LG_STEP_STOP ? "stop" : "start",
+				     step->node, step->changes.n ? " with " : "");
 		put_changes(step, buf, n, size);
 		return buf;
 	}

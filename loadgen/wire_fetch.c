@@ -202,10 +202,10 @@ static int judge_record(void *arg, int32_t index, const struct kw_record *record
 	return 0;
 }
 
-/* Walks all whole batches; the last one of an answer may be cut off. *next is the offset after the last record. Fails for
- * want of memory alone. */
-static int read_records(struct fetcher *fetcher, const struct flight *flight, const struct kw_records *records, int64_t *next,
-			struct kt_err *err)
+/* Walks all whole batches; the last one of an answer may be cut off. *next is the offset after the last record. Fails
+ * for want of memory alone. */
+static int read_records(struct fetcher *fetcher, const struct flight *flight, const struct kw_records *records,
+			int64_t *next, struct kt_err *err)
 {
 	size_t at = 0, n = records->n < 0 ? 0 : (size_t)records->n;
 	struct kw_batch batch;
@@ -311,8 +311,8 @@ static void read_until(struct fetcher *fetcher, int64_t until)
 	}
 }
 
-/* Waits for the time and for room, reading meanwhile. False when the user stops, nobody takes the request in time, or memory
- * runs out. */
+/* Waits for the time and for room, reading meanwhile. False when the user stops, nobody takes the request in time, or
+ * memory runs out. */
 static bool send_at(struct fetcher *fetcher, int32_t partition, int64_t intended)
 {
 	int64_t too_late = intended + ANSWER_MS * LG_MS;

@@ -36,8 +36,8 @@ struct lg_fetch_stats {
 
 int lg_fetch_stats_init(struct lg_fetch_stats *stats, struct kt_err *err);
 void lg_fetch_stats_fini(struct lg_fetch_stats *stats);
-/* Until the schedule ends or the user stops it. Errors are those that keep the first request from being sent, and KT_ENOMEM,
- * which ends it and is counted as nothing of the broker's. err is not NULL. */
+/* Until the schedule ends or the user stops it. Errors are those that keep the first request from being sent, and
+ * KT_ENOMEM, which ends it and is counted as nothing of the broker's. err is not NULL. */
 int lg_wire_fetch(const struct lg_fetch_opts *opts, struct lg_fetch_stats *stats, struct kt_err *err);
 
 #endif

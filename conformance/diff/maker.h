@@ -21,7 +21,8 @@ struct cf_wrong {
 void cf_make_wrong(struct cf_maker *make, const struct cf_wrong *table, json_t *batch);
 void cf_add_edit(json_t *batch, json_t *edit);
 
-/* What is wrong in one way with either kind of element. `path` is a field of the finished bytes, `within` so many of these. */
+/* What is wrong in one way with either kind of element. `path` is a field of the finished bytes, `within` so many of
+ * these. */
 void cf_wrong_length(struct cf_maker *make, json_t *batch, const char *path);
 void cf_change(struct cf_maker *make, json_t *batch, const char *path);
 void cf_behind(struct cf_maker *make, json_t *batch);
@@ -31,8 +32,8 @@ void cf_flip(struct cf_maker *make, json_t *batch, int within);
 /* Makes the CRC right, but one time in `rarely`. */
 void cf_fix_crc(struct cf_maker *make, json_t *batch, int rarely);
 
-/* One of the forms that codecs had: snappy without frames, lz4 with the checksum of old clients. In an old message lz4 may be
- * right. */
+/* One of the forms that codecs had: snappy without frames, lz4 with the checksum of old clients. In an old message lz4
+ * may be right. */
 void cf_other_form(struct cf_maker *make, json_t *batch, bool old);
 
 /* A key, a value; null too. */

@@ -43,8 +43,8 @@ json_t *cf_some_bytes(struct cf_maker *make)
 
 static json_t *some_record(struct cf_maker *make, int delta)
 {
-	json_t *record = json_pack("{s:o, s:o}", "key", cf_rarely(make->dice, 4) ? json_null() : json_string("k"), "value",
-				   cf_some_bytes(make)), *headers;
+	json_t *record = json_pack("{s:o, s:o}", "key", cf_rarely(make->dice, 4) ? json_null() : json_string("k"),
+				   "value", cf_some_bytes(make)), *headers;
 
 	if (delta)
 		json_object_set_new(record, "timestampDelta", json_integer(delta));
@@ -64,13 +64,15 @@ static json_t *some_records(struct cf_maker *make)
 	json_t *records = json_array();
 
 	for (int i = 0; i < n; i++)
-		json_array_append_new(records, some_record(make, cf_rarely(make->dice, 4) ? cf_roll(make->dice, 50) - 10 : 0));
+		json_array_append_new(records,
+				      some_record(make, cf_rarely(make->dice, 4) ? cf_roll(make->dice, 50) - 10 : 0));
 	return records;
 }
 
 static json_t *right_batch(struct cf_maker *make)
 {
-	json_t *batch = json_pack("{s:I, s:o}", "baseTimestamp", (json_int_t)make->now_ms, "records", some_records(make));
+	json_t *batch = json_pack("{s:I, s:o}", "baseTimestamp", (json_int_t)make->now_ms, "records",
+				  some_records(make));
 	int codec = cf_roll(make->dice, 8);
 
 	if (codec > KW_NONE && codec <= KW_ZSTD)
@@ -82,7 +84,8 @@ static json_t *right_batch(struct cf_maker *make)
 static void make_idempotent(struct cf_maker *make, json_t *batch)
 {
 	json_object_set_new(batch, "producerId", json_integer(1000 + cf_roll(make->dice, 4)));
-	json_object_set_new(batch, "producerEpoch", json_integer(cf_rarely(make->dice, 4) ? cf_roll(make->dice, 3) : 0));
+	json_object_set_new(batch, "producerEpoch",
+			    json_integer(cf_rarely(make->dice, 4) ? cf_roll(make->dice, 3) : 0));
 	json_object_set_new(batch, "baseSequence", json_integer(cf_roll(make->dice, 6)));
 }
 
@@ -238,7 +241,8 @@ static void overlong(struct cf_maker *make, json_t *batch)
 	char path[64];
 
 	record_field(make, batch, path);
-	cf_add_edit(batch, json_pack("{s:s, s:s, s:i}", "edit", "overlong-varint", "at", path, "size", 3 + cf_roll(make->dice, 4)));
+	cf_add_edit(batch, json_pack("{s:s, s:s, s:i}", "edit", "overlong-varint", "at", path, "size",
+				     3 + cf_roll(make->dice, 4)));
 }
 
 static void change_record(struct cf_maker *make, json_t *batch)
@@ -252,7 +256,8 @@ static void behind_records(struct cf_maker *make, json_t *batch)
 {
 	static const char *const tails[] = {"00", "ffff", "0e0000000000"};
 
-	cf_add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "append", "at", "records", "hex", CF_PICK(make->dice, tails)));
+	cf_add_edit(batch,
+		    json_pack("{s:s, s:s, s:s}", "edit", "append", "at", "records", "hex", CF_PICK(make->dice, tails)));
 }
 
 static void cut(struct cf_maker *make, json_t *batch)
@@ -334,9 +339,9 @@ static void of_transaction(struct cf_maker *make, json_t *batch)
 }
 
 static const struct cf_wrong wrongs[] = {
-	{wrong_field, 8}, {near_field, 4}, {wrong_record, 5}, {no_keys, 3}, {wrong_length, 8}, {overlong, 3}, {change_record, 5},
-	{behind_records, 2}, {cf_behind, 2}, {cut, 2}, {flip, 6}, {other_codec, 3}, {wrong_payload, 4}, {empty, 2},
-	{far_time, 3}, {other_form, 2}, {of_transaction, 1}, {make_idempotent, 6}, {0},
+	{wrong_field, 8}, {near_field, 4}, {wrong_record, 5}, {no_keys, 3}, {wrong_length, 8}, {overlong, 3},
+	{change_record, 5}, {behind_records, 2}, {cf_behind, 2}, {cut, 2}, {flip, 6}, {other_codec, 3},
+	{wrong_payload, 4}, {empty, 2}, {far_time, 3}, {other_form, 2}, {of_transaction, 1}, {make_idempotent, 6}, {0},
 };
 
 static void make_wrong_by_one(struct cf_maker *make, const struct cf_wrong *table, json_t *batch)
@@ -365,8 +370,8 @@ void cf_make_wrong(struct cf_maker *make, const struct cf_wrong *table, json_t *
 /* Messages of magic 0 and 1: their own members. */
 static json_t *legacy_set(struct cf_maker *make)
 {
-	json_t *set = json_pack("{s:i, s:[{s:s, s:o}]}", "magic", cf_roll(make->dice, 2), "records", "key", "k", "value",
-				cf_some_bytes(make));
+	json_t *set = json_pack("{s:i, s:[{s:s, s:o}]}", "magic", cf_roll(make->dice, 2), "records", "key", "k",
+				"value", cf_some_bytes(make));
 
 	if (cf_rarely(make->dice, 3))
 		json_object_set_new(set, "codec", json_string("gzip"));
@@ -397,7 +402,8 @@ static json_t *some_batches(struct cf_maker *make)
 		return batches;
 	}
 	if (cf_rarely(make->dice, 60))
-		json_array_append_new(batches, json_pack("{s:{s:s}}", "raw", "hex", "0000000000000000000000100000000002ffffffff"));
+		json_array_append_new(batches, json_pack("{s:{s:s}}", "raw", "hex",
+							 "0000000000000000000000100000000002ffffffff"));
 	else
 		json_array_append_new(batches, cf_some_batch(make));
 	if (cf_rarely(make->dice, 25))

@@ -197,7 +197,8 @@ static void nested(struct cf_maker *make, json_t *set)
 		return;
 	json_object_set_new(message, "attributes", json_integer(KW_GZIP + cf_roll(make->dice, 3)));
 	if (cf_rarely(make->dice, 2))
-		json_object_set_new(message, "value", json_pack("{s:s}", "hex", "1f8b0800000000000003030000000000000000"));
+		json_object_set_new(message, "value",
+				    json_pack("{s:s}", "hex", "1f8b0800000000000003030000000000000000"));
 	if (!json_object_get(set, "codec"))
 		json_object_set_new(set, "codec", json_string("gzip"));
 }
@@ -233,9 +234,9 @@ static void none(struct cf_maker *make, json_t *set)
 }
 
 static const struct cf_wrong wrongs[] = {
-	{wrong_field, 12}, {far_time, 3}, {append_time, 3}, {no_key, 3}, {wrong_length, 8}, {change_field, 4}, {near_number, 4},
-	{other_magic, 3}, {flip, 6}, {cut, 3}, {cf_behind, 2}, {wrong_payload, 4}, {wrong_body, 4}, {nested, 3}, {other_form, 3},
-	{wrapper_key, 2}, {other_offsets, 4}, {none, 1}, {0},
+	{wrong_field, 12}, {far_time, 3}, {append_time, 3}, {no_key, 3}, {wrong_length, 8}, {change_field, 4},
+	{near_number, 4}, {other_magic, 3}, {flip, 6}, {cut, 3}, {cf_behind, 2}, {wrong_payload, 4}, {wrong_body, 4},
+	{nested, 3}, {other_form, 3}, {wrapper_key, 2}, {other_offsets, 4}, {none, 1}, {0},
 };
 
 /* ---- what a partition gets ---- */

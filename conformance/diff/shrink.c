@@ -62,7 +62,8 @@ static void thin_out(struct shrinker *s, const struct path *path, size_t least)
 {
 	size_t i = 0;
 
-	while (s->left > 0 && i < json_array_size(walk(s->best, path)) && json_array_size(walk(s->best, path)) > least) {
+	while (s->left > 0 && i < json_array_size(walk(s->best, path)) &&
+	       json_array_size(walk(s->best, path)) > least) {
 		json_t *candidate = json_deep_copy(s->best);
 
 		json_array_remove(walk(candidate, path), i);

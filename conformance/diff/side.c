@@ -41,11 +41,12 @@ static int create(struct cf_side *side, const char *name, const char *kind, stru
 	char why[400];
 
 	for (int i = 0; i < CF_DIFF_PARTITIONS; i++)
-		json_array_append_new(assignments, json_pack("{s:i, s:[i]}", "partitionIndex", i, "brokerIds", side->broker_id));
+		json_array_append_new(assignments,
+				      json_pack("{s:i, s:[i]}", "partitionIndex", i, "brokerIds", side->broker_id));
 	if (cf_link_ask(&side->link, "CreateTopics", CF_LATEST,
 			json_pack("{s:[{s:s, s:i, s:i, s:o, s:o}], s:i}", "topics", "name", name, "numPartitions", -1,
-				  "replicationFactor", -1, "assignments", assignments, "configs", config_rows(kind), "timeoutMs",
-				  10000), &answer, err))
+				  "replicationFactor", -1, "assignments", assignments, "configs", config_rows(kind),
+				  "timeoutMs", 10000), &answer, err))
 		return err->code;
 	row = cf_at(answer, "topics[0]");
 	if (cf_error_code(row))
@@ -63,16 +64,16 @@ static json_t *fetch_body(const char *name, json_t *ends)
 	json_array_foreach(ends, i, end)
 		json_array_append_new(partitions, json_pack("{s:i, s:O, s:i}", "partition", (int)i, "fetchOffset", end,
 							    "partitionMaxBytes", 4 << 20));
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:[{s:s, s:o}]}", "replicaId", -1, "maxWaitMs", 0, "minBytes", 0,
-			 "maxBytes", 16 << 20, "sessionId", 0, "sessionEpoch", -1, "topics", "topic", name, "partitions",
-			 partitions);
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:[{s:s, s:o}]}", "replicaId", -1, "maxWaitMs", 0, "minBytes",
+			 0, "maxBytes", 16 << 20, "sessionId", 0, "sessionEpoch", -1, "topics", "topic", name,
+			 "partitions", partitions);
 }
 
 /* All partitions from where their logs ended when they were last looked at. */
 static int fetch(struct cf_side *side, json_t *topic, json_t **answer, struct kt_err *err)
 {
-	return cf_link_ask(&side->link, "Fetch", FETCH_BY_NAME, fetch_body(cf_text(topic, "name"), json_object_get(topic, "ends")),
-			   answer, err);
+	return cf_link_ask(&side->link, "Fetch", FETCH_BY_NAME,
+			   fetch_body(cf_text(topic, "name"), json_object_get(topic, "ends")), answer, err);
 }
 
 static bool all_serve(json_t *answer)
@@ -99,7 +100,8 @@ static int await(struct cf_side *side, json_t *topic, struct kt_err *err)
 		pause_ms(POLL_MS);
 	}
 	if (err->code == KT_OK && !all_serve(answer))
-		kt_fail(err, KT_ETIMEOUT, "%s: topic %s has no leader that serves it", side->label, cf_text(topic, "name"));
+		kt_fail(err, KT_ETIMEOUT, "%s: topic %s has no leader that serves it", side->label,
+			cf_text(topic, "name"));
 	json_decref(answer);
 	return err->code;
 }
@@ -124,8 +126,9 @@ static void delete(struct cf_side *side, json_t *topic)
 	struct kt_err err = {0};
 
 	if (topic)
-		cf_link_ask(&side->link, "DeleteTopics", 5, json_pack("{s:[O], s:i}", "topicNames", json_object_get(topic, "name"),
-								      "timeoutMs", 5000), &answer, &err);
+		cf_link_ask(&side->link, "DeleteTopics", 5,
+			    json_pack("{s:[O], s:i}", "topicNames", json_object_get(topic, "name"), "timeoutMs", 5000),
+			    &answer, &err);
 	json_decref(answer);
 }
 
@@ -188,8 +191,8 @@ bool cf_side_serves_old(struct cf_side *side)
 	json_t *answer = NULL;
 	struct kt_err err = {0};
 
-	cf_link_ask(&side->link, "Produce", 0, json_pack("{s:i, s:i, s:[]}", "acks", -1, "timeoutMs", 5000, "topicData"), &answer,
-		    &err);
+	cf_link_ask(&side->link, "Produce", 0,
+		    json_pack("{s:i, s:i, s:[]}", "acks", -1, "timeoutMs", 5000, "topicData"), &answer, &err);
 	json_decref(answer);
 	return err.code == KT_OK;
 }
@@ -221,21 +224,23 @@ static json_t *partition_data(json_t *partitions)
 		json_t *batches = json_object_get(partition, "batches");
 		json_t *records = json_is_null(batches) ? json_null() : json_pack("{s:O}", "batches", batches);
 
-		json_array_append_new(rows, json_pack("{s:O, s:o}", "index", json_object_get(partition, "index"), "records",
-						      records));
+		json_array_append_new(rows, json_pack("{s:O, s:o}", "index", json_object_get(partition, "index"),
+						      "records", records));
 	}
 	return rows;
 }
 
 static json_t *produce_body(json_t *topic, json_t *mutation, int version)
 {
-	json_t *entry = json_pack("{s:o}", "partitionData", partition_data(json_object_get(mutation, "partitions"))), *body;
+	json_t *entry = json_pack("{s:o}", "partitionData", partition_data(json_object_get(mutation, "partitions"))),
+	       *body;
 
 	if (version < FIRST_BY_ID)
 		json_object_set(entry, "name", json_object_get(topic, "name"));
 	else
 		json_object_set(entry, "topicId", json_object_get(topic, "id"));
-	body = json_pack("{s:O, s:i, s:[o]}", "acks", json_object_get(mutation, "acks"), "timeoutMs", 5000, "topicData", entry);
+	body = json_pack("{s:O, s:i, s:[o]}", "acks", json_object_get(mutation, "acks"), "timeoutMs", 5000, "topicData",
+			 entry);
 	if (version >= FIRST_TRANSACTIONAL)
 		json_object_set_new(body, "transactionalId", json_null());
 	return body;
@@ -314,9 +319,9 @@ static json_t *batch_json(const struct kw_batch *batch)
 	bool append_time = batch->attributes & KW_A_LOG_APPEND_TIME;
 
 	return json_pack("{s:I, s:i, s:i, s:b, s:i, s:I, s:o, s:I, s:i, s:i, s:i, s:o}", "baseOffset",
-			 (json_int_t)batch->baseOffset, "partitionLeaderEpoch", (int)batch->partitionLeaderEpoch, "attributes",
-			 (int)batch->attributes, "crcIsRight", right, "lastOffsetDelta", (int)batch->lastOffsetDelta,
-			 "baseTimestamp", (json_int_t)batch->baseTimestamp, "maxTimestamp",
+			 (json_int_t)batch->baseOffset, "partitionLeaderEpoch", (int)batch->partitionLeaderEpoch,
+			 "attributes", (int)batch->attributes, "crcIsRight", right, "lastOffsetDelta",
+			 (int)batch->lastOffsetDelta, "baseTimestamp", (json_int_t)batch->baseTimestamp, "maxTimestamp",
 			 append_time ? json_string("append time") : json_integer(batch->maxTimestamp), "producerId",
 			 (json_int_t)batch->producerId, "producerEpoch", (int)batch->producerEpoch, "baseSequence",
 			 (int)batch->baseSequence, "count", (int)batch->count, "records", records_of(batch));
@@ -373,8 +378,9 @@ static json_t *masked_errors(json_t *errors)
 	size_t i;
 
 	json_array_foreach(errors, i, error)
-		json_array_append_new(out, json_pack("{s:O, s:o}", "batchIndex", json_object_get(error, "batchIndex"), "message",
-						     masked(json_object_get(error, "batchIndexErrorMessage"))));
+		json_array_append_new(out,
+				      json_pack("{s:O, s:o}", "batchIndex", json_object_get(error, "batchIndex"),
+						"message", masked(json_object_get(error, "batchIndexErrorMessage"))));
 	return out;
 }
 
@@ -388,8 +394,8 @@ static json_t *answer_of(json_t *answer, int index)
 
 static json_t *partition_outcome(json_t *told, json_t *found, int index)
 {
-	json_t *out = json_pack("{s:i, s:O, s:o}", "index", index, "endOffset", json_object_get(found, "highWatermark"), "appended",
-				appended(json_string_value(json_object_get(found, "records")))), *start;
+	json_t *out = json_pack("{s:i, s:O, s:o}", "index", index, "endOffset", json_object_get(found, "highWatermark"),
+				"appended", appended(json_string_value(json_object_get(found, "records")))), *start;
 
 	if (!told)
 		return out;
@@ -399,7 +405,8 @@ static json_t *partition_outcome(json_t *told, json_t *found, int index)
 	json_object_set_new(out, "recordErrors", masked_errors(json_object_get(told, "recordErrors")));
 	json_object_set(out, "baseOffset", json_object_get(told, "baseOffset"));
 	json_object_set_new(out, "logAppendTime",
-			    json_string(json_integer_value(json_object_get(told, "logAppendTimeMs")) < 0 ? "none" : "set"));
+			    json_string(json_integer_value(json_object_get(told, "logAppendTimeMs")) < 0
+					? "none" : "set"));
 	json_object_set(out, "logStartOffset", start ? start : json_null());
 	return out;
 }
@@ -437,10 +444,12 @@ int cf_side_ask(struct cf_side *side, json_t *mutation, json_t **outcome, struct
 		char path[80];
 
 		snprintf(path, sizeof path, "responses[0].partitions[partitionIndex=%d]", index);
-		json_array_append_new(partitions, partition_outcome(answer_of(answer, index), cf_at(fetched, path), index));
+		json_array_append_new(partitions,
+				      partition_outcome(answer_of(answer, index), cf_at(fetched, path), index));
 	}
 	keep_ends(topic, fetched);
-	*outcome = json_pack("{s:s, s:b, s:O}", "connection", fate, "answered", answer != NULL, "partitions", partitions);
+	*outcome = json_pack("{s:s, s:b, s:O}", "connection", fate, "answered", answer != NULL, "partitions",
+			     partitions);
 out:
 	json_decref(partitions);
 	json_decref(answer);

@@ -1,5 +1,5 @@
-/* An octet of options and then a document of the kit's in JSON: a case, an incident, a result. What inspect shows of it is a
- * whole tree, and of JSON one that can be read. */
+/* An octet of options and then a document of the kit's in JSON: a case, an incident, a result. What inspect shows of it
+ * is a whole tree, and of JSON one that can be read. */
 #include "conformance/fuzz/whole_tree.h"
 #include "lib/wire/fuzz/hand_written.h"
 

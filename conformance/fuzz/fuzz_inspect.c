@@ -1,5 +1,5 @@
-/* An octet of options and then a set of batches, a request or a response: what inspect shows of it is a whole tree, and of
- * JSON one that can be read; what is wrong lies inside of the entry. */
+/* An octet of options and then a set of batches, a request or a response: what inspect shows of it is a whole tree, and
+ * of JSON one that can be read; what is wrong lies inside of the entry. */
 #include "conformance/fuzz/whole_tree.h"
 #include "lib/wire/message.h"
 

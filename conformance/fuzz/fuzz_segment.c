@@ -1,6 +1,6 @@
-/* A log segment and a file beside it: an octet that says which and where the segment begins, the segment's length in two octets,
- * the segment, the file.
- * What inspect shows of them is a whole tree; an index that is made of the segment's own batches agrees with it. */
+/* A log segment and a file beside it: an octet that says which and where the segment begins, the segment's length in
+ * two octets, the segment, the file. What inspect shows of them is a whole tree; an index that is made of the segment's
+ * own batches agrees with it. */
 #include <stdlib.h>
 
 #include "conformance/fuzz/whole_tree.h"

@@ -24,7 +24,8 @@ const char *cf_beside_suffix(size_t i)
 	return i == KW_INDEX_KINDS ? ".snapshot" : NULL;
 }
 
-void cf_beside_fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size, const char *text)
+void cf_beside_fault(struct cf_inspector *inspector, const struct cf_beside *beside, size_t at, size_t size,
+		     const char *text)
 {
 	struct cf_place place = {at, size, false, false};
 

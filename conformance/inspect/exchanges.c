@@ -119,7 +119,8 @@ static void show_raw(struct cf_inspector *inspector, const struct cf_frame *fram
 {
 	struct cf_place place = {0, frame->bytes.n, false, false};
 
-	cf_tree_bytes(&inspector->tree, &place, "bytes", (struct kw_bytes){frame->bytes.p, (int32_t)frame->bytes.n}, false);
+	cf_tree_bytes(&inspector->tree, &place, "bytes", (struct kw_bytes){frame->bytes.p, (int32_t)frame->bytes.n},
+		      false);
 }
 
 static void show_frame(struct show *show, const struct cf_exchange *exchange, const struct cf_frame *frame)
@@ -135,9 +136,10 @@ static void show_frame(struct show *show, const struct cf_exchange *exchange, co
 	snprintf(text, sizeof text, "packet %" PRIu64 "%s, %s", frame->begin.packet, end, date);
 	cf_tree_open(&inspector->tree, &place, request ? "request" : "response", text);
 	if (frame->missing) {
-		snprintf(text, sizeof text, "%" PRIu64 " bytes are not in the capture, the first of them byte %zu", frame->missing,
-			 frame->bytes.n);
-		cf_tree_leaf(&inspector->tree, &nowhere, "missing", json_integer((json_int_t)frame->missing), text, false);
+		snprintf(text, sizeof text, "%" PRIu64 " bytes are not in the capture, the first of them byte %zu",
+			 frame->missing, frame->bytes.n);
+		cf_tree_leaf(&inspector->tree, &nowhere, "missing", json_integer((json_int_t)frame->missing), text,
+			     false);
 	}
 	if (!is_whole(frame))
 		show_raw(inspector, frame);
@@ -167,11 +169,13 @@ static void show_fault(struct show *show, const struct cf_exchange *exchange)
 	struct cf_inspector *inspector = show->inspector;
 
 	if (exchange->remark)
-		cf_tree_leaf(&inspector->tree, &nowhere, "remark", json_string(exchange->remark), exchange->remark, false);
+		cf_tree_leaf(&inspector->tree, &nowhere, "remark", json_string(exchange->remark), exchange->remark,
+			     false);
 	if (!exchange->fault)
 		return;
 	if (inspector->faults++ == 0)
-		snprintf(inspector->first, sizeof inspector->first, "exchange %" PRIu64 ": %s", exchange->number, exchange->fault);
+		snprintf(inspector->first, sizeof inspector->first, "exchange %" PRIu64 ": %s", exchange->number,
+			 exchange->fault);
 	cf_tree_fault(&inspector->tree, &nowhere, NULL, exchange->fault, 0);
 }
 
@@ -197,14 +201,16 @@ static void show_members(struct show *show, const struct cf_exchange *exchange)
 
 	cf_tree_leaf(tree, &nowhere, "connection", json_integer((json_int_t)exchange->conn->number), NULL, false);
 	if (!exchange->token) {
-		cf_tree_leaf(tree, &nowhere, "requestApiKey", json_integer(exchange->api), kw_api_name(exchange->api), false);
+		cf_tree_leaf(tree, &nowhere, "requestApiKey", json_integer(exchange->api), kw_api_name(exchange->api),
+			     false);
 		cf_tree_leaf(tree, &nowhere, "requestApiVersion", json_integer(exchange->version), NULL, false);
 		cf_tree_leaf(tree, &nowhere, "correlationId", json_integer(exchange->correlation), NULL, false);
 	}
-	cf_tree_leaf(tree, &nowhere, "timeUs", json_integer((request ? request : response)->begin.time_us), NULL, false);
+	cf_tree_leaf(tree, &nowhere, "timeUs", json_integer((request ? request : response)->begin.time_us), NULL,
+		     false);
 	if (request && response)
-		cf_tree_leaf(tree, &nowhere, "answeredAfterUs", json_integer(response->end.time_us - request->end.time_us), NULL,
-			     false);
+		cf_tree_leaf(tree, &nowhere, "answeredAfterUs",
+			     json_integer(response->end.time_us - request->end.time_us), NULL, false);
 }
 
 /* Is something wrong in it? Draws the tree for nobody. */
@@ -244,7 +250,8 @@ static void on_exchange(void *arg, const struct cf_exchange *exchange)
 	if (!is_chosen(show->filter, exchange))
 		return;
 	show->shown++;
-	if ((exchange->request && !is_whole(exchange->request)) || (exchange->response && !is_whole(exchange->response)))
+	if ((exchange->request && !is_whole(exchange->request)) ||
+	    (exchange->response && !is_whole(exchange->response)))
 		inspector->incomplete = true;
 	snprintf(name, sizeof name, "exchange %" PRIu64, exchange->number);
 	line_text(show, exchange, text, sizeof text);
@@ -303,12 +310,13 @@ static void connection_text(const struct cf_talked *talked, char *out, size_t si
 	kw_endpoint_text(&conn->ends[side], client);
 	kw_endpoint_text(&conn->ends[!side], broker);
 	if (talked->talk == CF_TALK_KAFKA)
-		n = (size_t)snprintf(out, size, "client %s, broker %s, %" PRIu64 " %s, ", client, broker, talked->exchanges,
-				     talked->exchanges == 1 ? "exchange" : "exchanges");
+		n = (size_t)snprintf(out, size, "client %s, broker %s, %" PRIu64 " %s, ", client, broker,
+				     talked->exchanges, talked->exchanges == 1 ? "exchange" : "exchanges");
 	else
 		n = (size_t)snprintf(out, size, "%s and %s, %s, ", client, broker, cf_talk_text(talked->talk));
-	n += (size_t)snprintf(out + n, size - n, "%" PRIu64 " and %" PRIu64 " bytes, %s%s", conn->bytes[side], conn->bytes[!side],
-			      ends[conn->end], conn->opened ? "" : ", its beginning was not captured");
+	n += (size_t)snprintf(out + n, size - n, "%" PRIu64 " and %" PRIu64 " bytes, %s%s", conn->bytes[side],
+			      conn->bytes[!side], ends[conn->end],
+			      conn->opened ? "" : ", its beginning was not captured");
 	if (missing)
 		n += (size_t)snprintf(out + n, size - n, ", %" PRIu64 " bytes missing", missing);
 	if (skipped)
@@ -347,7 +355,8 @@ static void show_totals(struct show *show, const struct cf_pcap_totals *totals)
 	struct cf_tree *tree = &show->inspector->tree;
 	char text[400];
 
-	snprintf(text, sizeof text, "packets %" PRIu64 ", of TCP %" PRIu64 "; connections %" PRIu64 ", of Kafka %" PRIu64,
+	snprintf(text, sizeof text,
+		 "packets %" PRIu64 ", of TCP %" PRIu64 "; connections %" PRIu64 ", of Kafka %" PRIu64,
 		 totals->packets, totals->segments, totals->connections, totals->kafka);
 	cf_tree_leaf(tree, &nowhere, "in all", json_string(text), text, false);
 	if (totals->unread) {
@@ -375,8 +384,8 @@ static int judge_choice(const struct show *show, const struct cf_pcap_totals *to
 		return 0;
 	}
 	if (totals->kafka == 0)
-		return kt_fail(err, KT_EUNKNOWN, "none of its %" PRIu64 " connections speaks Kafka%s", totals->connections,
-			       filter->port ? "" : "; --port says which port is the broker's");
+		return kt_fail(err, KT_EUNKNOWN, "none of its %" PRIu64 " connections speaks Kafka%s",
+			       totals->connections, filter->port ? "" : "; --port says which port is the broker's");
 	if (filter->connection && show->ntalked == 0)
 		return kt_fail(err, KT_EUNKNOWN, "there is no connection %d", filter->connection);
 	if (show->shown == 0 && filter->exchange && !filter->connection && filter->api < 0)

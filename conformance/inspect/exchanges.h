@@ -13,8 +13,8 @@ struct cf_pcap_filter {
 	bool brief;                      /* a line for each exchange; all of it where something is wrong */
 };
 
-/* Shows the file. What the capture does not have is no fault, but inspector->incomplete. KT_EUNKNOWN when nothing is left to
- * show. Errors as of cf_pcap_read(). */
+/* Shows the file. What the capture does not have is no fault, but inspector->incomplete. KT_EUNKNOWN when nothing is
+ * left to show. Errors as of cf_pcap_read(). */
 int cf_inspect_pcap(struct cf_inspector *inspector, const struct kw_slice *file, const struct cf_pcap_filter *filter,
 		    struct kt_err *err);
 

@@ -16,8 +16,8 @@ struct frame {
 	bool request;
 };
 
-/* A request whose header stands at `skip`, and which takes all bytes behind it? Zeros are the header of a Produce request as
- * well as the offset of a batch, or nothing. */
+/* A request whose header stands at `skip`, and which takes all bytes behind it? Zeros are the header of a Produce
+ * request as well as the offset of a batch, or nothing. */
 static bool is_request_at(const struct kw_slice *bytes, size_t skip)
 {
 	struct kw_arena arena;
@@ -93,7 +93,8 @@ static const char *name_of(const struct frame *frame, const char *name, const st
 {
 	if (strcmp(name, "errorCode") == 0 || strcmp(name, "topicErrorCode") == 0)
 		return kw_error_name((int)v);
-	if (strcmp(span->path, "header.requestApiKey") == 0 || (frame->api == API_VERSIONS && strcmp(name, "apiKey") == 0))
+	if (strcmp(span->path, "header.requestApiKey") == 0 ||
+	    (frame->api == API_VERSIONS && strcmp(name, "apiKey") == 0))
 		return kw_api_name((int)v);
 	return NULL;
 }
@@ -148,7 +149,8 @@ static void count_text(const struct frame *frame, const struct kw_span *span, ch
 	if (n < 0)
 		snprintf(out, size, "null");
 	else
-		snprintf(out, size, "%" PRId64 " %s", n, span->coding == KW_UVARINT ? "of them" : n == 1 ? "element" : "elements");
+		snprintf(out, size, "%" PRId64 " %s", n,
+			 span->coding == KW_UVARINT ? "of them" : n == 1 ? "element" : "elements");
 }
 
 /* ---- the tree ---- */
@@ -195,7 +197,8 @@ static void show_records_field(struct frame *frame, const struct kw_span *span, 
 	cf_inspect_set(inspector, frame->bytes, span->len_end, n, -1);
 	if (frame->request && inspector->batches == batches && n == 0)
 		cf_inspect_fault(inspector, &place, frame->bytes, span->path,
-				 kw_rule_words(KW_R_NOTHING, true, NULL, text, sizeof text), kw_rule_code(KW_R_NOTHING));
+				 kw_rule_words(KW_R_NOTHING, true, NULL, text, sizeof text),
+				 kw_rule_code(KW_R_NOTHING));
 	inspector->role = role;
 	inspector->cut_is_fine = cut;
 	inspector->in_produce = false;
@@ -288,8 +291,8 @@ static void show_rest(struct frame *frame, size_t used, size_t skip)
 		return;
 	snprintf(text, sizeof text, "%zu, which Kafka ignores", place.size);
 	if (frame->request)
-		cf_tree_leaf(&frame->inspector->tree, &place, "bytes behind the body", json_integer((json_int_t)place.size), text,
-			     false);
+		cf_tree_leaf(&frame->inspector->tree, &place, "bytes behind the body",
+			     json_integer((json_int_t)place.size), text, false);
 	else
 		cf_inspect_fault(frame->inspector, &place, frame->bytes, "", "bytes behind the body", 0);
 }
@@ -315,7 +318,8 @@ static void show_error(struct frame *frame, const struct kt_err *err, size_t ski
 	cf_inspect_fault(frame->inspector, &place, frame->bytes, err->path, err->text, 0);
 	if (frame->request)
 		cf_tree_leaf(&frame->inspector->tree, &nowhere, "Kafka 4.4 answers", json_null(),
-			     answered ? "in version 0: UNSUPPORTED_VERSION (35)" : "nothing: it closes the connection", false);
+			     answered ? "in version 0: UNSUPPORTED_VERSION (35)" : "nothing: it closes the connection",
+			     false);
 }
 
 /* A frame begins with its size; what stands alone begins with the header. */
@@ -332,7 +336,8 @@ static bool has_size(const struct frame *frame)
 
 void cf_inspect_frame(struct cf_inspector *inspector, const struct kw_slice *bytes, int api, int version)
 {
-	struct frame frame = {.inspector = inspector, .bytes = bytes, .wrong_at = SIZE_MAX, .api = api, .request = api < 0};
+	struct frame frame = {.inspector = inspector, .bytes = bytes, .wrong_at = SIZE_MAX, .api = api,
+			      .request = api < 0};
 	size_t skip = has_size(&frame) ? SIZE_FIELD : 0, used = 0, head;
 	struct kw_arena arena;
 	struct kt_err err = {0};

@@ -67,9 +67,9 @@ static void show_entry(struct index *index)
 	cf_tree_leaf(&index->inspector->tree, &place, name, value, text, false);
 }
 
-/* The offset is the last one of the batch at the position. That of a batch behind it does no harm and is let pass, for those
- * who append several at once: whoever looks for an offset reads on from the position. Batches are searched only for those,
- * since the search takes the offsets to rise, which in a broken segment they may not. */
+/* The offset is the last one of the batch at the position. That of a batch behind it does no harm and is let pass, for
+ * those who append several at once: whoever looks for an offset reads on from the position. Batches are searched only
+ * for those, since the search takes the offsets to rise, which in a broken segment they may not. */
 static void check_last_offset(struct index *index, const struct cf_batch_place *there)
 {
 	const struct kw_index_entry *entry = &index->entry;
@@ -194,8 +194,8 @@ static void check_size(struct index *index)
 	cf_inspect_fault(index->inspector, &place, &index->beside->bytes, index->beside->name, text, 0);
 }
 
-/* An aborted transaction that is not in the index is shown to consumers that read committed records only. Compaction takes
- * entries out together with the records. */
+/* An aborted transaction that is not in the index is shown to consumers that read committed records only. Compaction
+ * takes entries out together with the records. */
 static void check_missing(struct index *index, size_t n)
 {
 	const struct cf_segment *segment = index->segment;

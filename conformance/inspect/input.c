@@ -139,8 +139,8 @@ static int64_t offset_of_name(const char *file)
 	return digits == OFFSET_DIGITS ? (int64_t)strtoll(name, NULL, 10) : -1;
 }
 
-/* The metadata log's snapshot, 00000000000000000042-0000000003.checkpoint, has batches like a segment. Its name says where it
- * ends. */
+/* The metadata log's snapshot, 00000000000000000042-0000000003.checkpoint, has batches like a segment. Its name says
+ * where it ends. */
 static bool is_snapshot(const char *file)
 {
 	return cf_has_suffix(file, ".checkpoint") && offset_of_name(file) >= 0;
@@ -158,7 +158,8 @@ static bool is_beside(const char *file)
 	for (size_t i = 0; (suffix = cf_beside_suffix(i)) != NULL; i++)
 		if (cf_has_suffix(file, suffix) && offset_of_name(file) >= 0)
 			return true;
-	return strcmp(base_name(file), "leader-epoch-checkpoint") == 0 || strcmp(base_name(file), "partition.metadata") == 0;
+	return strcmp(base_name(file), "leader-epoch-checkpoint") == 0 ||
+	       strcmp(base_name(file), "partition.metadata") == 0;
 }
 
 static bool is_set(const struct kw_slice *bytes, bool whole)
@@ -166,7 +167,8 @@ static bool is_set(const struct kw_slice *bytes, bool whole)
 	struct kw_entry entry;
 	int code = kw_entry_parse(bytes->p, bytes->n, &entry, NULL);
 
-	return (code == 0 || (code == KT_ETRUNC && !whole)) && entry.magic >= 0 && entry.magic <= 2 && entry.offset >= 0;
+	return (code == 0 || (code == KT_ETRUNC && !whole)) && entry.magic >= 0 && entry.magic <= 2 &&
+	       entry.offset >= 0;
 }
 
 static enum cf_input_kind kind_of(const char *file, const struct kw_slice *bytes)

@@ -15,7 +15,8 @@ struct cf_asked {
 	char topic[256];
 	int32_t partition;
 	int64_t now;             /* ms since the epoch, by its clock */
-	bool detailed;           /* all of the answer, and of stored batches too; else the code, and of produced ones only */
+	bool detailed;           /* all of the answer, and of stored batches too; else the code, and of
+				    produced ones only */
 };
 
 /* release NULL: the newest. configs: NAME=VALUE. now -1: the present. KT_EUSAGE, KT_EUNKNOWN, KT_ERANGE, ... */
@@ -41,16 +42,18 @@ struct cf_inspector {
 	void *progress_arg;
 };
 
-/* Shows the batches and messages of a record set. bytes is the whole file or frame, the set is [at, at + n) of it, and places
- * count in it. first_offset: offsets must not be smaller, -1 = any. */
-void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes, size_t at, size_t n, int64_t first_offset);
+/* Shows the batches and messages of a record set. bytes is the whole file or frame, the set is [at, at + n) of it, and
+ * places count in it. first_offset: offsets must not be smaller, -1 = any. */
+void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes, size_t at, size_t n,
+		    int64_t first_offset);
 
-/* Shows what the leader that is asked answers to the producer of `batches`, which begin with an entry of that magic, and
- * returns the error code. Of a stored batch the base offset is taken for 0. why gets its reason, cut, "" = none. */
+/* Shows what the leader that is asked answers to the producer of `batches`, which begin with an entry of that magic,
+ * and returns the error code. Of a stored batch the base offset is taken for 0. why gets its reason, cut, "" = none. */
 int cf_inspect_answer(struct cf_inspector *inspector, const struct kw_slice *batches, int magic,
 		      char *why, size_t size);
 
-/* Shows where a broker that recovers its log would cut the segment off. first_offset: as the segment's name says, -1 = unknown. */
+/* Shows where a broker that recovers its log would cut the segment off. first_offset: as the segment's name says, -1 =
+ * unknown. */
 void cf_inspect_recovery(struct cf_inspector *inspector, const struct kw_slice *bytes, int64_t first_offset);
 
 /* Shows a request frame or the response frame of an API and version (request: api -1). bytes may begin with the size

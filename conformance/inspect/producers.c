@@ -36,7 +36,8 @@ static void check_snapshot(struct cf_inspector *inspector, const struct cf_besid
 		cf_beside_fault(inspector, beside, CRC_AT, 4, text);
 	}
 	if (CRC_AT + used < bytes->n)
-		cf_beside_fault(inspector, beside, CRC_AT + used, bytes->n - CRC_AT - used, "bytes behind the last producer");
+		cf_beside_fault(inspector, beside, CRC_AT + used, bytes->n - CRC_AT - used,
+				"bytes behind the last producer");
 }
 
 static void show_snapshot(struct cf_inspector *inspector, const struct cf_beside *beside, struct kw_arena *arena)

@@ -3,9 +3,10 @@
 
 #include "conformance/inspect/inspect.h"
 
-/* Source: LogSegment.recover and FileLogInputStream, asked of Kafka 4.4.0. It cuts a segment off at a batch with a wrong CRC, at
- * one that is not whole, and at zeros; with a right CRC, counts and lengths of records may lie, and so may a magic above 2,
- * which is not under the CRC. At an offset in front of the segment's it does not cut: the broker does not start. */
+/* Source: LogSegment.recover and FileLogInputStream, asked of Kafka 4.4.0. It cuts a segment off at a batch with a
+ * wrong CRC, at one that is not whole, and at zeros; with a right CRC, counts and lengths of records may lie, and so
+ * may a magic above 2, which is not under the CRC. At an offset in front of the segment's it does not cut: the broker
+ * does not start. */
 struct recovery {
 	const struct kw_slice *bytes;
 	int64_t first_offset; /* -1 = unknown */

@@ -47,7 +47,8 @@ static void attributes_text(int attributes, char *out, size_t size)
 	snprintf(out, size, "0x%04x  %s, %s%s%s%s%s", attributes & 0xffff, codec_text(attributes & KW_A_CODEC),
 		 attributes & KW_A_LOG_APPEND_TIME ? "LogAppendTime" : "CreateTime",
 		 attributes & KW_A_TRANSACTIONAL ? ", transactional" : "", attributes & KW_A_CONTROL ? ", control" : "",
-		 attributes & KW_A_DELETE_HORIZON ? ", delete horizon" : "", attributes & ~known ? ", unused bits" : "");
+		 attributes & KW_A_DELETE_HORIZON ? ", delete horizon" : "",
+		 attributes & ~known ? ", unused bits" : "");
 }
 
 /* ---- faults ---- */
@@ -57,8 +58,8 @@ void cf_inspect_fault(struct cf_inspector *inspector, const struct cf_place *pla
 {
 	char sentence[400];
 
-	snprintf(sentence, sizeof sentence, "byte %zu%s%s%s: %s", place->at, place->inflated ? " of the inflated records" : "",
-		 *where ? " of " : "", where, text);
+	snprintf(sentence, sizeof sentence, "byte %zu%s%s%s: %s", place->at,
+		 place->inflated ? " of the inflated records" : "", *where ? " of " : "", where, text);
 	if (inspector->faults++ == 0)
 		snprintf(inspector->first, sizeof inspector->first, "%s", sentence);
 	cf_tree_fault(&inspector->tree, place, bytes, sentence, code);
@@ -156,8 +157,8 @@ static void show_faults(struct entry *entry)
 	}
 }
 
-/* A producer's record set is answered as a whole, so that what follows its first batch counts; a stored batch is judged as if
- * it were sent alone. */
+/* A producer's record set is answered as a whole, so that what follows its first batch counts; a stored batch is judged
+ * as if it were sent alone. */
 static void show_verdict(struct entry *entry)
 {
 	struct cf_inspector *inspector = entry->inspector;
@@ -186,7 +187,8 @@ static void leaf(struct entry *entry, const char *name, size_t at, size_t size, 
 {
 	struct cf_place place = {entry->entry.at + at, size, false, false};
 
-	cf_tree_leaf(&entry->inspector->tree, &place, name, json_integer(value), text, is_wrong(entry, at, size, false));
+	cf_tree_leaf(&entry->inspector->tree, &place, name, json_integer(value), text,
+		     is_wrong(entry, at, size, false));
 }
 
 static void time_leaf(struct entry *entry, const char *name, size_t at, int64_t value)
@@ -222,8 +224,8 @@ static void show_header(struct entry *entry)
 	crc_leaf(entry, KW_B_CRC, batch->crc, kw_batch_crc(batch->p, batch->size));
 	leaf(entry, "attributes", KW_B_ATTRIBUTES, 2, batch->attributes, attributes);
 	leaf(entry, "lastOffsetDelta", KW_B_LAST_OFFSET_DELTA, 4, batch->lastOffsetDelta, NULL);
-	time_leaf(entry, batch->attributes & KW_A_DELETE_HORIZON ? "deleteHorizon" : "baseTimestamp", KW_B_BASE_TIMESTAMP,
-		  batch->baseTimestamp);
+	time_leaf(entry, batch->attributes & KW_A_DELETE_HORIZON ? "deleteHorizon" : "baseTimestamp",
+		  KW_B_BASE_TIMESTAMP, batch->baseTimestamp);
 	time_leaf(entry, "maxTimestamp", KW_B_MAX_TIMESTAMP, batch->maxTimestamp);
 	leaf(entry, "producerId", KW_B_PRODUCER_ID, 8, batch->producerId, NULL);
 	leaf(entry, "producerEpoch", KW_B_PRODUCER_EPOCH, 2, batch->producerEpoch, NULL);
@@ -268,8 +270,8 @@ static struct kw_bytes bytes_of(const struct kw_map *map, const struct kw_span *
 	return (struct kw_bytes){map->base + span->len_end, null ? -1 : (int32_t)(span->end - span->len_end)};
 }
 
-static void bytes_leaf(struct entry *entry, const struct area *area, const struct kw_map *map, const struct kw_span *span,
-		       const char *name)
+static void bytes_leaf(struct entry *entry, const struct area *area, const struct kw_map *map,
+		       const struct kw_span *span, const char *name)
 {
 	struct cf_place place = {area->at + span->start, span->end - span->start, area->inflated, false};
 
@@ -329,7 +331,8 @@ static void show_record_fields(struct entry *entry, const struct area *area, con
 }
 
 /* The record at `at` of the area; returns its size, 0 when it cannot be read to its end. */
-static size_t show_record(struct entry *entry, const struct area *area, size_t at, int64_t index, struct kw_arena *arena)
+static size_t show_record(struct entry *entry, const struct area *area, size_t at, int64_t index,
+			  struct kw_arena *arena)
 {
 	const struct kw_batch *batch = &entry->batch;
 	struct kw_map map = {.arena = arena, .base = area->p};
@@ -353,8 +356,8 @@ static size_t show_record(struct entry *entry, const struct area *area, size_t a
 	time_text(time, date, sizeof date);
 	wrong = is_wrong(entry, area->in_entry + at, size, area->inflated);
 	snprintf(name, sizeof name, "record %" PRId64, index);
-	snprintf(text, sizeof text, "offset %" PRId64 ", %s%s", (int64_t)((uint64_t)batch->baseOffset + (uint64_t)delta), date,
-		 wrong ? "   <-- wrong" : "");
+	snprintf(text, sizeof text, "offset %" PRId64 ", %s%s",
+		 (int64_t)((uint64_t)batch->baseOffset + (uint64_t)delta), date, wrong ? "   <-- wrong" : "");
 	cf_tree_open(&entry->inspector->tree, &place, name, text);
 	show_record_fields(entry, area, &map);
 	cf_tree_close(&entry->inspector->tree);
@@ -419,9 +422,12 @@ static void show_batch(struct entry *entry)
 	time_text(batch->maxTimestamp, date, sizeof date);
 	snprintf(text, sizeof text, "offsets %" PRId64 " to %" PRId64 ", %d %s, %s, %s", batch->baseOffset,
 		 (int64_t)((uint64_t)batch->baseOffset + (uint64_t)(int64_t)batch->lastOffsetDelta), batch->count,
-		 batch->attributes & KW_A_CONTROL ? "control" : batch->count == 1 ? "record" : "records", codec_text(codec), date);
+		 batch->attributes & KW_A_CONTROL ? "control"
+		 : batch->count == 1		  ? "record"
+						  : "records", codec_text(codec), date);
 	if (codec != KW_NONE && kw_codec_name(codec) && (entry->inspector->records || entry->nfaults))
-		kw_decompress(codec, batch->p + KW_B_RECORDS, batch->size - KW_B_RECORDS, KW_INFLATE_MAX, &entry->inflated, NULL);
+		kw_decompress(codec, batch->p + KW_B_RECORDS, batch->size - KW_B_RECORDS, KW_INFLATE_MAX,
+			      &entry->inflated, NULL);
 	cf_tree_open(&entry->inspector->tree, &place, name, text);
 	if (entry->inspector->records || entry->nfaults) {
 		show_header(entry);
@@ -438,7 +444,8 @@ static void show_batch(struct entry *entry)
 static int show_inner(void *arg, int32_t index, const struct kw_item *item)
 {
 	struct entry *entry = arg;
-	struct cf_place place = {item->at, item->size, kw_entry_codec(&entry->entry) != KW_NONE, false}, nowhere = {.none = true};
+	struct cf_place place = {item->at, item->size, kw_entry_codec(&entry->entry) != KW_NONE, false},
+			nowhere = {.none = true};
 	char name[40], text[120], date[60];
 
 	if (!place.inflated)
@@ -464,7 +471,8 @@ static void show_message(struct entry *entry)
 
 	kw_legacy_parse(e->p, e->size, &message, NULL);
 	snprintf(name, sizeof name, "message %zu", entry->number);
-	snprintf(text, sizeof text, "offset %" PRId64 ", magic %d, %s", e->offset, e->magic, codec_text(kw_entry_codec(e)));
+	snprintf(text, sizeof text, "offset %" PRId64 ", magic %d, %s", e->offset, e->magic,
+		 codec_text(kw_entry_codec(e)));
 	cf_tree_open(&entry->inspector->tree, &place, name, text);
 	leaf(entry, "offset", KW_L_OFFSET, 8, e->offset, NULL);
 	leaf(entry, "length", KW_L_LENGTH, 4, e->length, NULL);
@@ -487,8 +495,9 @@ static void check_order(struct entry *entry, int64_t next_offset)
 
 	if (entry->inspector->role != KW_STORED || entry->entry.magic != 2 || entry->entry.offset >= next_offset)
 		return;
-	snprintf(fault.text, sizeof fault.text, "baseOffset is %" PRId64 ", but offsets up to %" PRId64 " are in front of it",
-		 entry->entry.offset, next_offset - 1);
+	snprintf(fault.text, sizeof fault.text,
+		 "baseOffset is %" PRId64 ", but offsets up to %" PRId64 " are in front of it", entry->entry.offset,
+		 next_offset - 1);
 	keep_fault(entry, &fault);
 }
 
@@ -537,7 +546,8 @@ static void show_end(struct cf_inspector *inspector, const struct kw_slice *byte
 			 code == KT_ETRUNC ? KW_ERR_INVALID_RECORD : KW_ERR_CORRUPT_MESSAGE);
 }
 
-void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes, size_t at, size_t n, int64_t first_offset)
+void cf_inspect_set(struct cf_inspector *inspector, const struct kw_slice *bytes, size_t at, size_t n,
+		    int64_t first_offset)
 {
 	struct kw_set set = {.p = bytes->p + at, .n = n};
 	struct entry entry = {.inspector = inspector, .bytes = bytes, .end = bytes->p + at + n};

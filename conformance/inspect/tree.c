@@ -77,7 +77,8 @@ static void put_node(struct cf_tree *tree, json_t *node)
 
 /* ---- lines ---- */
 
-static void print_line(struct cf_tree *tree, const struct cf_place *place, const char *name, const char *text, bool wrong)
+static void print_line(struct cf_tree *tree, const struct cf_place *place, const char *name, const char *text,
+		       bool wrong)
 {
 	char at[24] = "", size[24] = "";
 
@@ -198,7 +199,8 @@ static size_t cut_length(const uint8_t *p, size_t n)
 	return cut;
 }
 
-void cf_tree_bytes(struct cf_tree *tree, const struct cf_place *place, const char *name, struct kw_bytes bytes, bool wrong)
+void cf_tree_bytes(struct cf_tree *tree, const struct cf_place *place, const char *name, struct kw_bytes bytes,
+		   bool wrong)
 {
 	size_t n = bytes.n < 0 ? 0 : (size_t)bytes.n, cut = tree->full ? n : cut_length(bytes.p, n);
 	json_t *value = bytes.n < 0 ? json_null() : bytes_json(bytes.p, cut);
@@ -250,15 +252,16 @@ static void print_bytes(struct cf_tree *tree, const struct cf_place *place, cons
 	}
 }
 
-void cf_tree_fault(struct cf_tree *tree, const struct cf_place *place, const struct kw_slice *bytes, const char *sentence,
-		   int code)
+void cf_tree_fault(struct cf_tree *tree, const struct cf_place *place, const struct kw_slice *bytes,
+		   const char *sentence, int code)
 {
 	if (tree->json) {
 		json_t *node = place_json(place, NULL);
 
 		json_object_set_new(node, "fault", text_json(sentence));
 		if (code)
-			json_object_update_new(node, json_pack("{s:i, s:s}", "errorCode", code, "error", kw_error_name(code)));
+			json_object_update_new(node, json_pack("{s:i, s:s}", "errorCode", code, "error",
+							       kw_error_name(code)));
 		put_node(tree, node);
 		return;
 	}

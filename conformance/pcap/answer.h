@@ -4,8 +4,8 @@
 
 #include "lib/wire/map.h"
 
-/* The version that the answer to a request is written in: its own, but what ApiVersions asks in a version that the broker
- * does not have is answered in 0. frame begins with its size. */
+/* The version that the answer to a request is written in: its own, but what ApiVersions asks in a version that the
+ * broker does not have is answered in 0. frame begins with its size. */
 int cf_answer_version(int api, int version, const struct kw_slice *frame);
 /* Is there an answer of that API and version? */
 bool cf_answer_known(int api, int version);

@@ -67,8 +67,8 @@ static bool is_request(const uint8_t *p, size_t n)
 	return size >= HEAD - SIZE_FIELD && is_client_id(p + HEAD - 2, n - (HEAD - 2), size);
 }
 
-/* The same where nothing is known of the connection: an answer with a small correlation id begins as a request does. So a
- * request that is there as a whole must be one to its end, and another must have a client id. */
+/* The same where nothing is known of the connection: an answer with a small correlation id begins as a request does. So
+ * a request that is there as a whole must be one to its end, and another must have a client id. */
 static bool is_surely_request(const uint8_t *p, size_t n)
 {
 	size_t size = n < HEAD ? 0 : (size_t)kw_rd32(p) + SIZE_FIELD, used = 0;
@@ -110,8 +110,9 @@ static void tell(struct cf_dialog *dialog, const struct cf_request *request, con
 		 int response_version, const char *fault, const char *remark)
 {
 	struct cf_exchange exchange = {
-		.number = ++dialog->all->exchanges, .conn = dialog->conn, .client = dialog->client, .response = response,
-		.api = -1, .version = -1, .response_version = response_version, .fault = fault, .remark = remark,
+		.number = ++dialog->all->exchanges, .conn = dialog->conn, .client = dialog->client,
+		.response = response, .api = -1, .version = -1, .response_version = response_version, .fault = fault,
+		.remark = remark,
 	};
 
 	if (request) {
@@ -392,7 +393,8 @@ static void decide(struct cf_dialog *dialog, int side, const struct kw_tcp_at *a
 	}
 }
 
-/* Bytes of a connection of which it is not known what it is. Without its beginning only the beginning of a packet tells. */
+/* Bytes of a connection of which it is not known what it is. Without its beginning only the beginning of a packet
+ * tells. */
 static void take_early(struct cf_dialog *dialog, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at)
 {
 	struct kw_buf *early = &dialog->early[side];
@@ -465,7 +467,8 @@ void cf_dialog_data(struct cf_dialog *dialog, int side, const uint8_t *p, size_t
 	}
 }
 
-/* What is there of the first request in front of a hole, of packets that are captured only in part: API and version at least. */
+/* What is there of the first request in front of a hole, of packets that are captured only in part: API and version at
+ * least. */
 static bool begins_as_request(const struct cf_dialog *dialog, int side)
 {
 	const struct kw_buf *early = &dialog->early[side];

@@ -1,8 +1,8 @@
 /* Captures of a network (pcap, pcapng): the requests in them, each with its answer.
  *
- * Which side of a connection is the broker is known by content: the other one sends what begins like a request of Kafka.
- * Memory: the frames that are being read and the requests that wait for their answers, besides a fixed amount for each
- * connection; a frame never takes more than the capture has of it.
+ * Which side of a connection is the broker is known by content: the other one sends what begins like a request of
+ * Kafka. Memory: the frames that are being read and the requests that wait for their answers, besides a fixed amount
+ * for each connection; a frame never takes more than the capture has of it.
  */
 #ifndef KASSAY_CONFORMANCE_PCAP_PCAP_H
 #define KASSAY_CONFORMANCE_PCAP_PCAP_H
@@ -18,7 +18,8 @@ struct cf_exchange {
 	bool token;                      /* of SASL, without a header: what follows SaslHandshake v0 */
 	int api, version;                /* of the request, -1 = unknown */
 	int32_t correlation;             /* of the header, if there is one */
-	int response_version;            /* in which the answer is written: 0 when ApiVersions was not known to the broker */
+	int response_version;            /* in which the answer is written: 0 when ApiVersions was not known
+					    to the broker */
 	const char *fault;               /* what is wrong with how they go together, or NULL */
 	const char *remark;              /* what is only worth saying, or NULL */
 };
@@ -70,8 +71,9 @@ struct cf_pcap_ops {
 
 /* Do the bytes begin as a capture does? */
 bool cf_is_pcap(const struct kw_slice *file);
-/* Reads all of a file. Where it cannot be read on the error names packet and byte; a file that only ends inside of a packet
- * is no error, see totals. KT_ESYNTAX, KT_ETYPE (packets of an unknown link), KT_ENOMEM. */
-int cf_pcap_read(const struct kw_slice *file, const struct cf_pcap_ops *ops, struct cf_pcap_totals *totals, struct kt_err *err);
+/* Reads all of a file. Where it cannot be read on the error names packet and byte; a file that only ends inside of a
+ * packet is no error, see totals. KT_ESYNTAX, KT_ETYPE (packets of an unknown link), KT_ENOMEM. */
+int cf_pcap_read(const struct kw_slice *file, const struct cf_pcap_ops *ops, struct cf_pcap_totals *totals,
+		 struct kt_err *err);
 
 #endif

@@ -41,7 +41,8 @@ static struct cf_dialog *dialog_of(struct reader *reader, struct kw_tcp_conn *co
 	return conn->user;
 }
 
-static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at)
+static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n,
+		    const struct kw_tcp_at *at)
 {
 	struct cf_dialog *dialog = dialog_of(arg, conn);
 
@@ -152,7 +153,8 @@ static int read_packets(struct reader *reader, pcap_t *pcap, struct kt_err *err)
 	if (!kw_link_name(link)) {
 		const char *name = pcap_datalink_val_to_name(link);
 
-		return kt_fail(err, KT_ETYPE, "packets of link type %d (%s) cannot be read", link, name ? name : "unknown");
+		return kt_fail(err, KT_ETYPE, "packets of link type %d (%s) cannot be read", link,
+			       name ? name : "unknown");
 	}
 	while (!code && (got = pcap_next_ex(pcap, &head, &p)) == 1) {
 		offset = (size_t)ftell(pcap_file(pcap));
@@ -169,7 +171,8 @@ static int read_packets(struct reader *reader, pcap_t *pcap, struct kt_err *err)
 	return got == -1 ? judge_failure(reader, pcap_geterr(pcap), offset, err) : 0;
 }
 
-int cf_pcap_read(const struct kw_slice *file, const struct cf_pcap_ops *ops, struct cf_pcap_totals *totals, struct kt_err *err)
+int cf_pcap_read(const struct kw_slice *file, const struct cf_pcap_ops *ops, struct cf_pcap_totals *totals,
+		 struct kt_err *err)
 {
 	struct reader reader = {.dialogs.ops = ops, .totals = totals, .size = file->n};
 	struct kw_tcp_ops tcp_ops = {on_data, on_gap, on_finished, on_ended, &reader};
@@ -187,7 +190,8 @@ int cf_pcap_read(const struct kw_slice *file, const struct cf_pcap_ops *ops, str
 	pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_MICRO, why);
 	if (!pcap) {
 		if (is_cut(why))
-			kt_fail(&local, KT_ESYNTAX, "the file has %zu bytes, and ends inside of the capture's head", file->n);
+			kt_fail(&local, KT_ESYNTAX,
+				"the file has %zu bytes, and ends inside of the capture's head", file->n);
 		else
 			kt_fail(&local, KT_ESYNTAX, "the head of the capture cannot be read: %s", why);
 		goto out;

@@ -73,11 +73,13 @@ static void put_counts(FILE *out, json_t *result)
 	fputs("<div class=\"bar\" aria-hidden=\"true\">", out);
 	for (int v = 0; v < CF_NVERDICTS; v++)
 		if (counts[v])
-			fprintf(out, "<i class=\"%s\" style=\"flex:%d\"></i>", cf_verdict_word((enum cf_verdict)v), counts[v]);
+			fprintf(out, "<i class=\"%s\" style=\"flex:%d\"></i>", cf_verdict_word((enum cf_verdict)v),
+				counts[v]);
 	fprintf(out, "</div><p class=\"counts\"><b>%d</b> cases", all);
 	for (int v = 0; v < CF_NVERDICTS; v++)
 		if (counts[v])
-			fprintf(out, " <span class=\"v %s\" title=\"%s\">%d %s</span>", cf_verdict_word((enum cf_verdict)v),
+			fprintf(out,
+				" <span class=\"v %s\" title=\"%s\">%d %s</span>", cf_verdict_word((enum cf_verdict)v),
 				cf_verdict_meaning((enum cf_verdict)v), counts[v], cf_verdict_word((enum cf_verdict)v));
 	fputs("</p>", out);
 }
@@ -151,8 +153,8 @@ static void put_finding(FILE *out, size_t r, size_t c, json_t *row)
 {
 	const char *verdict = cf_text(row, "verdict");
 
-	fprintf(out, "<li><button type=\"button\" aria-haspopup=\"dialog\" class=\"v %s\" data-r=\"%zu\" data-c=\"%zu\">%s"
-		"</button> ", verdict, r, c, verdict);
+	fprintf(out, "<li><button type=\"button\" aria-haspopup=\"dialog\" class=\"v %s\" data-r=\"%zu\" "
+		"data-c=\"%zu\">%s</button> ", verdict, r, c, verdict);
 	put(out, "<code>", cf_text(row, "id"), "</code> ");
 	put(out, "", cf_text(row, "title"), "");
 	put(out, "<span class=\"why\">", cf_text(row, "reason"), "</span></li>\n");
@@ -182,14 +184,14 @@ static void put_legend(FILE *out)
 	for (int v = 0; v < CF_NVERDICTS; v++)
 		fprintf(out, "<span class=\"v %s\">%s</span> %s<br>", cf_verdict_word((enum cf_verdict)v),
 			cf_verdict_word((enum cf_verdict)v), cf_verdict_meaning((enum cf_verdict)v));
-	fputs("</dd><dt>connection</dt><dd><b>kept</b>: a request behind the one in question was answered on the same connection. "
-	      "<b>closed</b>: the broker closed it. <b>silent</b>: it is open, but nothing is answered any more.</dd>"
-	      "<dt>level</dt><dd>What a requirement weighs. <b class=\"level\">must</b>: otherwise the case fails. "
-	      "<b class=\"level\">should</b>: otherwise it passes leniently. <b class=\"level\">may</b> and "
-	      "<b class=\"level\">observe</b>: recorded only.</dd>"
+	fputs("</dd><dt>connection</dt><dd><b>kept</b>: a request behind the one in question was answered on the same "
+	      "connection. <b>closed</b>: the broker closed it. <b>silent</b>: it is open, but nothing is answered any "
+	      "more.</dd><dt>level</dt><dd>What a requirement weighs. <b class=\"level\">must</b>: otherwise the case "
+	      "fails. <b class=\"level\">should</b>: otherwise it passes leniently. <b class=\"level\">may</b> and <b "
+	      "class=\"level\">observe</b>: recorded only.</dd>"
 	      "<dt>origin</dt><dd>Who says so. <b class=\"origin\">kafka</b>: what Apache Kafka does. "
-	      "<b class=\"origin\">proposal</b>: the words of a proposal (KIP). <b class=\"origin\">kit</b>: a decision of "
-	      "kassay where a proposal is silent.</dd></dl></details>\n", out);
+	      "<b class=\"origin\">proposal</b>: the words of a proposal (KIP). <b class=\"origin\">kit</b>: a "
+	      "decision of kassay where a proposal is silent.</dd></dl></details>\n", out);
 }
 
 static void put_filters(FILE *out, const struct matrix *m)
@@ -201,8 +203,8 @@ static void put_filters(FILE *out, const struct matrix *m)
 		for (int v = 0; v < CF_NVERDICTS; v++)
 			sums[v] += counts[v];
 	}
-	fputs("<form id=\"filter\" role=\"search\"><label>Find <input type=\"search\" id=\"find\" placeholder=\"case, title, "
-	      "requirement\" autocomplete=\"off\"></label><fieldset><legend>Show</legend>", out);
+	fputs("<form id=\"filter\" role=\"search\"><label>Find <input type=\"search\" id=\"find\" placeholder=\"case, "
+	      "title, requirement\" autocomplete=\"off\"></label><fieldset><legend>Show</legend>", out);
 	for (int v = 0; v < CF_NVERDICTS; v++) {
 		if (sums[v] == 0)
 			continue;
@@ -315,7 +317,8 @@ static void put_family(FILE *out, const struct matrix *m, const char *name)
 		if (*requirement)
 			put_requirement_row(out, m, requirement);
 		json_object_foreach(m->cases, other_id, other)
-			if (strcmp(cf_text(other, "family"), name) == 0 && strcmp(first_requirement(other), requirement) == 0)
+			if (strcmp(cf_text(other, "family"), name) == 0 &&
+			    strcmp(first_requirement(other), requirement) == 0)
 				put_case_row(out, m, other);
 		fputs("</tbody>", out);
 	}

@@ -77,7 +77,8 @@ static void put_case(FILE *out, json_t *row)
 static bool is_first(json_t *rows, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
-		if (strcmp(cf_text(json_array_get(rows, i), "family"), cf_text(json_array_get(rows, at), "family")) == 0)
+		if (strcmp(cf_text(json_array_get(rows, i), "family"),
+			   cf_text(json_array_get(rows, at), "family")) == 0)
 			return false;
 	return true;
 }

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Writes s so that it is text, or the inside of a quoted attribute. Control characters that XML cannot hold become "?". */
+/* Writes s so that it is text, or the inside of a quoted attribute. Control characters that XML cannot hold become
+ * "?". */
 void cf_xml_put(FILE *out, const char *s);
 
 #endif

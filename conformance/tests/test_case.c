@@ -29,10 +29,10 @@ static void faults_name_file_line_and_member(void **state)
 	(void)state;
 	check_fault("{\n \"id\": \"a.b\",\n \"titel\": \"t\", \"title\": \"t\", " STEPS "}", 3, "$.titel",
 		    "unknown member \"titel\"; did you mean \"title\"?");
-	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"observer\", \"validator\"]}", 3, "$.needs[1]",
-		    "unknown capability \"validator\"; did you mean \"validators\"?");
-	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"level:28\", \"level:0\"]}", 3, "$.needs[1]",
-		    "unknown capability \"level:0\"");
+	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"observer\", \"validator\"]}", 3,
+		    "$.needs[1]", "unknown capability \"validator\"; did you mean \"validators\"?");
+	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"level:28\", \"level:0\"]}", 3,
+		    "$.needs[1]", "unknown capability \"level:0\"");
 	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"level:28-IV1\"]}", 3, "$.needs[0]",
 		    "unknown capability \"level:28-IV1\"");
 	check_fault("{\"id\": \"a.b\", \"title\": \"t\",\n" STEPS ",\n\"needs\": [\"level:+28\"]}", 3, "$.needs[0]",
@@ -42,8 +42,8 @@ static void faults_name_file_line_and_member(void **state)
 	check_fault("{\"id\": \"a\", \"title\": \"t\", " STEPS "}", 1, "$.id",
 		    "must be words of a-z, 0-9 and \"-\" with dots between, at most 100 characters");
 	check_fault("{\"id\": \"a.b\", \"title\": \"t\", \"steps\": []}", 1, "$.steps", "a case has at least one step");
-	check_fault("{\"id\": \"a.b\", \"title\": \"t\", \"versions\": {\"Prodce\": [9]}, " STEPS "}", 1, "$.versions.Prodce",
-		    "unknown API \"Prodce\"");
+	check_fault("{\"id\": \"a.b\", \"title\": \"t\", \"versions\": {\"Prodce\": [9]}, " STEPS "}", 1,
+		    "$.versions.Prodce", "unknown API \"Prodce\"");
 	check_fault("{\"id\": \"a.b\", \"title\": \"t\", \"versions\": {\"Produce\": [9, 99]}, " STEPS "}", 1,
 		    "$.versions.Produce[1]", "must be 0 to 13, not 99");
 	check_fault("{\"id\": \"a.b\", \"title\": \"t\", \"levels\": [29, 23], " STEPS "}", 1, "$.levels[1]",
@@ -69,9 +69,12 @@ static void faults_of_steps(void **state)
 	check_step("{\"produce\": {\"topic\": \"$t\", \"batches\": []}}", "$.steps[1]", "\"produce\" needs \"expect\"");
 	check_step("{\"produce\": {\"topic\": 7, \"batches\": []}, \"expect\": {}}", "$.steps[1].produce.topic",
 		   "must be a string");
-	check_step("{\"produce\": {\"batches\": []}, \"expect\": {}}", "$.steps[1].produce", "missing member \"topic\"");
-	check_step("{\"level\": {\"too\": 3}}", "$.steps[1].level", "missing member \"to\"; did you mean it by \"too\"?");
-	check_step("{\"probe\": {\"onn\": \"new\"}}", "$.steps[1].probe.onn", "unknown member \"onn\"; did you mean \"on\"?");
+	check_step("{\"produce\": {\"batches\": []}, \"expect\": {}}", "$.steps[1].produce",
+		   "missing member \"topic\"");
+	check_step("{\"level\": {\"too\": 3}}", "$.steps[1].level",
+		   "missing member \"to\"; did you mean it by \"too\"?");
+	check_step("{\"probe\": {\"onn\": \"new\"}}", "$.steps[1].probe.onn",
+		   "unknown member \"onn\"; did you mean \"on\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"eror\": \"NONE\"}}", "$.steps[1].expect.eror",
 		   "unknown member \"eror\"; did you mean \"error\"?");
 	check_step("{\"probe\": {}, \"expect\": {\"error\": \"INVALID_RECRD\"}}", "$.steps[1].expect.error",
@@ -90,8 +93,8 @@ static void a_case_is_read(void **state)
 	static const char text[] =
 		"{\"id\": \"records.x\", \"title\": \"t\", \"versions\": {\"Produce\": [3, 9]},"
 		" \"needs\": [\"api:Fetch@4\"], \"topics\": {\"topic\": {\"partitions\": 2}}, \"exclusive\": true,"
-		" \"steps\": [{\"produce\": {\"topic\": \"$topic\", \"batches\": []}, \"capture\": {\"x\": \"baseOffset\"},"
-		" \"expect\": [{\"name\": \"a\", \"error\": [\"NONE\", \"INVALID_RECORD\"]},"
+		" \"steps\": [{\"produce\": {\"topic\": \"$topic\", \"batches\": []}, \"capture\": {\"x\": "
+		"\"baseOffset\"}, \"expect\": [{\"name\": \"a\", \"error\": [\"NONE\", \"INVALID_RECORD\"]},"
 		"  {\"name\": \"b\", \"grade\": \"lenient\", \"connection\": \"closed\"}]}]}";
 	struct cf_instance *v = NULL;
 	struct cf_case *cas = NULL;
@@ -159,8 +162,10 @@ static void a_suite_tells_every_fault(void **state)
 		   "{\"family\": \"a\", \"title\": \"A\", \"about\": \"\", \"requirements\": [{\"id\": \"a.one\","
 		   " \"level\": \"must\", \"origin\": \"kit\", \"source\": \"s\", \"text\": \"t\"}]}");
 	write_file(dir, "cases/1.json", "{\"id\": \"a.x\", \"title\": \"t\", \"requirements\": [\"a.on\"], " STEPS "}");
-	write_file(dir, "cases/2.json", "{\"id\": \"a.y\", \"title\": \"t\", \"requirements\": [\"a.one\"], " STEPS "}");
-	write_file(dir, "cases/3.json", "{\"id\": \"a.y\", \"title\": \"t\", \"requirements\": [\"a.one\"], " STEPS "}");
+	write_file(dir, "cases/2.json",
+		   "{\"id\": \"a.y\", \"title\": \"t\", \"requirements\": [\"a.one\"], " STEPS "}");
+	write_file(dir, "cases/3.json",
+		   "{\"id\": \"a.y\", \"title\": \"t\", \"requirements\": [\"a.one\"], " STEPS "}");
 	assert_int_not_equal(cf_suite_load(&suite, dir, complain, &complaints, &err), 0);
 	assert_int_equal(complaints.n, 2);
 	assert_string_equal(complaints.first, "unknown requirement \"a.on\"; did you mean \"a.one\"?");

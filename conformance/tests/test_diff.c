@@ -64,7 +64,8 @@ static void mutations_are_of_use(void **state)
 
 		sendable += can_be_encoded(mutation);
 		for (int k = 0; cf_diff_topics[k].kind; k++)
-			kinds[k] += strcmp(json_string_value(json_object_get(mutation, "topic")), cf_diff_topics[k].kind) == 0;
+			kinds[k] += strcmp(json_string_value(json_object_get(mutation, "topic")),
+					   cf_diff_topics[k].kind) == 0;
 		json_decref(mutation);
 	}
 	assert_in_range(sendable, 800, 1000);
@@ -162,10 +163,10 @@ static bool differs(void *arg, json_t *mutation)
 
 static void what_makes_no_difference_is_left_out(void **state)
 {
-	json_t *large = quoted("{'topic': 'gzip', 'version': 9, 'acks': 1, 'partitions': [{'index': 0, 'batches': [{'records': "
-			       "[{'key': 'k'}], 'codec': 'zstd'}]}, {'index': 1, 'batches': [{'records': [{}, {'key': 'k', "
-			       "'value': 'v', 'headers': [{'key': 'h', 'value': 'x'}]}, {}], 'count': 9, 'edits': "
-			       "[{'edit': 'flip-bit', 'at': 3, 'bit': 1}]}]}]}");
+	json_t *large = quoted("{'topic': 'gzip', 'version': 9, 'acks': 1, 'partitions': [{'index': 0, 'batches': "
+			       "[{'records': [{'key': 'k'}], 'codec': 'zstd'}]}, {'index': 1, 'batches': [{'records': "
+			       "[{}, {'key': 'k', 'value': 'v', 'headers': [{'key': 'h', 'value': 'x'}]}, {}], "
+			       "'count': 9, 'edits': [{'edit': 'flip-bit', 'at': 3, 'bit': 1}]}]}]}");
 	json_t *least = quoted("{'topic': 'plain', 'version': 12, 'acks': -1, 'partitions': [{'index': 1, 'batches': "
 			       "[{'records': [{'headers': [{'key': 'h', 'value': 'x'}]}]}]}]}"), *small;
 	int asked = 0;
@@ -191,10 +192,11 @@ static void what_makes_no_difference_is_left_out(void **state)
 /* A message stays one, and what has a time keeps it: both sides must get the same. */
 static void an_old_request_stays_old(void **state)
 {
-	json_t *large = quoted("{'topic': 'gzip', 'version': 1, 'acks': 1, 'partitions': [{'index': 0, 'batches': [{'magic': 1, "
-			       "'records': [{'key': 'k', 'timestamp': 5, 'offset': 3, 'headers': [{}]}], 'codec': 'lz4'}]}]}");
-	json_t *least = quoted("{'topic': 'plain', 'version': 2, 'acks': -1, 'partitions': [{'index': 0, 'batches': [{'magic': 1, "
-			       "'records': [{'timestamp': 5, 'headers': [{}]}]}]}]}"), *small;
+	json_t *large = quoted("{'topic': 'gzip', 'version': 1, 'acks': 1, 'partitions': [{'index': 0, 'batches': "
+			       "[{'magic': 1, 'records': [{'key': 'k', 'timestamp': 5, 'offset': 3, 'headers': [{}]}], "
+			       "'codec': 'lz4'}]}]}");
+	json_t *least = quoted("{'topic': 'plain', 'version': 2, 'acks': -1, 'partitions': [{'index': 0, 'batches': "
+			       "[{'magic': 1, 'records': [{'timestamp': 5, 'headers': [{}]}]}]}]}"), *small;
 	int asked = 0;
 
 	(void)state;
@@ -209,7 +211,8 @@ static void known_differences_have_a_reason(void **state)
 {
 	json_t *null = json_loads("{\"partitions\": [{\"index\": 0, \"batches\": null}]}", 0, NULL);
 	json_t *right = json_loads("{\"partitions\": [{\"index\": 0, \"batches\": []}]}", 0, NULL);
-	json_t *silent = json_loads("{\"answered\": false}", 0, NULL), *answered = json_loads("{\"answered\": true}", 0, NULL);
+	json_t *silent = json_loads("{\"answered\": false}", 0, NULL),
+	       *answered = json_loads("{\"answered\": true}", 0, NULL);
 	const struct cf_known_row *row;
 	struct cf_known known;
 	struct kt_err err = {0};

@@ -45,7 +45,8 @@ static void every_file_becomes_a_case(void **state)
 		assert_true(json_array_size(incident.sources) > 0);
 		assert_int_equal((incident.frame != NULL) + (incident.send != NULL) + (incident.steps != NULL), 1);
 		if (!incident.steps)
-			assert_int_equal(incident.cas->steps.n, (incident.topic ? 2u : 1u) * (incident.mended_title ? 2u : 1u));
+			assert_int_equal(incident.cas->steps.n,
+					 (incident.topic ? 2u : 1u) * (incident.mended_title ? 2u : 1u));
 		assert_true(!incident.log_case || incident.log_case->steps.n == 2);
 		cf_incident_fini(&incident);
 	}
@@ -79,8 +80,9 @@ static void build(const struct cf_incident *incident, int step, struct kw_buf *o
 		assert_true(n > 0);
 		out->n += (size_t)n;
 	} else {
-		build_records(incident, incident->steps ? json_object_get(json_array_get(incident->steps, (size_t)step), "send")
-							: incident->send, out);
+		build_records(incident,
+			      incident->steps ? json_object_get(json_array_get(incident->steps, (size_t)step), "send")
+					      : incident->send, out);
 	}
 }
 
@@ -96,9 +98,9 @@ static const struct {
 	{"S01", 0, 61 + 3 + 4, "7e", 0},
 	{"S02", 0, 21, "0000", 0},
 	{"S02", 0, 61, "28b52ffd", 0},
-	{"S03", 0, 0, "0000007c 0000 0003 00000001 0006 736172616d61 ffff ffff 00002710 00000001 0005 7465737432 00000001 00000000"
-	 "0000004d 0000000000000000 00000041 00000000 02 52c268a4 0000 00000000 0000016176862535 ffffffffffffffff"
-	 "ffffffffffffffff 0000 00000000 00000002 0e000000010230 00 0e000002010231 00", 128},
+	{"S03", 0, 0, "0000007c 0000 0003 00000001 0006 736172616d61 ffff ffff 00002710 00000001 0005 7465737432 "
+	 "00000001 000000000000004d 0000000000000000 00000041 00000000 02 52c268a4 0000 00000000 0000016176862535 "
+	 "ffffffffffffffffffffffffffffffff 0000 00000000 00000002 0e000000010230 00 0e000002010231 00", 128},
 	{"S04", 0, 0, "0000000000000000 00000039 ffffffff 02 d3f2ac75 0000 00000000 0000018bcfe56800 0000018bcfe56800"
 	 "ffffffffffffffff ffff ffffffff 00000001 0e000000010276 00", 69},
 	{"S06", 0, 61 + 5 + 3 + 1 + 8 + 1, "0a 746f706963 0c 6f7264657273", 0},
@@ -151,11 +153,12 @@ static void bytes_are_those_of_the_reports(void **state)
 /* What is wrong is wrong in one way only: all but the fault of each batch is sound. */
 static void crcs_are_right(void **state)
 {
-	static const char *const ids[] = {"S01", "S02", "S04", "S05", "S06", "S07", "S09", "S10", "S11", "S12", "S13", "S14", "S17",
-					  "S18", "S19"};
-	static const enum kw_walk why[] = {KW_WALK_BAD_RECORD, KW_WALK_BAD_RECORD, KW_WALK_END, KW_WALK_END, KW_WALK_END,
-					   KW_WALK_TRAILING, KW_WALK_END, KW_WALK_END, KW_WALK_END, KW_WALK_END, KW_WALK_END,
-					   KW_WALK_END, KW_WALK_BAD_CODEC, KW_WALK_END, KW_WALK_END};
+	static const char *const ids[] = {"S01", "S02", "S04", "S05", "S06", "S07", "S09", "S10",
+					  "S11", "S12", "S13", "S14", "S17", "S18", "S19"};
+	static const enum kw_walk why[] = {KW_WALK_BAD_RECORD, KW_WALK_BAD_RECORD, KW_WALK_END, KW_WALK_END,
+					   KW_WALK_END, KW_WALK_TRAILING, KW_WALK_END, KW_WALK_END, KW_WALK_END,
+					   KW_WALK_END, KW_WALK_END, KW_WALK_END, KW_WALK_BAD_CODEC, KW_WALK_END,
+					   KW_WALK_END};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -251,7 +254,8 @@ static void markers_are_those_of_the_report(void **state)
 	while (kw_set_next(&set, &entry, NULL) > 0) {
 		if (!(kw_rd16(entry.p + KW_B_ATTRIBUTES) & KW_A_CONTROL))
 			continue;
-		assert_int_equal(kw_rd16(entry.p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL, n == 3 ? 0 : KW_A_TRANSACTIONAL);
+		assert_int_equal(kw_rd16(entry.p + KW_B_ATTRIBUTES) & KW_A_TRANSACTIONAL,
+				 n == 3 ? 0 : KW_A_TRANSACTIONAL);
 		assert_int_equal(kw_rd16(entry.p + KW_B_RECORDS + 5 + 2), types[n++]);
 	}
 	assert_int_equal(n, 5);
@@ -263,7 +267,8 @@ static void faulty_files_are_refused(void **state)
 	static const struct {
 		const char *log, *text;    /* behind "log": a value, and perhaps more members */
 	} faulty[] = {
-		{"null, \"notes\": [{\"at\": 0, \"size\": 1, \"text\": \"t\"}]", "notes are about the bytes of \"frame\""},
+		{"null, \"notes\": [{\"at\": 0, \"size\": 1, \"text\": \"t\"}]",
+		 "notes are about the bytes of \"frame\""},
 		{"{}", "missing member \"keepOffsets\""},
 		{"{\"keepOffsets\": false, \"records\": {\"batches\": []}}",
 		 "an incident's bytes are kept as they are: true is expected"},

@@ -1,5 +1,5 @@
-/* The files beside a segment, as Kafka 4.4.0 wrote them, cut at every byte and with every byte changed. Every input has exactly the
- * memory that it needs, for the sanitizers. */
+/* The files beside a segment, as Kafka 4.4.0 wrote them, cut at every byte and with every byte changed. Every input has
+ * exactly the memory that it needs, for the sanitizers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Trees of whatever bytes: segments that Kafka 4.4.0 wrote, cut at every byte and with every byte changed; frames likewise. The
- * sanitizers look for reads beyond the end, so every input has exactly the memory that it needs. */
+/* Trees of whatever bytes: segments that Kafka 4.4.0 wrote, cut at every byte and with every byte changed; frames
+ * likewise. The sanitizers look for reads beyond the end, so every input has exactly the memory that it needs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -19,7 +19,8 @@ static struct cf_judgement judge(const char *expect, const char *answer, enum cf
 	struct kt_err err = {0};
 	char text[1000];
 
-	snprintf(text, sizeof text, "{\"id\": \"a.b\", \"title\": \"t\", \"steps\": [{\"probe\": {}, \"expect\": %s}]}", expect);
+	snprintf(text, sizeof text,
+		 "{\"id\": \"a.b\", \"title\": \"t\", \"steps\": [{\"probe\": {}, \"expect\": %s}]}", expect);
 	if (cf_case_parse("x.json", text, &cas, &err))
 		fail_msg("%s: %s", err.path, err.text);
 	out.evidence = json_object();
@@ -32,9 +33,10 @@ static struct cf_judgement judge(const char *expect, const char *answer, enum cf
 	return j;
 }
 
-static const char two_ways[] = "[{\"name\": \"right\", \"error\": \"INVALID_RECORD\", \"body\": {\"recordErrors\": []}},"
-			       " {\"name\": \"other code\", \"grade\": \"lenient\", \"error\": {\"$not\": \"NONE\"}},"
-			       " {\"name\": \"closed\", \"grade\": \"observe\", \"connection\": \"closed\"}]";
+static const char two_ways[] =
+	"[{\"name\": \"right\", \"error\": \"INVALID_RECORD\", \"body\": {\"recordErrors\": []}},"
+	" {\"name\": \"other code\", \"grade\": \"lenient\", \"error\": {\"$not\": \"NONE\"}},"
+	" {\"name\": \"closed\", \"grade\": \"observe\", \"connection\": \"closed\"}]";
 
 static void the_first_that_fits_decides(void **state)
 {
@@ -67,7 +69,8 @@ static void connections_are_judged_apart(void **state)
 	assert_string_equal(j.reason, "connection: expected kept, got closed");
 	j = judge("{\"error\": \"NONE\"}", "{\"errorCode\": 0}", CF_SILENT);
 	assert_string_equal(j.reason, "connection: expected kept, got silent");
-	j = judge("{\"error\": \"NONE\", \"connection\": \"any\", \"answer\": \"some\"}", "{\"errorCode\": 0}", CF_CLOSED);
+	j = judge("{\"error\": \"NONE\", \"connection\": \"any\", \"answer\": \"some\"}", "{\"errorCode\": 0}",
+		  CF_CLOSED);
 	assert_int_equal(j.verdict, CF_PASS);
 	j = judge("{\"connection\": \"closed\"}", NULL, CF_KEPT);
 	assert_string_equal(j.reason, "connection: expected closed, got kept");

@@ -79,7 +79,8 @@ static void operators(void **state)
 	check("{\"$contains\":\"bc\"}", "\"abcd\"", true, "", "");
 	check("{\"$contains\":\"x\"}", "\"abcd\"", false, "", "expected a text that holds \"x\", got \"abcd\"");
 	check("{\"$contains\":[\"ab\",\"cd\"]}", "\"abcd\"", true, "", "");
-	check("{\"$contains\":[\"ab\",\"x\"]}", "\"abcd\"", false, "", "expected a text that holds \"x\", got \"abcd\"");
+	check("{\"$contains\":[\"ab\",\"x\"]}", "\"abcd\"", false, "",
+	      "expected a text that holds \"x\", got \"abcd\"");
 	check("{\"$contains\":[\"ab\"]}", "7", false, "", "expected an array or a text, got 7");
 	check("{\"$contains\":[{\"a\":1}]}", "[{\"a\":2},{\"a\":1,\"b\":1}]", true, "", "");
 	check("{\"$error\":\"INVALID_RECORD\"}", "87", true, "", "");
@@ -112,7 +113,8 @@ static void patterns_are_checked(void **state)
 {
 	(void)state;
 	check_pattern("{\"a\":[{\"$regex\":\"x\"}],\"b\":{\"$length\":{\"$range\":[1,2]}}}", 0, "", "");
-	check_pattern("{\"a\":[{\"$regx\":\"x\"}]}", KT_EUNKNOWN, "a[0]", "unknown operator \"$regx\"; did you mean \"$regex\"?");
+	check_pattern("{\"a\":[{\"$regx\":\"x\"}]}", KT_EUNKNOWN, "a[0]",
+		      "unknown operator \"$regx\"; did you mean \"$regex\"?");
 	check_pattern("{\"$regex\":\"(a)\\\\1\"}", KT_ELIMIT, "$regex",
 		      "not a regular expression: has a back reference, to group 1");
 	check_pattern("{\"a\":{\"$range\":[1]}}", KT_ETYPE, "a.$range", "must be an array of two numbers");

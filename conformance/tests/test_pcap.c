@@ -1,5 +1,5 @@
-/* What is found in captures that were made by hand. An exchange is told as "1 Metadata 1 c7 24@0/18@0": connection, API, version,
- * correlation id, size and place of request and answer, then what is wrong or remarked. */
+/* What is found in captures that were made by hand. An exchange is told as "1 Metadata 1 c7 24@0/18@0": connection,
+ * API, version, correlation id, size and place of request and answer, then what is wrong or remarked. */
 #include "conformance/tests/captures.h"
 
 #include <stdio.h>
@@ -45,12 +45,13 @@ static void on_exchange(void *arg, const struct cf_exchange *exchange)
 	const char *name = exchange->token ? "token" : kw_api_name(exchange->api);
 
 	(void)arg;
-	tell("%d %s %d c%d ", (int)exchange->conn->number, name ? name : "?", exchange->version, (int)exchange->correlation);
+	tell("%d %s %d c%d ", (int)exchange->conn->number, name ? name : "?", exchange->version,
+	     (int)exchange->correlation);
 	tell_frame(exchange->request);
 	tell("/");
 	tell_frame(exchange->response);
-	tell("%s%s%s%s\n", exchange->fault ? " WRONG: " : "", exchange->fault ? exchange->fault : "", exchange->remark ? " " : "",
-	     exchange->remark ? exchange->remark : "");
+	tell("%s%s%s%s\n", exchange->fault ? " WRONG: " : "", exchange->fault ? exchange->fault : "",
+	     exchange->remark ? " " : "", exchange->remark ? exchange->remark : "");
 }
 
 static void on_ended(void *arg, const struct cf_talked *talked)
@@ -201,7 +202,8 @@ static void sizes_that_are_wrong(void **state)
 	broker("ffffffff 00000001");
 	client(METADATA("00000002"));
 	broker(METADATA_ANSWER("00000002"));                     /* where a packet begins it goes on */
-	is_read("1 Metadata 1 c1 20@0/4@0 WRONG: the size field says what cannot be; where the next frame begins is not known\n"
+	is_read("1 Metadata 1 c1 20@0/4@0 WRONG: the size field says what cannot be; where the next frame begins is "
+		"not known\n"
 		"1 Metadata 1 c2 20@20/20@8\n");
 	begin();
 	client(METADATA("00000001"));
@@ -411,8 +413,8 @@ static void shown_as_trees(void **state)
 	(void)state;
 	make_all();
 	assert_int_equal(show(&filter, false, &inspector, &err), 0);
-	says("exchange 1            connection 1, 0.003000 s, ApiVersions 99, 16 bytes, answered after 0.001000 s with 14 bytes,"
-	     " UNSUPPORTED_VERSION (35)");
+	says("exchange 1            connection 1, 0.003000 s, ApiVersions 99, 16 bytes, answered after 0.001000 s with "
+	     "14 bytes, UNSUPPORTED_VERSION (35)");
 	says("ApiVersions 0 response");
 	says("wrong: byte 16 of topics: ");
 	says("remark                acks=0: no answer is due");
@@ -422,7 +424,8 @@ static void shown_as_trees(void **state)
 	says("packets 19, of TCP 19; connections 3, of Kafka 3");
 	assert_true(inspector.incomplete);
 	assert_int_equal(inspector.faults, 2);
-	assert_string_equal(inspector.first, "request of exchange 1: byte 6: ApiVersionsRequest has no version 99 (known: 0-5)");
+	assert_string_equal(inspector.first,
+			    "request of exchange 1: byte 6: ApiVersionsRequest has no version 99 (known: 0-5)");
 }
 
 static void some_of_it(void **state)
@@ -432,7 +435,8 @@ static void some_of_it(void **state)
 
 	(void)state;
 	make_all();
-	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .connection = 2, .brief = true}, false, &inspector, &err), 0);
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .connection = 2, .brief = true}, false, &inspector,
+			      &err), 0);
 	assert_int_equal(inspector.faults, 0);
 	assert_null(strstr(text, "connection 1"));
 	assert_null(strstr(text, "frame"));
@@ -443,10 +447,12 @@ static void some_of_it(void **state)
 	assert_int_equal(inspector.faults, 1);
 	says("wrong: byte 16 of topics");
 	assert_null(strstr(text, "ApiVersions"));
-	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .exchange = 99}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .exchange = 99}, false, &inspector, &err),
+			 KT_EUNKNOWN);
 	assert_string_equal(err.text, "there is no exchange 99");
 	err = (struct kt_err){0};
-	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .connection = 99}, false, &inspector, &err), KT_EUNKNOWN);
+	assert_int_equal(show(&(struct cf_pcap_filter){.api = -1, .connection = 99}, false, &inspector, &err),
+			 KT_EUNKNOWN);
 	assert_string_equal(err.text, "there is no connection 99");
 	err = (struct kt_err){0};
 	assert_int_equal(show(&(struct cf_pcap_filter){.api = 3, .exchange = 1}, false, &inspector, &err), KT_EUNKNOWN);
@@ -538,7 +544,8 @@ static void no_packets(void **state)
 	capture.file.p[KW_PCAP_HEAD + 16] = 0x55;
 	assert_int_equal(show(&filter, false, &inspector, &err), 0);
 	assert_string_equal(inspector.note,
-			    "no packet could be read: packet 1, which ends at byte 81: no IPv4 head, where one should be");
+			    "no packet could be read: packet 1, which ends at byte 81: no IPv4 head, "
+			    "where one should be");
 	assert_true(inspector.incomplete);
 	capture.file.n = 10;
 	assert_int_equal(show(&filter, false, &inspector, &err), KT_ESYNTAX);

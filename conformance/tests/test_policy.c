@@ -11,8 +11,8 @@ static struct cf_expected_failure expected[] = {
 	{.glob = "records.crc.*", .message = "step 1 produce: errorCode", .why = "issue 7"},
 };
 
-static void check(const char *verdict, const char *level, const char *id, const char *reason, bool strict, const char *wanted,
-		  const char *wanted_reason)
+static void check(const char *verdict, const char *level, const char *id, const char *reason, bool strict,
+		  const char *wanted, const char *wanted_reason)
 {
 	struct cf_profile profile = {.failures = expected, .nfailures = 1};
 	json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "id", id, "case", id, "verdict", verdict, "level",

@@ -50,8 +50,8 @@ static json_t *versions_with(const char *api, int version)
 			 "apiKey", 18, "minVersion", 0, "maxVersion", kw_request(18)->versions.max,
 			 "apiKey", kw_api_key(api), "minVersion", version, "maxVersion", version,
 			 "throttleTimeMs", 0, "supportedFeatures", "finalizedFeaturesEpoch", (json_int_t)1,
-			 "finalizedFeatures", "name", "metadata.version", "maxVersionLevel", LEVEL, "minVersionLevel", LEVEL,
-			 "zkMigrationReady", 0);
+			 "finalizedFeatures", "name", "metadata.version", "maxVersionLevel", LEVEL, "minVersionLevel",
+			 LEVEL, "zkMigrationReady", 0);
 }
 
 /* It answers one request of that API with `answer`, after ApiVersions as often as it is asked for it. */
@@ -72,7 +72,8 @@ static void start(const char *api, int version, int asked_versions, const char *
 	peer_listen(&peer);
 	peer_start(&peer, scripts);
 
-	target = (struct cf_target){.profile = &profile, .host = "127.0.0.1", .port = peer.port, .broker_id = 1, .brokers = 1};
+	target = (struct cf_target){.profile = &profile, .host = "127.0.0.1", .port = peer.port, .broker_id = 1,
+				    .brokers = 1};
 	run = (struct cf_run){.target = &target, .level = -1};
 	err = (struct kt_err){0};
 	note[0] = '\0';
@@ -96,7 +97,8 @@ static void finish(void)
 static void a_broker_that_stays_registered(void **state)
 {
 	(void)state;
-	start("UnregisterBroker", 0, 1, "{\"throttleTimeMs\": 0, \"errorCode\": 41, \"errorMessage\": \"No leader\\u001b.\"}");
+	start("UnregisterBroker", 0, 1,
+	      "{\"throttleTimeMs\": 0, \"errorCode\": 41, \"errorMessage\": \"No leader\\u001b.\"}");
 	run.brokers = json_pack("[i]", 7);
 	cf_run_undo(&run, note, sizeof note);
 	assert_string_equal(note, "broker 7 cannot be unregistered: NOT_CONTROLLER (41): No leader?.");
@@ -107,11 +109,12 @@ static void a_config_that_stays_set(void **state)
 {
 	(void)state;
 	start("IncrementalAlterConfigs", 1, 1,
-	      "{\"throttleTimeMs\": 0, \"responses\": [{\"errorCode\": 40, \"errorMessage\": \"The default is illegal.\", "
-	      "\"resourceType\": 4, \"resourceName\": \"1\"}]}");
+	      "{\"throttleTimeMs\": 0, \"responses\": [{\"errorCode\": 40, \"errorMessage\": \"The default is "
+	      "illegal.\", \"resourceType\": 4, \"resourceName\": \"1\"}]}");
 	run.configs = json_pack("[[s, s]]", "1", "num.io.threads");
 	cf_run_undo(&run, note, sizeof note);
-	assert_string_equal(note, "num.io.threads of broker \"1\" cannot be deleted: INVALID_CONFIG (40): The default is illegal.");
+	assert_string_equal(note, "num.io.threads of broker \"1\" cannot be deleted: INVALID_CONFIG (40): The "
+				  "default is illegal.");
 	finish();
 }
 
@@ -123,7 +126,8 @@ static void a_topic_that_stays(void **state)
 	      "\"errorMessage\": \"Topic deletion is disabled.\"}]}");
 	run.topics = json_pack("[s]", "t");
 	cf_run_undo(&run, note, sizeof note);
-	assert_string_equal(note, "topic t cannot be deleted: TOPIC_DELETION_DISABLED (73): Topic deletion is disabled.");
+	assert_string_equal(note,
+			    "topic t cannot be deleted: TOPIC_DELETION_DISABLED (73): Topic deletion is disabled.");
 	finish();
 }
 
@@ -158,7 +162,8 @@ static void a_feature_that_stays(void **state)
 	      "\"metadata.version\", \"errorCode\": 95, \"errorMessage\": \"Would lose metadata.\"}]}");
 	assert_int_equal(cf_level_move(&run, 7, &err), KT_ENET);
 	assert_string_equal(err.text,
-			    "metadata.version cannot be moved from 20 to 7: INVALID_UPDATE_VERSION (95): Would lose metadata.");
+			    "metadata.version cannot be moved from 20 to 7: INVALID_UPDATE_VERSION (95): Would "
+			    "lose metadata.");
 	finish();
 }
 
@@ -166,11 +171,11 @@ static void a_coordinator_that_is_not_told(void **state)
 {
 	(void)state;
 	start("FindCoordinator", 3, 1,
-	      "{\"throttleTimeMs\": 0, \"errorCode\": 53, \"errorMessage\": \"Not for you.\", \"nodeId\": -1, \"host\": \"\", "
-	      "\"port\": -1}");
+	      "{\"throttleTimeMs\": 0, \"errorCode\": 53, \"errorMessage\": \"Not for you.\", \"nodeId\": -1, "
+	      "\"host\": \"\", \"port\": -1}");
 	assert_null(cf_run_link(&run, "coordinator", "pay", &err));
-	assert_string_equal(err.text, "FindCoordinator for \"pay\" was answered with TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53): "
-			    "Not for you.");
+	assert_string_equal(err.text, "FindCoordinator for \"pay\" was answered with "
+			    "TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53): Not for you.");
 	finish();
 }
 

@@ -1,4 +1,5 @@
-/* A capture's requests sent to a broker that breaks off inside of one: a difference, unless the recorded one did so, too. */
+/* A capture's requests sent to a broker that breaks off inside of one: a difference, unless the recorded one did so,
+ * too. */
 #include "conformance/tests/captures.h"
 
 #include <stdio.h>
@@ -117,7 +118,8 @@ static void a_target_that_answers_nothing(void **state)
 static void a_target_that_closes_or_sends_garbage(void **state)
 {
 	static const struct peer_step closes[] = {{PEER_READ, NULL, 0}, {PEER_CLOSE, NULL, 0}, {PEER_END, NULL, 0}};
-	static const struct peer_step babbles[] = {{PEER_READ, NULL, 0}, {PEER_SEND, PEER_BYTES("HTTP/1.1 400 Bad Request")},
+	static const struct peer_step babbles[] = {{PEER_READ, NULL, 0},
+						   {PEER_SEND, PEER_BYTES("HTTP/1.1 400 Bad Request")},
 						   {PEER_END, NULL, 0}};
 	static const struct peer_step *const scripts[] = {closes, babbles, NULL};
 

@@ -62,8 +62,8 @@ static size_t count_family(const char *family)
 
 static void families_are_there(void **state)
 {
-	static const char *const names[] = {"sanity", "records", "configs", "features", "registration", "frames", "validators",
-					    "mvconfig", "config", "observer"};
+	static const char *const names[] = {"sanity", "records", "configs", "features", "registration", "frames",
+					    "validators", "mvconfig", "config", "observer"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -86,7 +86,8 @@ static void check_fault(const char *text, int code, const char *path, const char
 static void faults_say_where(void **state)
 {
 	(void)state;
-	check_fault("{\"a\":[\"x\",\"$topc\"]}", KT_EUNKNOWN, "a[1]", "variable $topc is not set; did you mean $topic?");
+	check_fault("{\"a\":[\"x\",\"$topc\"]}", KT_EUNKNOWN, "a[1]",
+		    "variable $topc is not set; did you mean $topic?");
 	check_fault("\"$zzzzzzzz\"", KT_EUNKNOWN, "", "variable $zzzzzzzz is not set");
 	check_fault("{\"a\":\"topic:$topic\"}", KT_ESYNTAX, "a", "inside a text a variable is written ${topic}");
 	check_fault("\"x${topic\"", KT_ESYNTAX, "", "\"${\" needs a name and \"}\"");
@@ -114,7 +115,8 @@ static void variables_are_listed(void **state)
 
 static void paths_lead_to_values(void **state)
 {
-	json_t *json = json_loads("{\"topics\":[{\"name\":\"a.b\",\"p\":[{\"i\":3,\"e\":7}]},{\"name\":\"c\",\"p\":[]}]}", 0, NULL);
+	json_t *json = json_loads("{\"topics\":[{\"name\":\"a.b\",\"p\":[{\"i\":3,\"e\":7}]},"
+				  "{\"name\":\"c\",\"p\":[]}]}", 0, NULL);
 
 	(void)state;
 	assert_int_equal(json_integer_value(cf_at(json, "topics[0].p[0].e")), 7);

@@ -17,7 +17,8 @@ static int exit_of(const enum cf_verdict *verdicts, size_t n)
 }
 
 #define EXIT_OF(...) \
-	exit_of((const enum cf_verdict[]){__VA_ARGS__}, sizeof((const enum cf_verdict[]){__VA_ARGS__}) / sizeof(enum cf_verdict))
+	exit_of((const enum cf_verdict[]){__VA_ARGS__}, \
+		sizeof((const enum cf_verdict[]){__VA_ARGS__}) / sizeof(enum cf_verdict))
 
 static void exit_codes(void **state)
 {

@@ -1,8 +1,8 @@
 /* compact: one round of log compaction, over the whole log at once, on any broker.
  *
- * A fakebroker compacts when its control API is asked to. Another broker compacts by itself, and is kept from it until then:
- * the topic has min.cleanable.dirty.ratio 1, which no log exceeds. With 0 any new record will do; once the round has been, which
- * a record shows that is there no more, it is 1 again.
+ * A fakebroker compacts when its control API is asked to. Another broker compacts by itself, and is kept from it until
+ * then: the topic has min.cleanable.dirty.ratio 1, which no log exceeds. With 0 any new record will do; once the round
+ * has been, which a record shows that is there no more, it is 1 again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static int ask_control(struct cf_run *run, const char *topic, json_int_t partiti
 	char url[600], *answer = NULL;
 	int status = 0;
 
-	snprintf(url, sizeof url, "%s/v1/partitions/%s/%lld/compact", run->target->control_url, topic, (long long)partition);
+	snprintf(url, sizeof url,
+		 "%s/v1/partitions/%s/%lld/compact", run->target->control_url, topic, (long long)partition);
 	if (kc_http("POST", url, NULL, run->target->profile->timeout, &status, &answer, err) == 0 && status != OK)
 		kt_fail(err, KT_EPEER, "the control API answered %d: %.300s", status, answer);
 	free(answer);
@@ -41,11 +42,11 @@ static int set_ratio(struct cf_run *run, const char *topic, const char *value, s
 	json_t *answer = NULL, *row;
 	char why[400];
 
-	if (!link ||
-	    cf_link_ask(link, "IncrementalAlterConfigs", CF_LATEST,
-			json_pack("{s:[{s:i, s:s, s:[{s:s, s:i, s:s}]}]}", "resources", "resourceType", RESOURCE_TOPIC,
-				  "resourceName", topic, "configs", "name", "min.cleanable.dirty.ratio", "configOperation", 0,
-				  "value", value), &answer, err))
+	if (!link || cf_link_ask(link, "IncrementalAlterConfigs", CF_LATEST,
+				 json_pack("{s:[{s:i, s:s, s:[{s:s, s:i, s:s}]}]}", "resources", "resourceType",
+					   RESOURCE_TOPIC, "resourceName", topic, "configs", "name",
+					   "min.cleanable.dirty.ratio", "configOperation", 0, "value", value),
+				 &answer, err))
 		return err->code;
 	row = cf_at(answer, "responses[0]");
 	if (!row || cf_error_code(row))

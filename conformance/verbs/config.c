@@ -8,7 +8,8 @@
 enum { INCREMENTAL_ALTER_CONFIGS = 44, DESCRIBE_CONFIGS = 32, RESOURCE_BROKER = 4 };
 
 const struct cf_arg cf_args_alter[] = {
-	{"resource", CF_ARG_STR, true, "\"topic:NAME\", \"broker:ID\", \"broker:\" (all), \"group:ID\", \"client-metrics:NAME\""},
+	{"resource", CF_ARG_STR, true,
+	 "\"topic:NAME\", \"broker:ID\", \"broker:\" (all), \"group:ID\", \"client-metrics:NAME\""},
 	{"set", CF_ARG_OBJECT, false, "config -> value or null"},
 	{"delete", CF_ARG_ARRAY, false, "configs"},
 	{"append", CF_ARG_OBJECT, false, "list config -> elements"},
@@ -47,7 +48,8 @@ static int split_resource(json_t *args, int *type, const char **name, struct kt_
 			*name = colon + 1;
 			return 0;
 		}
-	return kt_fail(err, KT_EUSAGE, "resource: must be \"topic:NAME\", \"broker:ID\" or the like, not \"%s\"", resource);
+	return kt_fail(err, KT_EUSAGE,
+		       "resource: must be \"topic:NAME\", \"broker:ID\" or the like, not \"%s\"", resource);
 }
 
 static json_t *alterations(json_t *args)
@@ -94,8 +96,8 @@ int cf_verb_alter(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 	if (err->code)
 		return err->code;
 	if (cf_run_exchange(link, INCREMENTAL_ALTER_CONFIGS, version,
-			    json_pack("{s:[{s:i, s:s, s:o}], s:b}", "resources", "resourceType", type, "resourceName", name,
-				      "configs", alterations(args), "validateOnly",
+			    json_pack("{s:[{s:i, s:s, s:o}], s:b}", "resources", "resourceType", type, "resourceName",
+				      name, "configs", alterations(args), "validateOnly",
 				      json_is_true(json_object_get(args, "validateOnly"))),
 			    NULL, false, out, err))
 		return err->code;

@@ -31,7 +31,8 @@ int cf_verb_control(struct cf_run *run, json_t *args, struct cf_outcome *out, st
 		out->body = json_loads(answer, JSON_DECODE_ANY, &why);
 		whole = json_pack("{s:i, s:O}", "status", status, "body", out->body ? out->body : json_null());
 		out->subject = json_incref(cf_at(whole, at ? at : ""));
-		out->evidence = json_pack("{s:s, s:O, s:o}", "url", url, "request", body ? body : json_null(), "response", whole);
+		out->evidence = json_pack("{s:s, s:O, s:o}", "url", url, "request", body ? body : json_null(),
+					  "response", whole);
 	}
 	free(text);
 	free(answer);

@@ -16,7 +16,8 @@ const struct cf_arg cf_args_fetch[] = {
 	{"partition", CF_ARG_INT, false, "0 unless given"},
 	{"offset", CF_ARG_INT, true, "first offset that is wanted"},
 	{"isolationLevel", CF_ARG_INT, false, "0, read_uncommitted, unless given; 1: read_committed"},
-	{"toEnd", CF_ARG_BOOL, false, "true: all up to the end, with as many requests as it takes; the answer is the first one's"},
+	{"toEnd", CF_ARG_BOOL, false,
+	 "true: all up to the end, with as many requests as it takes; the answer is the first one's"},
 	{"version", CF_ARG_ANY, false, "a number up to 12"},
 	{0},
 };
@@ -69,11 +70,14 @@ static int add_record(void *arg, int32_t index, const struct kw_record *record)
 	json_t *headers = json_array();
 
 	(void)index;
-	for (int32_t i = 0; i < record->nheaders; i++)
+	for (int32_t i = 0; i < record->nheaders; i++) {
+		const struct kw_header *header = &record->headers[i];
+
 		json_array_append_new(headers,
 				      json_pack("{s:o, s:o}", "key",
-						text_or_hex((const uint8_t *)record->headers[i].key.s, record->headers[i].key.n),
-						"value", text_or_hex(record->headers[i].value.p, record->headers[i].value.n)));
+						text_or_hex((const uint8_t *)header->key.s, header->key.n), "value",
+						text_or_hex(header->value.p, header->value.n)));
+	}
 	json_array_append_new(reader->records,
 			      json_pack("{s:I, s:I, s:o, s:o, s:o}", "offset",
 					(json_int_t)(reader->batch->baseOffset + record->offsetDelta), "timestamp",
@@ -87,16 +91,18 @@ static int add_record(void *arg, int32_t index, const struct kw_record *record)
 static json_t *header_json(const struct kw_batch *batch)
 {
 	return json_pack("{s:I, s:i, s:i, s:I, s:b, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "baseOffset",
-			 (json_int_t)batch->baseOffset, "partitionLeaderEpoch", batch->partitionLeaderEpoch, "magic", batch->magic,
-			 "crc", (json_int_t)batch->crc, "crcIsRight", batch->crc == kw_batch_crc(batch->p, batch->size),
-			 "attributes", batch->attributes, "lastOffsetDelta", batch->lastOffsetDelta, "baseTimestamp",
-			 (json_int_t)batch->baseTimestamp, "maxTimestamp", (json_int_t)batch->maxTimestamp, "producerId",
-			 (json_int_t)batch->producerId, "producerEpoch", batch->producerEpoch, "baseSequence", batch->baseSequence,
-			 "count", batch->count);
+			 (json_int_t)batch->baseOffset, "partitionLeaderEpoch", batch->partitionLeaderEpoch, "magic",
+			 batch->magic, "crc", (json_int_t)batch->crc, "crcIsRight",
+			 batch->crc == kw_batch_crc(batch->p, batch->size), "attributes", batch->attributes,
+			 "lastOffsetDelta", batch->lastOffsetDelta, "baseTimestamp", (json_int_t)batch->baseTimestamp,
+			 "maxTimestamp", (json_int_t)batch->maxTimestamp, "producerId", (json_int_t)batch->producerId,
+			 "producerEpoch", batch->producerEpoch, "baseSequence", batch->baseSequence, "count",
+			 batch->count);
 }
 
-/* Adds the records, and the headers of their batches, to the lists of the subject. A batch that cannot be read is told among
- * the records, and is the last. Returns the offset behind the last batch, -1 if there is none, or one that cannot be read. */
+/* Adds the records, and the headers of their batches, to the lists of the subject. A batch that cannot be read is told
+ * among the records, and is the last. Returns the offset behind the last batch, -1 if there is none, or one that cannot
+ * be read. */
 static json_int_t read_set(json_t *partition, json_t *subject)
 {
 	json_t *base64 = json_object_get(partition, "records");
@@ -141,11 +147,11 @@ static int isolation_arg(json_t *args)
 
 static json_t *fetch_body(json_t *args, json_int_t offset, int version)
 {
-	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:I, s:i}]}]}", "replicaId", -1, "maxWaitMs",
-				 500, "minBytes", 1, "maxBytes", 52428800, "isolationLevel", isolation_arg(args), "topics",
-				 "topic", json_object_get(args, "topic"),
-				 "partitions", "partition", partition_arg(args), "fetchOffset", offset,
-				 "partitionMaxBytes", 52428800);
+	json_t *body = json_pack("{s:i, s:i, s:i, s:i, s:i, s:[{s:O, s:[{s:I, s:I, s:i}]}]}", "replicaId", -1,
+				 "maxWaitMs", 500, "minBytes", 1, "maxBytes", 52428800, "isolationLevel",
+				 isolation_arg(args), "topics", "topic", json_object_get(args, "topic"), "partitions",
+				 "partition", partition_arg(args), "fetchOffset", offset, "partitionMaxBytes",
+				 52428800);
 
 	if (version >= 7)
 		json_object_set_new(body, "sessionEpoch", json_integer(-1));
@@ -165,8 +171,10 @@ static json_t *fetch_from(struct cf_link *link, json_t *args, json_int_t offset,
 	return cf_at(out->body, path);
 }
 
-/* What there is from an offset on, up to the end that readers of this isolation level see, or to where nothing new comes. */
-static int fetch_rest(struct cf_link *link, json_t *args, json_int_t next, int version, json_t *subject, struct kt_err *err)
+/* What there is from an offset on, up to the end that readers of this isolation level see, or to where nothing new
+ * comes. */
+static int fetch_rest(struct cf_link *link, json_t *args, json_int_t next, int version, json_t *subject,
+		      struct kt_err *err)
 {
 	const char *bound = isolation_arg(args) ? "lastStableOffset" : "highWatermark";
 	json_int_t end = json_integer_value(json_object_get(subject, bound)), from = -1;
@@ -199,7 +207,8 @@ int cf_verb_fetch(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 	json_object_set_new(out->subject, "records", json_array());
 	json_object_set_new(out->subject, "batches", json_array());
 	next = read_set(partition, out->subject);
-	return json_is_true(json_object_get(args, "toEnd")) ? fetch_rest(link, args, next, version, out->subject, err) : 0;
+	return json_is_true(json_object_get(args, "toEnd")) ? fetch_rest(link, args, next, version, out->subject, err)
+							    : 0;
 }
 
 int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
@@ -220,7 +229,8 @@ int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out,
 				      partition_arg(args), "timestamp", (json_int_t)LATEST_OFFSET),
 			    NULL, false, out, err))
 		return err->code;
-	snprintf(path, sizeof path, "topics[name=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));
+	snprintf(path, sizeof path,
+		 "topics[name=%s].partitions[partitionIndex=%lld]", topic, (long long)partition_arg(args));
 	json_decref(out->subject);
 	out->subject = json_incref(cf_at(out->body, path));
 	return 0;

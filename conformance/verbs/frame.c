@@ -10,7 +10,8 @@ enum { FRAME_MAX = 100 << 20 };
 
 const struct cf_arg cf_args_frame[] = {
 	{"hex", CF_ARG_STR, true, "the frame as it was recorded, its size in front; blanks are ignored"},
-	{"edits", CF_ARG_EDITS, false, "changes of the recording, see docs/edits.md; offsets count from its size field"},
+	{"edits", CF_ARG_EDITS, false,
+	 "changes of the recording, see docs/edits.md; offsets count from its size field"},
 	{"rename", CF_ARG_OBJECT, false, "topic in the recording -> topic now, behind the edits; its length is redone"},
 	{"answer", CF_ARG_OBJECT, false, "{\"api\": NAME, \"version\": N}: read the answer as this"},
 	{"at", CF_ARG_STR, false, "path of the part of the answer that the expectation is about"},
@@ -45,7 +46,8 @@ static json_t *all_edits(json_t *args)
 
 int cf_verb_frame(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
-	const char *topic = json_string_value(json_object_get(args, "topic")), *at = json_string_value(json_object_get(args, "at"));
+	const char *topic = json_string_value(json_object_get(args, "topic")),
+		   *at = json_string_value(json_object_get(args, "at"));
 	struct cf_link *link = cf_run_link(run, topic ? "leader" : "broker", topic, err);
 	struct kt_err why = {0};
 	json_t *edits = NULL;

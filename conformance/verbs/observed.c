@@ -105,8 +105,8 @@ static int64_t size_of(const char *file)
 	return stat(file, &stat_) == 0 ? (int64_t)stat_.st_size : 0;
 }
 
-/* A broker may answer an alteration before it is in force: the observer's own first line says when it is. One that was in
-   force already writes none, and costs the time-out. */
+/* A broker may answer an alteration before it is in force: the observer's own first line says when it is. One that was
+   in force already writes none, and costs the time-out. */
 static void await_configure(const struct cf_run *run, int64_t from)
 {
 	int64_t deadline = kc_now_ms() + run->target->profile->timeout;

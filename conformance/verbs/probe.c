@@ -13,7 +13,8 @@ const struct cf_arg cf_args_probe[] = {
 
 int cf_verb_probe(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
-	const char *on = json_string_value(json_object_get(args, "on")), *to = json_string_value(json_object_get(args, "to"));
+	const char *on = json_string_value(json_object_get(args, "on")),
+		   *to = json_string_value(json_object_get(args, "to"));
 	struct cf_link *link = cf_run_link(run, to, NULL, err);
 	bool controller = to && strcmp(to, "controller") == 0;
 	const char *name = controller ? "ApiVersions" : "Metadata";

@@ -43,10 +43,12 @@ static json_t *partition_of(json_t *body, const char *topic, json_t *id, json_in
 	char path[400];
 
 	if (json_object_get(json_array_get(json_object_get(body, "responses"), 0), "topicId"))
-		snprintf(path, sizeof path, "responses[topicId=%s].partitionResponses[index=%lld]", json_string_value(id),
+		snprintf(path, sizeof path,
+			 "responses[topicId=%s].partitionResponses[index=%lld]", json_string_value(id),
 			 (long long)partition);
 	else
-		snprintf(path, sizeof path, "responses[name=%s].partitionResponses[index=%lld]", topic, (long long)partition);
+		snprintf(path, sizeof path,
+			 "responses[name=%s].partitionResponses[index=%lld]", topic, (long long)partition);
 	return cf_at(body, path);
 }
 
@@ -66,8 +68,9 @@ int cf_verb_produce(struct cf_run *run, json_t *args, struct cf_outcome *out, st
 			    json_pack("[{s:O, s:{s:O}}]", "index", partition, "records", "batches",
 				      json_object_get(args, "batches")));
 	if (cf_run_exchange(link, PRODUCE, version,
-			    json_pack("{s:O, s:O, s:o, s:[o]}", "transactionalId", transactional ? transactional : json_null(),
-				      "acks", acks, "timeoutMs", number(args, "timeoutMs", 5000), "topicData", entry),
+			    json_pack("{s:O, s:O, s:o, s:[o]}", "transactionalId",
+				      transactional ? transactional : json_null(), "acks", acks, "timeoutMs",
+				      number(args, "timeoutMs", 5000), "topicData", entry),
 			    NULL, json_integer_value(acks) == 0, out, err))
 		goto out;
 	json_decref(out->subject);

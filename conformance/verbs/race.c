@@ -6,7 +6,8 @@
 enum { MOST = 8 };
 
 const struct cf_arg cf_args_race[] = {
-	{"requests", CF_ARG_ARRAY, true, "up to 8 of {\"api\", \"body\", \"to\": \"broker\" (unless given) or \"controller\"}"},
+	{"requests", CF_ARG_ARRAY, true,
+	 "up to 8 of {\"api\", \"body\", \"to\": \"broker\" (unless given) or \"controller\"}"},
 	{0},
 };
 
@@ -26,14 +27,15 @@ static int prepare(struct cf_run *run, json_t *request, struct runner *runner, s
 	runner->api = name ? kw_api_key(name) : -1;
 	if (runner->api < 0)
 		return kt_fail(err, KT_EUSAGE, "requests: \"api\" must be the name of a request");
-	runner->link = to && strcmp(to, "controller") == 0 ? cf_target_controller(run->target) : cf_target_broker(run->target);
+	runner->link = to && strcmp(to, "controller") == 0 ? cf_target_controller(run->target)
+							   : cf_target_broker(run->target);
 	if (cf_link_open(&runner->link, err))
 		return err->code;
 	runner->version = cf_link_version(&runner->link, runner->api, CF_LATEST, -1, err);
 	if (err->code)
 		return err->code;
-	return cf_link_encode(&runner->link, runner->api, runner->version, json_object_get(request, "body"), NULL, &runner->frame,
-			      &runner->correlation, err);
+	return cf_link_encode(&runner->link, runner->api, runner->version, json_object_get(request, "body"), NULL,
+			      &runner->frame, &runner->correlation, err);
 }
 
 static int run_all(struct runner *runners, size_t n, json_t *requests, json_t *responses, struct kt_err *err)
@@ -48,8 +50,8 @@ static int run_all(struct runner *runners, size_t n, json_t *requests, json_t *r
 	}
 	for (size_t i = 0; i < n; i++) {
 		json_t *evidence = json_object();
-		int code = cf_link_receive(&runners[i].link, runners[i].api, runners[i].version, evidence, &runners[i].correlation,
-					   &runners[i].answer, err);
+		int code = cf_link_receive(&runners[i].link, runners[i].api, runners[i].version, evidence,
+					   &runners[i].correlation, &runners[i].answer, err);
 
 		json_array_append_new(responses, evidence);
 		if (code)

@@ -4,12 +4,14 @@
 #include "conformance/verbs/verbs.h"
 #include "lib/wire/base64.h"
 
-enum { BROKER_REGISTRATION = 62, KAFKAS_LATEST = 4, STATIC_CONFIGS = 5, FIRST_ZK = 1, FIRST_LOG_DIRS = 2, FIRST_EPOCH = 3 };
+enum { BROKER_REGISTRATION = 62, FIRST_ZK = 1, FIRST_LOG_DIRS = 2, FIRST_EPOCH = 3, KAFKAS_LATEST = 4,
+       STATIC_CONFIGS = 5 };
 
 const struct cf_arg cf_args_register[] = {
 	{"brokerId", CF_ARG_ANY, false, "one that no broker has, unless given"},
 	{"incarnationId", CF_ARG_STR, false, "a random uuid unless given"},
-	{"features", CF_ARG_OBJECT, false, "feature -> [min, max], or null to leave it out; else what the controller supports"},
+	{"features", CF_ARG_OBJECT, false,
+	 "feature -> [min, max], or null to leave it out; else what the controller supports"},
 	{"staticConfigs", CF_ARG_OBJECT, false, "config -> value or null (sensitive); version 5"},
 	{"body", CF_ARG_OBJECT, false, "members of the request that replace the ones made up"},
 	{"tags", CF_ARG_ARRAY, false, "as in send"},
@@ -123,8 +125,8 @@ int cf_verb_register(struct cf_run *run, json_t *args, struct cf_outcome *out, s
 	if (err->code)
 		return err->code;
 	body = request(run, args, version);
-	if (cf_run_exchange(link, BROKER_REGISTRATION, version, json_incref(body), json_object_get(args, "tags"), false, out,
-			    err) == 0)
+	if (cf_run_exchange(link, BROKER_REGISTRATION, version, json_incref(body), json_object_get(args, "tags"), false,
+			    out, err) == 0)
 		remember(run, json_object_get(body, "brokerId"), out->body);
 	json_decref(body);
 	return err->code;

@@ -8,8 +8,8 @@ const struct cf_arg cf_args_send[] = {
 	{"api", CF_ARG_STR, true, "Kafka's name of the request: \"CreateTopics\""},
 	{"version", CF_ARG_ANY, false, "a number or \"latest\""},
 	{"body", CF_ARG_OBJECT, true, "the request as JSON"},
-	{"to", CF_ARG_STR, false, "\"broker\" (unless given), \"controller\", \"leader\" of \"topic\", \"coordinator\" of "
-				   "\"transactionalId\""},
+	{"to", CF_ARG_STR, false, "\"broker\" (unless given), \"controller\", \"leader\" of \"topic\", \"coordinator\" "
+				   "of \"transactionalId\""},
 	{"topic", CF_ARG_STR, false, "whose leader is meant"},
 	{"transactionalId", CF_ARG_STR, false, "whose coordinator is meant"},
 	{"at", CF_ARG_STR, false, "path of the part of the answer that the expectation is about"},
@@ -20,10 +20,12 @@ const struct cf_arg cf_args_send[] = {
 
 int cf_verb_send(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
-	const char *name = json_string_value(json_object_get(args, "api")), *at = json_string_value(json_object_get(args, "at"));
+	const char *name = json_string_value(json_object_get(args, "api")),
+		   *at = json_string_value(json_object_get(args, "at"));
 	json_t *topic = json_object_get(args, "topic");
 	struct cf_link *link = cf_run_link(run, json_string_value(json_object_get(args, "to")),
-					   json_string_value(topic ? topic : json_object_get(args, "transactionalId")), err);
+					   json_string_value(topic ? topic : json_object_get(args, "transactionalId")),
+					   err);
 	int api = kw_api_key(name), version;
 
 	if (api < 0)
@@ -31,8 +33,9 @@ int cf_verb_send(struct cf_run *run, json_t *args, struct cf_outcome *out, struc
 	if (!link)
 		return err->code;
 	version = cf_run_version(run, link, api, args, -1, err);
-	if (err->code || cf_run_exchange_edited(link, api, version, json_incref(json_object_get(args, "body")),
-						json_object_get(args, "tags"), json_object_get(args, "edits"), false, out, err))
+	if (err->code ||
+	    cf_run_exchange_edited(link, api, version, json_incref(json_object_get(args, "body")),
+				   json_object_get(args, "tags"), json_object_get(args, "edits"), false, out, err))
 		return err->code;
 	if (at) {
 		json_decref(out->subject);

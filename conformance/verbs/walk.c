@@ -1,6 +1,6 @@
-/* walk: metadata.version level by level, and from each the question for every other with every upgrade type. The outcome
- * of each is predicted from the tables that the case gives: where Kafka refuses a downgrade, and which levels make a
- * configuration illegal. */
+/* walk: metadata.version level by level, and from each the question for every other with every upgrade type. The
+ * outcome of each is predicted from the tables that the case gives: where Kafka refuses a downgrade, and which levels
+ * make a configuration illegal. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ enum { UPGRADE = 1, SAFE_DOWNGRADE = 2, UNSAFE_DOWNGRADE = 3, SHOWN = 10, ILLEGA
 const struct cf_arg cf_args_walk[] = {
 	{"to", CF_ARG_INT, true, "the last level to ask from; levels are then what they are there"},
 	{"changes", CF_ARG_ARRAY, true, "levels that changed metadata records: no downgrade goes below one"},
-	{"illegal", CF_ARG_ARRAY, false, "[{\"levels\": [first, last], \"names\": [...]}]: a config is illegal there, and the "
-	 "message has these texts"},
+	{"illegal", CF_ARG_ARRAY, false, "[{\"levels\": [first, last], \"names\": [...]}]: a config is illegal there, "
+	 "and the message has these texts"},
 	{0},
 };
 
@@ -83,16 +83,17 @@ static struct prediction predict(const struct walk *walk, const struct question 
 	json_t *row;
 
 	if (q->to < walk->at && q->type == UPGRADE)
-		return refusal(INVALID, "Can't downgrade the version of this feature without setting the upgrade type to either "
-			       "safe or unsafe downgrade.");
+		return refusal(INVALID, "Can't downgrade the version of this feature without setting the upgrade type "
+			       "to either safe or unsafe downgrade.");
 	if (q->to > walk->at && q->type != UPGRADE)
 		return refusal(INVALID, "Can't downgrade to a newer version.");
 	if (q->to < walk->at && crosses(walk, q->to, walk->at)) {
 		p.error = INVALID;
-		snprintf(p.why, sizeof p.why, "Unsupported metadata.version downgrade from %d to %d. %s", walk->at, q->to,
+		snprintf(p.why, sizeof p.why,
+			 "Unsupported metadata.version downgrade from %d to %d. %s", walk->at, q->to,
 			 q->type == UNSAFE_DOWNGRADE ? "Unsafe metadata downgrade is not supported in this version."
-						     : "Refusing to perform the requested downgrade because it might delete "
-						       "metadata information.");
+						     : "Refusing to perform the requested downgrade because it might "
+						       "delete metadata information.");
 		return p;
 	}
 	row = q->to == walk->at ? NULL : illegal_at(walk, q->to);
@@ -110,10 +111,10 @@ static void note(struct walk *walk, json_t *list, const struct question *q, cons
 		 const char *message)
 {
 	if (json_array_size(list) < SHOWN)
-		json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:s?}", "from", walk->at, "to", q->to,
-						      "upgradeType", q->type, "validateOnly", q->validateOnly, "expected",
-						      kw_error_name(p->error), "words", p->why, "got", kw_error_name(error),
-						      "message", message));
+		json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:s?}", "from", walk->at,
+						      "to", q->to, "upgradeType", q->type, "validateOnly",
+						      q->validateOnly, "expected", kw_error_name(p->error), "words",
+						      p->why, "got", kw_error_name(error), "message", message));
 }
 
 static bool words_fit(const struct prediction *p, const char *message)
@@ -148,9 +149,9 @@ static int ask(struct walk *walk, const struct question *q, struct kt_err *err)
 {
 	json_t *answer = NULL;
 	int code = cf_link_ask(walk->link, "UpdateFeatures", CF_LATEST,
-			       json_pack("{s:i, s:[{s:s, s:i, s:i}], s:b}", "timeoutMs", 10000, "featureUpdates", "feature",
-					 "metadata.version", "maxVersionLevel", q->to, "upgradeType", q->type, "validateOnly",
-					 q->validateOnly), &answer, err);
+			       json_pack("{s:i, s:[{s:s, s:i, s:i}], s:b}", "timeoutMs", 10000, "featureUpdates",
+					 "feature", "metadata.version", "maxVersionLevel", q->to, "upgradeType",
+					 q->type, "validateOnly", q->validateOnly), &answer, err);
 
 	walk->asked++;
 	if (!code) {
@@ -244,8 +245,8 @@ int cf_verb_walk(struct cf_run *run, json_t *args, struct cf_outcome *out, struc
 		out->answered = true;
 	run->level = -1;         /* there is no way back */
 	cf_run_set(run, "level", json_integer(walk.at));
-	out->subject = json_pack("{s:o, s:i, s:o, s:o}", "levels", walk.levels, "asked", walk.asked, "surprises", walk.surprises,
-				 "otherWords", walk.otherWords);
+	out->subject = json_pack("{s:o, s:i, s:o, s:o}", "levels", walk.levels, "asked", walk.asked, "surprises",
+				 walk.surprises, "otherWords", walk.otherWords);
 	out->evidence = json_pack("{s:O, s:O}", "request", args, "response", out->subject);
 	return err->code;
 }

@@ -95,7 +95,8 @@ static void answer(struct fb_request *req, struct fb_topic *topic,
 	int64_t end;
 
 	out->partitionIndex = want->partitionIndex;
-	out->errorCode = repeated && !req->forced && req->version > 0 ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
+	out->errorCode = repeated && !req->forced && req->version > 0 ? KW_ERR_INVALID_REQUEST
+								      : judge(req, partition, want);
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);
@@ -124,7 +125,8 @@ static struct fb_twins *find_repeated(struct fb_request *req, const struct kw_Li
 		return NULL;
 	for (int32_t t = 0; t < body->topics.n; t++)
 		for (int32_t p = 0; p < body->topics.v[t].partitions.n; p++)
-			names[i++] = (struct fb_named){body->topics.v[t].partitions.v[p].partitionIndex, body->topics.v[t].name};
+			names[i++] = (struct fb_named){body->topics.v[t].partitions.v[p].partitionIndex,
+						       body->topics.v[t].name};
 	return fb_find_twins(names, n, &req->arena);
 }
 

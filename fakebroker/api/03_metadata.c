@@ -25,9 +25,11 @@ static bool brokers(struct fb_request *req, struct kw_MetadataResponse *response
 			continue;
 		n++;
 		out->nodeId = broker->view.id;
-		out->host = kw_str(kw_strndup(&req->arena, broker->listeners[0].host, strlen(broker->listeners[0].host)));
+		out->host = kw_str(
+			kw_strndup(&req->arena, broker->listeners[0].host, strlen(broker->listeners[0].host)));
 		out->port = broker->listeners[0].port;
-		out->rack = broker->rack ? kw_str(kw_strndup(&req->arena, broker->rack, strlen(broker->rack))) : KW_NULL_STR;
+		out->rack = broker->rack ? kw_str(kw_strndup(&req->arena, broker->rack, strlen(broker->rack)))
+					 : KW_NULL_STR;
 	}
 	response->brokers.n = n;
 	return true;
@@ -130,7 +132,8 @@ static struct fb_twins *find_twins(struct fb_request *req, const struct kw_Metad
 	for (int32_t i = 0; names && i < body->topics.n; i++) {
 		const wanted *want = &body->topics.v[i];
 
-		names[i].name = by_id ? (struct kw_str){(const char *)want->topicId.b, sizeof want->topicId.b} : want->name;
+		names[i].name = by_id ? (struct kw_str){(const char *)want->topicId.b, sizeof want->topicId.b}
+				      : want->name;
 		if (names[i].name.n < 0)   /* only with a rule's error: judge_entries() refuses them */
 			names[i].name.n = 0;
 	}
@@ -221,7 +224,8 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 		if (fb_topic_find(cluster, name) || fb_topic_name_fault(name, &req->arena))
 			continue;
 		if (fb_topic_create(cluster, name, n, rf, NULL, &topic, &err) < 0)
-			fb_log_line(KASSAY_WARN, "topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
+			fb_log_line(KASSAY_WARN,
+				    "topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
 		if (!topic)
 			continue;
 		fb_write_topic(cluster, topic, NULL, 0);
@@ -234,8 +238,8 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 static bool may_create(const struct fb_request *req, const struct kw_MetadataRequest *body)
 {
 	return body->allowAutoTopicCreation && !req->forced && !any_id(body) &&
-	       fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id, "auto.create.topics.enable",
-			       true);
+	       fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
+			       "auto.create.topics.enable", true);
 }
 
 static bool any_missing(const struct kw_MetadataResponse *response)

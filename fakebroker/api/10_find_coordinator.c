@@ -35,8 +35,8 @@ static const char *message_of(const struct fb_request *req, int8_t type, int16_t
 	case KW_ERR_COORDINATOR_NOT_AVAILABLE:
 		return type == SHARE ? "This broker serves no share groups." : "The coordinator is not available.";
 	default:
-		return "This most likely occurs because of a request being malformed by the client library or the message was "
-		       "sent to an incompatible broker. See the broker logs for more details.";
+		return "This most likely occurs because of a request being malformed by the client library or the "
+		       "message was sent to an incompatible broker. See the broker logs for more details.";
 	}
 }
 

@@ -48,13 +48,15 @@ static bool features(struct fb_request *req, struct kw_ApiVersionsResponse *resp
 		struct kw_str name = kw_str(fb_feature_name((enum fb_feature)i));
 
 		if (range.max > 0 && (range.min > 0 || req->version >= 4)) {
-			struct kw_ApiVersionsResponse_SupportedFeatureKey *s = &response->supportedFeatures.v[supported++];
+			struct kw_ApiVersionsResponse_SupportedFeatureKey *s =
+				&response->supportedFeatures.v[supported++];
 			s->name = name;
 			s->minVersion = range.min;
 			s->maxVersion = range.max;
 		}
 		if (cluster->levels.v[i] > 0) {
-			struct kw_ApiVersionsResponse_FinalizedFeatureKey *f = &response->finalizedFeatures.v[finalized++];
+			struct kw_ApiVersionsResponse_FinalizedFeatureKey *f =
+				&response->finalizedFeatures.v[finalized++];
 			f->name = name;
 			f->minVersionLevel = f->maxVersionLevel = cluster->levels.v[i];
 		}
@@ -89,7 +91,8 @@ static int16_t judge(const struct fb_request *req)
 
 	if (req->forced)
 		return req->forced;
-	if (req->version >= 3 && (!good_software(body->clientSoftwareName) || !good_software(body->clientSoftwareVersion)))
+	if (req->version >= 3 &&
+	    (!good_software(body->clientSoftwareName) || !good_software(body->clientSoftwareVersion)))
 		return KW_ERR_INVALID_REQUEST;
 	if (body->clusterId.n >= 0 && !kw_str_is(body->clusterId, req->cluster->id))
 		return KW_ERR_REBOOTSTRAP_REQUIRED;

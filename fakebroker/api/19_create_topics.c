@@ -29,7 +29,8 @@ static bool judge_name(struct fb_request *req, const creatable *topic, result *o
 	if (text)
 		return fail(out, KW_ERR_INVALID_TOPIC_EXCEPTION, text);
 	if (fb_topic_find(req->cluster, topic->name))
-		return fail(out, fb_mutant(FB_M_TOPIC_EXISTS_CODE) ? KW_ERR_INVALID_REQUEST : KW_ERR_TOPIC_ALREADY_EXISTS,
+		return fail(out,
+			    fb_mutant(FB_M_TOPIC_EXISTS_CODE) ? KW_ERR_INVALID_REQUEST : KW_ERR_TOPIC_ALREADY_EXISTS,
 			    kw_sprintf(&req->arena, "Topic '%.*s' already exists.", topic->name.n, topic->name.s));
 	return true;
 }
@@ -76,17 +77,18 @@ static bool judge_replicas(struct fb_request *req, const assignment *a, int32_t 
 	for (int32_t i = 0; i < n; i++) {
 		if (!fb_cluster_node(req->cluster, ids[i]) || !fb_cluster_broker(req->cluster, ids[i]))
 			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
-				    kw_sprintf(&req->arena, "The manual partition assignment includes broker %d, but no such "
-					       "broker is registered.", ids[i]));
+				    kw_sprintf(&req->arena, "The manual partition assignment includes broker %d, but "
+					       "no such broker is registered.", ids[i]));
 		if (i && ids[i] == ids[i - 1])
 			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
-				    kw_sprintf(&req->arena, "The manual partition assignment includes the broker %d more than "
-					       "once.", ids[i]));
+				    kw_sprintf(&req->arena, "The manual partition assignment includes the broker %d "
+					       "more than once.", ids[i]));
 	}
 	if (rf && n != rf)
 		return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
-			    kw_sprintf(&req->arena, "The manual partition assignment includes a partition with %d replica(s), "
-				       "but this is not consistent with previous partitions, which have %d replica(s).", n, rf));
+			    kw_sprintf(&req->arena, "The manual partition assignment includes a partition with %d "
+				       "replica(s), but this is not consistent with previous partitions, which have "
+				       "%d replica(s).", n, rf));
 	return true;
 }
 
@@ -115,14 +117,16 @@ static bool judge_assignments(struct fb_request *req, const creatable *topic, re
 
 		if (twins[i].first != (size_t)i)
 			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
-				    kw_sprintf(&req->arena, "Found multiple manual partition assignments for partition %d",
+				    kw_sprintf(&req->arena,
+					       "Found multiple manual partition assignments for partition %d",
 					       a->partitionIndex));
 		if (!judge_replicas(req, a, rf, out))
 			return false;
 		if (!any_runs(req->cluster, a))
 			return fail(out, KW_ERR_INVALID_REPLICA_ASSIGNMENT,
-				    kw_sprintf(&req->arena, "All brokers specified in the manual partition assignment for "
-					       "partition %d are fenced or in controlled shutdown.", a->partitionIndex));
+				    kw_sprintf(&req->arena, "All brokers specified in the manual partition assignment "
+					       "for partition %d are fenced or in controlled shutdown.",
+					       a->partitionIndex));
 		rf = a->brokerIds.n;
 	}
 	for (int32_t i = 0; i < topic->assignments.n; i++)
@@ -137,11 +141,11 @@ static bool manual(struct fb_request *req, const creatable *topic, struct layout
 	int32_t n = topic->assignments.n, rf = topic->assignments.v[0].brokerIds.n;
 
 	if (topic->replicationFactor != -1)
-		return fail(out, KW_ERR_INVALID_REQUEST, "A manual partition assignment was specified, but replication factor was "
-						  "not set to -1.");
+		return fail(out, KW_ERR_INVALID_REQUEST, "A manual partition assignment was specified, but replication "
+						  "factor was not set to -1.");
 	if (topic->numPartitions != -1)
-		return fail(out, KW_ERR_INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not "
-						  "set to -1.");
+		return fail(out, KW_ERR_INVALID_REQUEST, "A manual partition assignment was specified, but "
+						  "numPartitions was not set to -1.");
 	if (!judge_assignments(req, topic, out))
 		return false;
 	layout->replicas = kw_alloc(&req->arena, (size_t)n * (size_t)rf * sizeof *layout->replicas);
@@ -150,7 +154,8 @@ static bool manual(struct fb_request *req, const creatable *topic, struct layout
 	for (int32_t i = 0; i < n; i++) {
 		const assignment *a = &topic->assignments.v[i];
 
-		memcpy(layout->replicas + a->partitionIndex * rf, a->brokerIds.v, (size_t)rf * sizeof *layout->replicas);
+		memcpy(layout->replicas + a->partitionIndex * rf, a->brokerIds.v,
+		       (size_t)rf * sizeof *layout->replicas);
 	}
 	layout->npartitions = n;
 	layout->rf = rf;
@@ -159,7 +164,8 @@ static bool manual(struct fb_request *req, const creatable *topic, struct layout
 
 static int32_t broker_default(const struct fb_request *req, const char *name)
 {
-	return (int32_t)fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id, name, 1);
+	return (int32_t)fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->cluster->nodes[0].id, name,
+					1);
 }
 
 /* What the controller says besides, since directories can be cordoned. */
@@ -179,7 +185,8 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 		return fail(out, KW_ERR_INVALID_REPLICATION_FACTOR,
 			    "Replication factor must be larger than 0, or -1 to use the default value.");
 	if (topic->numPartitions < -1 || (topic->numPartitions == 0 && !fb_mutant(FB_M_ZERO_AS_DEFAULT)))
-		return fail(out, KW_ERR_INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.");
+		return fail(out, KW_ERR_INVALID_PARTITIONS,
+			    "Number of partitions was set to an invalid non-positive value.");
 	layout->rf = topic->replicationFactor <= 0 ? broker_default(req, "default.replication.factor")
 						    : topic->replicationFactor;
 	layout->npartitions = topic->numPartitions <= 0 ? broker_default(req, "num.partitions") : topic->numPartitions;
@@ -188,8 +195,9 @@ static bool judge_layout(struct fb_request *req, const creatable *topic, struct 
 			    "The broker's own default is not a positive number.");
 	if (layout->rf > brokers)
 		return fail(out, KW_ERR_INVALID_REPLICATION_FACTOR,
-			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target replication "
-				       "factor of %d cannot be reached because only %d broker(s) are registered%s.", layout->rf,
+			    kw_sprintf(&req->arena, "Unable to replicate the partition %d time(s): The target "
+				       "replication factor of %d cannot be reached because only %d broker(s) "
+				       "are registered%s.", layout->rf,
 				       layout->rf, brokers, cordoned(req)));
 	return true;
 }
@@ -325,7 +333,8 @@ static void answer(struct batch *batch)
 
 	if (!batch->req->forced && too_many_partitions(batch)) {
 		for (int32_t i = 0; i < n; i++)
-			refuse(batch, i, KW_ERR_POLICY_VIOLATION, "Excessively large number of partitions per request.");
+			refuse(batch, i, KW_ERR_POLICY_VIOLATION,
+			       "Excessively large number of partitions per request.");
 		return;
 	}
 	for (int32_t i = 0; i < n; i++)
@@ -337,7 +346,8 @@ static void answer(struct batch *batch)
 			refuse(batch, i, KW_ERR_INVALID_REQUEST, "Duplicate topic name.");
 	for (int32_t i = 0; i < n; i++)
 		if (!is_repeated(batch, i) && !is_for_controller(batch, i))
-			refuse(batch, i, KW_ERR_INVALID_REQUEST, "Creation of internal topic __cluster_metadata is prohibited.");
+			refuse(batch, i, KW_ERR_INVALID_REQUEST,
+			       "Creation of internal topic __cluster_metadata is prohibited.");
 }
 
 enum fb_outcome fb_create_topics(struct fb_request *req)

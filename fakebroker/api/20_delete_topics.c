@@ -73,7 +73,8 @@ static struct fb_twins *find_repeated(struct fb_request *req, const struct targe
 		bool by_id = targets[i].name.n < 0;
 
 		names[i].tag = by_id;
-		names[i].name = by_id ? (struct kw_str){(const char *)targets[i].id.b, sizeof targets[i].id.b} : targets[i].name;
+		names[i].name = by_id ? (struct kw_str){(const char *)targets[i].id.b, sizeof targets[i].id.b}
+				      : targets[i].name;
 	}
 	return names ? fb_find_twins(names, (size_t)n, &req->arena) : NULL;
 }

@@ -21,7 +21,8 @@ static int16_t judge(const struct fb_request *req, const struct fb_topic *topic,
 	return topic->retention.deletes || fb_mutant(FB_M_TRIM_COMPACTED) ? 0 : KW_ERR_POLICY_VIOLATION;
 }
 
-static void trim(struct fb_partition *partition, int64_t offset, struct kw_DeleteRecordsResponse_DeleteRecordsPartitionResult *out)
+static void trim(struct fb_partition *partition, int64_t offset,
+		 struct kw_DeleteRecordsResponse_DeleteRecordsPartitionResult *out)
 {
 	struct fb_log *log = &partition->log;
 
@@ -41,8 +42,10 @@ static void trim(struct fb_partition *partition, int64_t offset, struct kw_Delet
 	pthread_mutex_unlock(&partition->lock);
 }
 
-/* Kafka keeps partitions in a map: of two entries for one the last counts, in the first's place. NULL without memory. */
-static struct fb_twins *find_repeated(struct fb_request *req, const struct kw_DeleteRecordsRequest_DeleteRecordsTopic *topic)
+/* Kafka keeps partitions in a map: of two entries for one the last counts, in the first's place. NULL without
+ * memory. */
+static struct fb_twins *find_repeated(struct fb_request *req,
+				      const struct kw_DeleteRecordsRequest_DeleteRecordsTopic *topic)
 {
 	size_t n = (size_t)topic->partitions.n;
 	struct fb_named *names = kw_alloc(&req->arena, n * sizeof *names);
@@ -60,7 +63,8 @@ static bool answer_topic(struct fb_request *req, const struct kw_DeleteRecordsRe
 	int32_t n = 0;
 
 	out->name = topic->name;
-	if (!twins || !FB_RESPONSE_ARRAY(req, out->partitions, kw_DeleteRecordsResponse_DeleteRecordsPartitionResult_struct,
+	if (!twins ||
+	    !FB_RESPONSE_ARRAY(req, out->partitions, kw_DeleteRecordsResponse_DeleteRecordsPartitionResult_struct,
 			       topic->partitions.n))
 		return false;
 	for (int32_t i = 0; i < topic->partitions.n; i++) {

@@ -14,7 +14,8 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 	return fb_mutant(FB_M_EPOCH_END_UNFENCED) ? 0 : fb_partition_judge_epoch(partition, currentLeaderEpoch);
 }
 
-static void look_up(struct fb_partition *partition, int32_t epoch, struct kw_OffsetForLeaderEpochResponse_EpochEndOffset *out)
+static void look_up(struct fb_partition *partition, int32_t epoch,
+		    struct kw_OffsetForLeaderEpochResponse_EpochEndOffset *out)
 {
 	struct fb_epoch end;
 
@@ -27,7 +28,8 @@ static void look_up(struct fb_partition *partition, int32_t epoch, struct kw_Off
 	out->endOffset = end.start;
 }
 
-static bool answer_topic(struct fb_request *req, const struct kw_OffsetForLeaderEpochRequest_OffsetForLeaderTopic *topic,
+static bool answer_topic(struct fb_request *req,
+			 const struct kw_OffsetForLeaderEpochRequest_OffsetForLeaderTopic *topic,
 			 struct kw_OffsetForLeaderEpochResponse_OffsetForLeaderTopicResult *out)
 {
 	struct fb_topic *found = fb_topic_find(req->cluster, topic->topic);

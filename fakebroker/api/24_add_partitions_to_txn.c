@@ -70,7 +70,8 @@ static void verify(struct fb_request *req, const struct ask *ask)
 		for (int32_t p = 0; p < ask->topics[t].partitions.n; p++) {
 			struct fb_txn_partition at = {topic, ask->topics[t].partitions.v[p]};
 
-			ask->out[t].resultsByPartition.v[p].partitionErrorCode = fb_txn_verify(req->cluster, &ask->producer, &at);
+			ask->out[t].resultsByPartition.v[p].partitionErrorCode =
+				fb_txn_verify(req->cluster, &ask->producer, &at);
 		}
 	}
 }
@@ -87,7 +88,8 @@ static bool add(struct fb_request *req, const struct ask *ask, size_t n)
 			partitions[i++] = (struct fb_txn_partition){
 				fb_topic_find(req->cluster, ask->topics[t].name), ask->topics[t].partitions.v[p],
 			};
-	answer_all(ask, fb_txn_error(fb_txn_add(req->cluster, &ask->producer, partitions, n), req->version >= KNOWS_FENCED));
+	answer_all(ask,
+		   fb_txn_error(fb_txn_add(req->cluster, &ask->producer, partitions, n), req->version >= KNOWS_FENCED));
 	return true;
 }
 
@@ -123,7 +125,8 @@ static bool answer_one(struct fb_request *req)
 	const struct kw_AddPartitionsToTxnRequest *body = req->body;
 	struct kw_AddPartitionsToTxnResponse *response = req->response;
 	struct ask ask = {
-		.producer = {body->v3AndBelowTransactionalId, body->v3AndBelowProducerId, body->v3AndBelowProducerEpoch},
+		.producer = {body->v3AndBelowTransactionalId, body->v3AndBelowProducerId,
+			     body->v3AndBelowProducerEpoch},
 		.topics = body->v3AndBelowTopics.v, .ntopics = body->v3AndBelowTopics.n,
 	};
 
@@ -144,7 +147,8 @@ static bool answer_batch(struct fb_request *req)
 		return false;
 	for (int32_t i = 0; i < body->transactions.n; i++) {
 		const struct kw_AddPartitionsToTxnRequest_AddPartitionsToTxnTransaction *one = &body->transactions.v[i];
-		struct kw_AddPartitionsToTxnResponse_AddPartitionsToTxnResult *out = &response->resultsByTransaction.v[i];
+		struct kw_AddPartitionsToTxnResponse_AddPartitionsToTxnResult *out =
+			&response->resultsByTransaction.v[i];
 		struct ask ask = {
 			.producer = {one->transactionalId, one->producerId, one->producerEpoch},
 			.verifyOnly = one->verifyOnly, .topics = one->topics.v, .ntopics = one->topics.n,

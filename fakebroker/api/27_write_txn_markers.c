@@ -32,7 +32,8 @@ static bool answer(struct fb_request *req, const struct kw_WriteTxnMarkersReques
 {
 	struct fb_marker marker = {
 		.producerId = asked->producerId, .producerEpoch = asked->producerEpoch,
-		.coordinatorEpoch = asked->coordinatorEpoch, .commit = asked->transactionResult != fb_mutant(FB_M_MARKER_INVERTED),
+		.coordinatorEpoch = asked->coordinatorEpoch,
+		.commit = asked->transactionResult != fb_mutant(FB_M_MARKER_INVERTED),
 		.bumped = asked->transactionVersion >= BUMPED_EPOCH, .timestamp = fb_cluster_now(req->cluster),
 	};
 

@@ -2,15 +2,17 @@
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 
-/* Copies: what config/ returns may move with the next change, and the response is encoded after the lock is released. */
+/* Copies: what config/ returns may move with the next change, and the response is encoded after the lock is
+ * released. */
 static bool fill(struct fb_request *req, const struct fb_described *d,
 		 struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult *out)
 {
 	const struct kw_DescribeConfigsRequest *body = req->body;
 
 	*out = (struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult){
-		.name = kw_str_dup(&req->arena, d->name), .value = kw_str_dup(&req->arena, d->value), .readOnly = d->readOnly,
-		.configSource = (int8_t)d->source, .isSensitive = d->isSensitive, .configType = d->configType,
+		.name = kw_str_dup(&req->arena, d->name), .value = kw_str_dup(&req->arena, d->value),
+		.readOnly = d->readOnly, .configSource = (int8_t)d->source, .isSensitive = d->isSensitive,
+		.configType = d->configType,
 		.documentation = body->includeDocumentation ? kw_str(d->text) : KW_NULL_STR,
 	};
 	if (fb_mutant(FB_M_EMPTY_VALUE_NULL) && d->value.n == 0)

@@ -1,7 +1,8 @@
 /* AlterConfigs (33): the legacy call, which replaces all of a resource's values. */
 #include "fakebroker/api/alter.h"
 
-static struct fb_alter_config *configs_of(struct fb_request *req, const struct kw_AlterConfigsRequest_AlterConfigsResource *r)
+static struct fb_alter_config *configs_of(struct fb_request *req,
+					  const struct kw_AlterConfigsRequest_AlterConfigsResource *r)
 {
 	struct fb_alter_config *configs = kw_alloc(&req->arena, (size_t)r->configs.n * sizeof *configs);
 
@@ -21,7 +22,8 @@ enum fb_outcome fb_alter_configs(struct fb_request *req)
 	for (int32_t i = 0; resources && i < body->resources.n; i++) {
 		const struct kw_AlterConfigsRequest_AlterConfigsResource *r = &body->resources.v[i];
 
-		resources[i] = (struct fb_alter_resource){r->resourceType, r->resourceName, configs_of(req, r), r->configs.n};
+		resources[i] = (struct fb_alter_resource){r->resourceType, r->resourceName, configs_of(req, r),
+							  r->configs.n};
 		if (!resources[i].configs)
 			return FB_CLOSE;
 	}

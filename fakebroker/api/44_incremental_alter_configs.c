@@ -23,7 +23,8 @@ enum fb_outcome fb_incremental_alter_configs(struct fb_request *req)
 	for (int32_t i = 0; resources && i < body->resources.n; i++) {
 		const struct kw_IncrementalAlterConfigsRequest_AlterConfigsResource *r = &body->resources.v[i];
 
-		resources[i] = (struct fb_alter_resource){r->resourceType, r->resourceName, configs_of(req, r), r->configs.n};
+		resources[i] = (struct fb_alter_resource){r->resourceType, r->resourceName, configs_of(req, r),
+							  r->configs.n};
 		if (!resources[i].configs)
 			return FB_CLOSE;
 	}

@@ -48,7 +48,8 @@ static bool refuse(struct fb_request *req, const struct kw_DescribeQuorumRequest
 		   struct kw_DescribeQuorumResponse_TopicData *out)
 {
 	out->topicName = topic->topicName;
-	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_DescribeQuorumResponse_PartitionData_struct, topic->partitions.n))
+	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_DescribeQuorumResponse_PartitionData_struct,
+			       topic->partitions.n))
 		return false;
 	for (int32_t p = 0; p < topic->partitions.n; p++) {
 		out->partitions.v[p].partitionIndex = topic->partitions.v[p].partitionIndex;

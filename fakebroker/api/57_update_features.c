@@ -91,7 +91,8 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 		return FB_CLOSE;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	view = fb_cluster_view(req->cluster, &req->arena);
-	if (!req->forced && (!view || fb_upgrade_check(view, updates, (size_t)body->featureUpdates.n, &req->arena, &answer) < 0))
+	if (!req->forced &&
+	    (!view || fb_upgrade_check(view, updates, (size_t)body->featureUpdates.n, &req->arena, &answer) < 0))
 		answer.errorCode = -1;
 	if (fb_mutant(FB_M_EMPTY_UPDATE_REFUSED) && body->featureUpdates.n == 0)
 		answer.errorCode = KW_ERR_INVALID_REQUEST;
@@ -102,7 +103,8 @@ enum fb_outcome fb_update_features(struct fb_request *req)
 		answer.errorCode = -1;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;
-	response->errorMessage = kw_str(answer.errorMessage || !req->cluster->release->oneByOne ? answer.errorMessage : "");
+	response->errorMessage = kw_str(answer.errorMessage || !req->cluster->release->oneByOne
+					? answer.errorMessage : "");
 	if (answer.errorCode)
 		fb_log_line(KASSAY_INFO, "UpdateFeatures refused (%s): %s", kw_error_name(answer.errorCode),
 			    answer.errorMessage ? answer.errorMessage : "");

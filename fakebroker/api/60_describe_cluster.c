@@ -24,9 +24,11 @@ static bool list_brokers(struct fb_request *req, struct kw_DescribeClusterRespon
 			continue;
 		n++;
 		out->brokerId = broker->view.id;
-		out->host = kw_str(kw_strndup(&req->arena, broker->listeners[0].host, strlen(broker->listeners[0].host)));
+		out->host = kw_str(
+			kw_strndup(&req->arena, broker->listeners[0].host, strlen(broker->listeners[0].host)));
 		out->port = broker->listeners[0].port;
-		out->rack = broker->rack ? kw_str(kw_strndup(&req->arena, broker->rack, strlen(broker->rack))) : KW_NULL_STR;
+		out->rack = broker->rack ? kw_str(kw_strndup(&req->arena, broker->rack, strlen(broker->rack)))
+					 : KW_NULL_STR;
 		out->isFenced = fenced;
 	}
 	response->brokers.n = n;
@@ -61,13 +63,15 @@ enum fb_outcome fb_describe_cluster(struct fb_request *req)
 	response->errorCode = req->forced;
 	if (!req->forced && body->endpointType != BROKERS && body->endpointType != CONTROLLERS) {
 		response->errorCode = KW_ERR_UNSUPPORTED_ENDPOINT_TYPE;
-		response->errorMessage = kw_str(kw_sprintf(&req->arena, "Unsupported endpoint type %d", body->endpointType));
+		response->errorMessage = kw_str(kw_sprintf(&req->arena,
+							   "Unsupported endpoint type %d", body->endpointType));
 	} else if (!req->forced && body->endpointType != own) {
 		response->errorCode = KW_ERR_MISMATCHED_ENDPOINT_TYPE;
-		response->errorMessage = kw_str(own == BROKERS ? "The request was sent to an endpoint of type BROKER, but we "
-								 "wanted an endpoint of type CONTROLLER"
-							       : "The request was sent to an endpoint of type CONTROLLER, but we "
-								 "wanted an endpoint of type BROKER");
+		response->errorMessage = kw_str(own == BROKERS ? "The request was sent to an endpoint of type BROKER, "
+								 "but we wanted an endpoint of type CONTROLLER"
+							       : "The request was sent to an endpoint of type "
+								 "CONTROLLER, but we wanted an endpoint of type "
+								 "BROKER");
 	}
 	if (response->errorCode)
 		return FB_REPLY;

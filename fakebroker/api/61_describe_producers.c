@@ -7,7 +7,8 @@ static void describe(const struct fb_producer *producer, struct kw_DescribeProdu
 {
 	out->producerId = producer->producerId;
 	out->producerEpoch = producer->producerEpoch;
-	out->lastSequence = producer->n && !fb_mutant(FB_M_LAST_SEQUENCE_UNTOLD) ? producer->batches[producer->n - 1].lastSeq : -1;
+	out->lastSequence = producer->n && !fb_mutant(FB_M_LAST_SEQUENCE_UNTOLD)
+			    ? producer->batches[producer->n - 1].lastSeq : -1;
 	out->lastTimestamp = producer->lastTimestamp;
 	out->coordinatorEpoch = producer->coordinatorEpoch;
 	out->currentTxnStartOffset = fb_mutant(FB_M_TXN_START_UNTOLD) ? -1 : producer->txnFirstOffset;
@@ -70,7 +71,8 @@ enum fb_outcome fb_describe_producers(struct fb_request *req)
 {
 	const struct kw_DescribeProducersRequest *body = req->body;
 	struct kw_DescribeProducersResponse *response = req->response;
-	bool ok = FB_RESPONSE_ARRAY(req, response->topics, kw_DescribeProducersResponse_TopicResponse_struct, body->topics.n);
+	bool ok = FB_RESPONSE_ARRAY(req, response->topics, kw_DescribeProducersResponse_TopicResponse_struct,
+				    body->topics.n);
 
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	for (int32_t t = 0; ok && t < body->topics.n; t++)

@@ -1,4 +1,5 @@
-/* BrokerRegistration (62): foreign brokers join, or are told why not. Version 5 with static configurations is KIP-1294's. */
+/* BrokerRegistration (62): foreign brokers join, or are told why not. Version 5 with static configurations is
+ * KIP-1294's. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/request.h"
 
@@ -13,20 +14,23 @@ static bool view_of(struct fb_request *req, struct fb_register_view *view)
 		return false;
 	for (int32_t i = 0; i < body->listeners.n; i++)
 		listeners[i] = (struct fb_listener_view){body->listeners.v[i].name, body->listeners.v[i].host,
-							 body->listeners.v[i].port, body->listeners.v[i].securityProtocol};
+							 body->listeners.v[i].port,
+							 body->listeners.v[i].securityProtocol};
 	for (int32_t i = 0; i < body->features.n; i++)
-		features[i] = (struct fb_feature_range){body->features.v[i].name, body->features.v[i].minSupportedVersion,
+		features[i] = (struct fb_feature_range){body->features.v[i].name,
+							body->features.v[i].minSupportedVersion,
 							body->features.v[i].maxSupportedVersion};
 	for (int32_t i = 0; i < body->staticConfigs.n; i++)
 		statics[i] = (struct fb_static_config){body->staticConfigs.v[i].name, body->staticConfigs.v[i].value,
 						       body->staticConfigs.v[i].isSensitive};
 	*view = (struct fb_register_view){
 		.version = (int16_t)req->version, .brokerId = body->brokerId, .clusterId = body->clusterId,
-		.incarnationId = body->incarnationId, .rack = body->rack, .listeners = listeners,
-		.nlisteners = (size_t)body->listeners.n,
-		.features = features, .nfeatures = (size_t)body->features.n, .isMigratingZkBroker = body->isMigratingZkBroker,
-		.logDirs = body->logDirs.v, .nlogDirs = (size_t)body->logDirs.n, .statics = statics,
-		.nstatics = (size_t)body->staticConfigs.n,
+		.incarnationId = body->incarnationId, .rack = body->rack,
+		.isMigratingZkBroker = body->isMigratingZkBroker,
+		.listeners = listeners, .nlisteners = (size_t)body->listeners.n,
+		.features = features, .nfeatures = (size_t)body->features.n,
+		.logDirs = body->logDirs.v, .nlogDirs = (size_t)body->logDirs.n,
+		.statics = statics, .nstatics = (size_t)body->staticConfigs.n,
 	};
 	return true;
 }

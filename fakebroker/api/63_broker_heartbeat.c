@@ -18,7 +18,8 @@ enum fb_outcome fb_broker_heartbeat(struct fb_request *req)
 	if (broker && (broker->epoch == body->brokerEpoch || fb_mutant(FB_M_HEARTBEAT_EPOCH_UNCHECKED)))
 		fb_broker_beat(req->cluster, broker, body, response);
 	else
-		response->errorCode = fb_mutant(FB_M_HEARTBEAT_CODE) ? KW_ERR_BROKER_ID_NOT_REGISTERED : KW_ERR_STALE_BROKER_EPOCH;
+		response->errorCode = fb_mutant(FB_M_HEARTBEAT_CODE) ? KW_ERR_BROKER_ID_NOT_REGISTERED
+								     : KW_ERR_STALE_BROKER_EPOCH;
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return FB_REPLY;
 }

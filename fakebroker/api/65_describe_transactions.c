@@ -46,7 +46,8 @@ static bool list_topics(struct fb_request *req, const struct fb_txn *txn,
 	return true;
 }
 
-static bool describe(struct fb_request *req, struct kw_str id, struct kw_DescribeTransactionsResponse_TransactionState *out)
+static bool describe(struct fb_request *req, struct kw_str id,
+		     struct kw_DescribeTransactionsResponse_TransactionState *out)
 {
 	const struct fb_txn *txn = NULL;
 
@@ -71,8 +72,8 @@ enum fb_outcome fb_describe_transactions(struct fb_request *req)
 {
 	const struct kw_DescribeTransactionsRequest *body = req->body;
 	struct kw_DescribeTransactionsResponse *response = req->response;
-	bool ok = FB_RESPONSE_ARRAY(req, response->transactionStates, kw_DescribeTransactionsResponse_TransactionState_struct,
-				    body->transactionalIds.n);
+	bool ok = FB_RESPONSE_ARRAY(req, response->transactionStates,
+				    kw_DescribeTransactionsResponse_TransactionState_struct, body->transactionalIds.n);
 
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	pthread_mutex_lock(&req->cluster->transactions->lock);

@@ -71,7 +71,8 @@ static bool list(struct fb_request *req, const struct filter *filter, struct kw_
 	return true;
 }
 
-/* Leaves those out whose ids do not match, or cannot be matched within bounds. Not under the locks, for it may take long. */
+/* Leaves those out whose ids do not match, or cannot be matched within bounds. Not under the locks, for it may take
+ * long. */
 static void keep_matching(const struct kt_regex *pattern, struct kw_ListTransactionsResponse *response)
 {
 	int32_t n = 0;

@@ -30,7 +30,8 @@ static void apply(struct fb_request *req, struct fb_alter_result *result, bool v
 static struct fb_change *observer_change(const struct fb_alter_result *result)
 {
 	for (size_t i = 0; !result->errorCode && i < result->nchanges; i++)
-		if (result->changes[i].resourceType == FB_BROKER && kw_str_is(result->changes[i].name, "observer.class.name"))
+		if (result->changes[i].resourceType == FB_BROKER &&
+		    kw_str_is(result->changes[i].name, "observer.class.name"))
 			return &result->changes[i];
 	return NULL;
 }
@@ -50,11 +51,13 @@ static struct fb_change opposite(struct fb_request *req, const struct fb_change 
 	if (!change)
 		return back;
 	v = fb_configs_dynamic(req->cluster->configs, FB_BROKER, change->resourceName, change->name);
-	back = (struct fb_change){change->resourceType, keep(req, change->resourceName), keep(req, change->name), keep(req, v)};
+	back = (struct fb_change){change->resourceType, keep(req, change->resourceName), keep(req, change->name),
+				  keep(req, v)};
 	return back;
 }
 
-static void exchange(struct fb_request *req, struct fb_alter_answer *answer, const struct fb_change *back, bool validateOnly)
+static void exchange(struct fb_request *req, struct fb_alter_answer *answer, const struct fb_change *back,
+		     bool validateOnly)
 {
 	for (size_t i = 0; i < answer->nresults; i++) {
 		struct fb_alter_result *result = &answer->results[i];

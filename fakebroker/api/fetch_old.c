@@ -44,18 +44,20 @@ static void fail_all(struct fb_request *req, int16_t error)
 
 static void tell(const struct fb_request *req, const struct fb_fetch_want *want, const struct kt_err *err)
 {
-	fb_log_line(KASSAY_INFO, "node %d: %.*s-%d cannot be converted for Fetch %d from offset %lld on: %s", req->node->id,
+	fb_log_line(KASSAY_INFO,
+		    "node %d: %.*s-%d cannot be converted for Fetch %d from offset %lld on: %s", req->node->id,
 		    (int)want->topic.n, want->topic.s, want->data.partition, req->version,
 		    (long long)want->data.fetchOffset, err->text);
 }
 
 /* 0, or how fb_down_convert fails other than for zstd. */
-static int convert(struct fb_request *req, const struct fb_fetch_want *want, struct kw_FetchResponse_PartitionData *data)
+static int convert(struct fb_request *req, const struct fb_fetch_want *want,
+		   struct kw_FetchResponse_PartitionData *data)
 {
 	struct kt_err err = {0};
 	struct fb_frame *frame;
-	int code = fb_down_convert(&data->records, req->version < FB_FETCH_MAGIC_1 ? 0 : 1, want->data.fetchOffset, &frame,
-				   &err);
+	int code = fb_down_convert(&data->records, req->version < FB_FETCH_MAGIC_1 ? 0 : 1, want->data.fetchOffset,
+				   &frame, &err);
 
 	if (code)
 		tell(req, want, &err);
@@ -82,7 +84,8 @@ enum fb_outcome fb_fetch_old_convert(struct fb_request *req, const struct fb_fet
 			if (code == KT_ECLOSED || code == KT_ENOMEM)
 				return FB_CLOSE;
 			if (code) {
-				fail_all(req, code == KT_ECORRUPT ? KW_ERR_INVALID_RECORD : KW_ERR_UNKNOWN_SERVER_ERROR);
+				fail_all(req,
+					 code == KT_ECORRUPT ? KW_ERR_INVALID_RECORD : KW_ERR_UNKNOWN_SERVER_ERROR);
 				return FB_REPLY;
 			}
 			if (req->npartitions) {

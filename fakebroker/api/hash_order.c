@@ -12,7 +12,8 @@ static uint32_t hash_of(struct kw_str topic, int32_t partition)
 	return PRIME * (PRIME + (uint32_t)partition) + name;
 }
 
-/* By bucket, and in a bucket by hash, which is a signed number. A map that is three quarters full is made twice as large. */
+/* By bucket, and in a bucket by hash, which is a signed number. A map that is three quarters full is made twice as
+ * large. */
 uint64_t fb_hash_rank(struct kw_str topic, int32_t partition, int32_t n)
 {
 	uint32_t hash = hash_of(topic, partition), size = FIRST_SIZE;

@@ -35,8 +35,8 @@ static bool in_transaction(const struct fb_produce_item *item, struct kw_batch *
 {
 	const struct kw_records *records = &item->data->records;
 
-	return records->n > 0 && kw_batch_parse(records->p, (size_t)records->n, batch, NULL) == 0 && batch->magic == 2 &&
-	       batch->attributes & KW_A_TRANSACTIONAL && fb_has_producer_id(batch);
+	return records->n > 0 && kw_batch_parse(records->p, (size_t)records->n, batch, NULL) == 0 &&
+	       batch->magic == 2 && batch->attributes & KW_A_TRANSACTIONAL && fb_has_producer_id(batch);
 }
 
 /* A partition in which the producer's transaction is open already is not asked about, as in Kafka. */

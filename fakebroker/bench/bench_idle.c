@@ -1,5 +1,5 @@
-/* bench_idle FAKEBROKER EMPTY: what a fakebroker costs that does nothing yet: its start, against that of an empty program
- * linked to the same libraries, and its private memory. */
+/* bench_idle FAKEBROKER EMPTY: what a fakebroker costs that does nothing yet: its start, against that of an empty
+ * program linked to the same libraries, and its private memory. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@ enum { STARTS = 41, MANY = 10000, ANSWER_MS = 10000 };
 
 static const double START_LIMIT_MS = 6, IDLE_LIMIT_KIB = 4096, PARTITION_LIMIT = 4096, CONNECTION_LIMIT = 8192;
 
-/* Connects to the first broker that the ready line names, sends ApiVersions and waits for the first bytes of the answer. */
+/* Connects to the first broker that the ready line names, sends ApiVersions and waits for the first bytes of the
+ * answer. */
 static int ask(const struct program *program)
 {
 	static const unsigned char request[] = {0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff};

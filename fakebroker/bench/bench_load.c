@@ -21,8 +21,8 @@ static const struct load
 	large = {"none", 1024, 20000, 500, 1}, large_lz4 = {"lz4", 1024, 20000, 500, 1},
 	rush = {"none", 100, 500000, 10000, 1};
 
-/* A batch for each of MANY partitions, and as many for one: batches as above, of 16 KiB (Java's batch.size), and small ones.
- * Each partition keeps one batch, whatever the limit, so that logs of large ones take more. */
+/* A batch for each of MANY partitions, and as many for one: batches as above, of 16 KiB (Java's batch.size), and small
+ * ones. Each partition keeps one batch, whatever the limit, so that logs of large ones take more. */
 static const struct spread {
 	const char *name, *sink_name;
 	struct load many, one;
@@ -149,8 +149,8 @@ static const struct subject {
 	{"100 B, none", &small}, {"100 B, lz4", &small_lz4}, {"1 KiB, none", &large}, {"1 KiB, lz4", &large_lz4},
 };
 
-static void against(char *path, const char *what, const char *other, const char *unit, double (*cost)(struct side *side),
-		    double limit)
+static void against(char *path, const char *what, const char *other, const char *unit,
+		    double (*cost)(struct side *side), double limit)
 {
 	pairs_head(what, "fakebroker", other, unit);
 	for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
@@ -207,7 +207,8 @@ int main(int argc, char **argv)
 		against(bench.kfake, "produce, CPU of the broker per record", "kfake", "ns", produce, KFAKE_LIMIT);
 		against(bench.kfake, "fetch, CPU of the broker per MB", "kfake", "us", consume, KFAKE_LIMIT);
 	} else {
-		printf("\nagainst kfake: skipped, it could not be built (needs go and github.com/twmb/franz-go/pkg/kfake)\n");
+		printf("\nagainst kfake: skipped, it could not be built (needs go and "
+		       "github.com/twmb/franz-go/pkg/kfake)\n");
 	}
 	pairs_head("produce, CPU of the broker per record", "1,000 parts", "1 part", "ns");
 	for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)

@@ -1,9 +1,9 @@
 /* bench_observer: how many instructions the observers cost per request, exactly.
  *
  * The program runs itself under valgrind's callgrind three times. Each time every observer in each mode gets the same
- * requests through fb_dispatch(), on a connection that has no socket behind it. First all that happens there is counted;
- * then what happens for observers alone, which is functions of its own (FB_OBSERVING); then the observer's own functions.
- * Of queued observers the counts are those of the thread that handles requests. */
+ * requests through fb_dispatch(), on a connection that has no socket behind it. First all that happens there is
+ * counted; then what happens for observers alone, which is functions of its own (FB_OBSERVING); then the observer's own
+ * functions. Of queued observers the counts are those of the thread that handles requests. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -82,7 +82,8 @@ static void put_frame(struct kw_buf *buf, const struct shape *shape, const void 
 	};
 	struct kt_err err = {0};
 
-	check(kw_encode(&kw_msg_RequestHeader, kw_request_header_version(shape->key, shape->version), &header, buf, &err),
+	check(kw_encode(&kw_msg_RequestHeader, kw_request_header_version(shape->key, shape->version), &header, buf,
+			&err),
 	      &err);
 	check(kw_encode(kw_request(shape->key), shape->version, body, buf, &err), &err);
 }
@@ -264,7 +265,8 @@ static int child(const char *dir)
 static const char *const whole[] = {"--toggle-collect=fb_dispatch", NULL};
 static const char *const observing[] = {
 	"--toggle-collect=fb_request_observe", "--toggle-collect=fb_request_observe_produce",
-	"--toggle-collect=show_produced*", "--toggle-collect=show_consumed*", "--toggle-collect=make_room_to_show*", NULL,
+	"--toggle-collect=show_produced*", "--toggle-collect=show_consumed*",
+	"--toggle-collect=make_room_to_show*", NULL,
 };
 
 static const char *const own[] = {
@@ -360,8 +362,9 @@ static void say(struct pairs_tally *tally, const struct subject *subject, const 
 	double limit = limit_of(subject, shape);
 	bool passed = limited(subject, counts) <= limit, queued = strcmp(subject->mode, "queued") == 0;
 
-	printf("%-16s %-6s %-8s %10d %8d %9.0f %10.0f", subject->name, subject->mode, shape->key == 0 ? "Produce" : "Fetch",
-	       shape->partitions, shape->records, counts->whole, counts->observing);
+	printf("%-16s %-6s %-8s %10d %8d %9.0f %10.0f", subject->name, subject->mode,
+	       shape->key == 0 ? "Produce" : "Fetch", shape->partitions, shape->records, counts->whole,
+	       counts->observing);
 	if (queued)
 		printf(" %8s", "");
 	else
@@ -378,8 +381,8 @@ static int report(double counts[3][NSUBJECTS][NSHAPES])
 {
 	struct pairs_tally tally = {0};
 
-	printf("%-16s %-6s %-8s %10s %8s %9s %10s %8s %6s\n", "observer", "mode", "request", "partitions", "records", "request",
-	       "observing", "observer", "limit");
+	printf("%-16s %-6s %-8s %10s %8s %9s %10s %8s %6s\n", "observer", "mode", "request", "partitions", "records",
+	       "request", "observing", "observer", "limit");
 	for (int i = 0; i < NSUBJECTS; i++)
 		for (int k = 0; k < NSHAPES; k++) {
 			const struct counts one = {counts[0][i][k], counts[1][i][k] + AROUND, counts[2][i][k]};

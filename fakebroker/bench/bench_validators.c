@@ -70,8 +70,8 @@ static const uint8_t order[] = {
 	1, 2, 3, 4,
 };
 static const char json[] = "{\"id\": 617, \"customer\": \"customer7\", \"state\": \"PAID\", \"paid\": true, \"items\": "
-			   "[{\"sku\": \"sku-1\", \"count\": 3, \"price\": 9.5}, {\"sku\": \"sku-2\", \"count\": 1, \"price\": 35, "
-			   "\"weight\": 1}], \"labels\": {\"way\": \"up\"}}";
+			   "[{\"sku\": \"sku-1\", \"count\": 3, \"price\": 9.5}, {\"sku\": \"sku-2\", \"count\": 1, "
+			   "\"price\": 35, \"weight\": 1}], \"labels\": {\"way\": \"up\"}}";
 
 static const struct row {
 	const char *name, *classes;

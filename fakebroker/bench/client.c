@@ -67,8 +67,9 @@ rd_kafka_t *client_producer(const char *bootstrap, const struct load *load)
 /* Words at random: lz4 makes about half of them. */
 static const char *some_text(void)
 {
-	static const char *const words[] = {"order ", "region ", "eu-west-1 ", "amount ", "paid ", "42 ", "7311 ", "shipped ",
-					     "customer ", "GBP ", "retry ", "null ", "9 ", "basket ", "ok ", "x17fa "};
+	static const char *const words[] = {"order ", "region ", "eu-west-1 ", "amount ", "paid ", "42 ", "7311 ",
+					    "shipped ", "customer ", "GBP ", "retry ", "null ", "9 ", "basket ", "ok ",
+					    "x17fa "};
 	static char text[TEXT];
 	uint32_t seed = 1;
 
@@ -94,7 +95,8 @@ void client_produce(rd_kafka_t *producer, const struct load *load)
 	for (int i = 0; i < load->records; i++) {
 		void *value = (void *)(uintptr_t)(text + at);
 
-		if (rd_kafka_produce(topic, i % load->partitions, RD_KAFKA_MSG_F_COPY, value, load->size, NULL, 0, NULL))
+		if (rd_kafka_produce(topic, i % load->partitions, RD_KAFKA_MSG_F_COPY, value, load->size, NULL, 0,
+				     NULL))
 			bench_give_up("rd_kafka_produce");
 		at = (at + load->size) % (TEXT - load->size);
 		if (i % 1000 == 0)

@@ -45,8 +45,8 @@ static void check_records(const struct kw_records *records)
 			bench_give_up("a batch");
 		codec = batch.attributes & KW_A_CODEC;
 		kw_buf_clear(&sink.inflated);
-		if (codec != KW_NONE && kw_decompress(codec, batch.p + KW_B_RECORDS, batch.size - KW_B_RECORDS, KW_INFLATE_MAX,
-						      &sink.inflated, &sink.err))
+		if (codec != KW_NONE && kw_decompress(codec, batch.p + KW_B_RECORDS, batch.size - KW_B_RECORDS,
+						      KW_INFLATE_MAX, &sink.inflated, &sink.err))
 			bench_give_up("a compressed batch");
 	}
 }
@@ -148,7 +148,8 @@ static void handle(int fd, const uint8_t *p, size_t n)
 	    kw_decode(kw_request(key), version, p + used, n - used, &sink.arena, &request, NULL, &sink.err))
 		bench_give_up("a request");
 	header.correlationId = ((struct kw_RequestHeader *)in)->correlationId;
-	if (kw_encode(&kw_msg_ResponseHeader, kw_response_header_version(key, version), &header, &sink.out, &sink.err) ||
+	if (kw_encode(&kw_msg_ResponseHeader, kw_response_header_version(key, version), &header, &sink.out,
+		      &sink.err) ||
 	    kw_encode(kw_response(key), version, answer(key, request), &sink.out, &sink.err))
 		bench_give_up("an answer");
 	kw_wr32(sink.out.p, (uint32_t)sink.out.n - 4);

@@ -227,7 +227,8 @@ void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id)
 		fb_wrote(cluster);
 		broker_free(cluster->brokers[i]);
 		cluster->nbrokers--;
-		memmove(&cluster->brokers[i], &cluster->brokers[i + 1], (cluster->nbrokers - i) * sizeof *cluster->brokers);
+		memmove(&cluster->brokers[i], &cluster->brokers[i + 1],
+			(cluster->nbrokers - i) * sizeof *cluster->brokers);
 		return;
 	}
 }

@@ -126,7 +126,8 @@ struct fb_cluster {
 	struct fb_configdefs *defs;
 	struct fb_configs *configs;
 	struct fb_levels levels;
-	int registrationVersion;     /* the newest BrokerRegistration that the controller knows: kit.registration.version */
+	int registrationVersion;     /* the newest BrokerRegistration that the controller knows:
+					kit.registration.version */
 	int32_t controllerEpoch;     /* of the controller's leadership, from 1; two more with each election */
 	atomic_llong controller_back; /* when a controller that resigned leads again, by fb_now_ns(); 0: it leads */
 	int64_t features_epoch;      /* metadata offset of the last change of features */
@@ -149,29 +150,31 @@ struct fb_cluster {
 int fb_cluster_new(const struct fb_release *release, int16_t level, int nbrokers, struct fb_cluster **out,
 		   struct kt_err *err);
 void fb_cluster_free(struct fb_cluster *cluster);
-/* Sets and writes what a cluster of its features and static values, which are set before, begins with. 0 or KT_ENOMEM. */
+/* Sets and writes what a cluster of its features and static values, which are set before, begins with. 0 or
+ * KT_ENOMEM. */
 int fb_cluster_format(struct fb_cluster *cluster, struct kt_err *err);
 /* Registers our own brokers, or once more, as they do when a level is reached that knows more of them. Fails when a
  * static value is illegal at the current level, with node, configuration, value (unless it is sensitive) and level in
  * err. */
 int fb_cluster_join(struct fb_cluster *cluster, struct kt_err *err);
-/* The static or default value of one of our brokers that is illegal at the current level, *node being its id: the first,
- * or the only one of a cluster that could not join. Lives in arena. NULL if there is none or no memory. */
+/* The static or default value of one of our brokers that is illegal at the current level, *node being its id: the
+ * first, or the only one of a cluster that could not join. Lives in arena. NULL if there is none or no memory. */
 const struct fb_violation *fb_cluster_violation(struct fb_cluster *cluster, int32_t *node, struct kw_arena *arena);
 /* Could the static value be set? 0, KT_ERANGE, KT_EUNKNOWN or KT_ENOMEM. */
-int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name, struct kw_str value, struct kt_err *err);
+int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name, struct kw_str value,
+			    struct kt_err *err);
 /* Does a broker that starts again read the value? KT_ERANGE if only the process does. */
 int fb_static_check_restart(struct kw_str name, struct kt_err *err);
-/* Sets a static value as fb_configs_set_static() does; a name that nobody knows is kept, as in Kafka, with a line in the
- * log, which begins with where it was set ("server.properties:4", "--set a=b"), unless that is NULL. */
+/* Sets a static value as fb_configs_set_static() does; a name that nobody knows is kept, as in Kafka, with a line in
+ * the log, which begins with where it was set ("server.properties:4", "--set a=b"), unless that is NULL. */
 int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_str name, struct kw_str value,
 			  const char *where, struct kt_err *err);
 /* Gives every broker the observer that `classes` names, or with NULL its own observer.class.name, in the mode that
  * `mode` names ("inline", "queued"), or with NULL in its own observer.mode, and closes those that they had within
- * observer.shutdown.timeout; a broker that has it already keeps it, unless there are options: texts by NAME.OPTION, which
- * go before those that are configured, or NULL. A class that cannot be had becomes NoOpObserver
- * with an error in the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is
- * exchanged. Under no lock: create() and close() of a plugin may take their time. */
+ * observer.shutdown.timeout; a broker that has it already keeps it, unless there are options: texts by NAME.OPTION,
+ * which go before those that are configured, or NULL. A class that cannot be had becomes NoOpObserver with an error in
+ * the log, as in the implementations of KIP-388; with `strict` it is an error and nothing is exchanged. Under no lock:
+ * create() and close() of a plugin may take their time. */
 int fb_cluster_observe(struct fb_cluster *cluster, const char *classes, const char *mode, const json_t *options,
 		       bool strict, struct kt_err *err);
 /* Can the classes be had, or with NULL those that each broker is configured with? If not, *node is the broker. Under no
@@ -218,9 +221,9 @@ int64_t fb_controller_away(const struct fb_cluster *cluster);
 
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
-/* Does what is due: aborts transactions that take too long and removes old segments, by the broker's clock; fences brokers
- * that fell silent, by real time. From any thread, now and then; at_once, whatever the configured intervals, when the clock
- * was moved. */
+/* Does what is due: aborts transactions that take too long and removes old segments, by the broker's clock; fences
+ * brokers that fell silent, by real time. From any thread, now and then; at_once, whatever the configured intervals,
+ * when the clock was moved. */
 void fb_cluster_tick(struct fb_cluster *cluster, bool at_once);
 /* Fences brokers whose session is over. */
 void fb_sessions_expire(struct fb_cluster *cluster);
@@ -243,8 +246,8 @@ int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err
 /* A new partition: the replicas that run are in sync, the first of them leads. */
 void fb_partition_begin(const struct fb_cluster *cluster, struct fb_partition *partition);
 bool fb_broker_leads(const struct fb_cluster *cluster, int32_t id);
-/* Takes one of our brokers, which runs no more, out of all ISRs, and elects other leaders. Written, but the batch is left
- * open, as by the next function. */
+/* Takes one of our brokers, which runs no more, out of all ISRs, and elects other leaders. Written, but the batch is
+ * left open, as by the next function. */
 void fb_broker_leaves(struct fb_cluster *cluster, int32_t id);
 /* Elects leaders where there is none, and one can be. */
 void fb_leaderless_elect(struct fb_cluster *cluster);

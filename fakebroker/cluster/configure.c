@@ -7,9 +7,9 @@
 #include "fakebroker/mutants.h"
 #include "lib/wire/produce_release.h"
 
-/* Configuration as the validators of a topic see it: the topic's own value, then that of a broker. In Kafka each partition
- * follows the static values of the broker that leads it. Here a topic has one configuration and one chain of validators for
- * all of its partitions, after the preferred leader of the first, whoever leads now. */
+/* Configuration as the validators of a topic see it: the topic's own value, then that of a broker. In Kafka each
+ * partition follows the static values of the broker that leads it. Here a topic has one configuration and one chain of
+ * validators for all of its partitions, after the preferred leader of the first, whoever leads now. */
 struct lookup {
 	struct fb_cluster *cluster;
 	struct kw_str topic;       /* null: one that has no values of its own */
@@ -240,7 +240,8 @@ static void install(struct outcome *outcome)
 /* Does a mutant keep the topic's present validators, whatever the list is now? */
 static bool keeps_chain(const struct fb_topic *topic, const char *classes)
 {
-	return topic->chain_key && (fb_mutant(FB_M_LIST_FIXED) || (fb_mutant(FB_M_LIST_STAYS) && (!classes || !*classes)));
+	return topic->chain_key &&
+	       (fb_mutant(FB_M_LIST_FIXED) || (fb_mutant(FB_M_LIST_STAYS) && (!classes || !*classes)));
 }
 
 static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_err *err)
@@ -359,8 +360,8 @@ static struct kw_str keep_str(struct kw_arena *arena, struct kw_str s)
 	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
 }
 
-/* The values that changes would overwrite. Names are copied, too: those of a replacing request lie in the very values that
- * it deletes. NULL without memory. */
+/* The values that changes would overwrite. Names are copied, too: those of a replacing request lie in the very values
+ * that it deletes. NULL without memory. */
 static struct fb_change *present(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,
 				 struct kw_arena *arena)
 {

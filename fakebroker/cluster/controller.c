@@ -35,7 +35,8 @@ void fb_controller_end(struct fb_cluster *cluster)
 	pthread_rwlock_wrlock(&cluster->lock);
 	controller->stopped = true;
 	atomic_store(&cluster->controller_back, INT64_MAX);
-	fb_server_close_soon(cluster->server, controller);   /* before anybody starts it, who waits until it is closed */
+	/* Before anybody starts it, who waits until it is closed. */
+	fb_server_close_soon(cluster->server, controller);
 	pthread_rwlock_unlock(&cluster->lock);
 	fb_log_line(KASSAY_WARN, "the controller, node %d, has ended", controller->id);
 }

@@ -247,8 +247,8 @@ static void list_forgotten(struct lists *lists, const struct kw_FetchRequest *bo
 	}
 }
 
-/* Each partition once, in the place of its first entry, as the last one asks for it; those to be forgotten are left out.
- * Source: FetchRequest.fetchData and FetchSession.update, which keep partitions in a LinkedHashMap. */
+/* Each partition once, in the place of its first entry, as the last one asks for it; those to be forgotten are left
+ * out. Source: FetchRequest.fetchData and FetchSession.update, which keep partitions in a LinkedHashMap. */
 static bool merge(const struct session *session, const struct kw_FetchRequest *body, struct kw_arena *arena,
 		  struct fb_fetch_context *out)
 {
@@ -264,7 +264,8 @@ static bool merge(const struct session *session, const struct kw_FetchRequest *b
 	for (size_t i = 0; i < lists.had; i++) {
 		lists.wants[i] = session->wants[i];
 		lists.names[i] = (struct fb_named){session->wants[i].data.partition,
-						   key_of(out->by_id, session->wants[i].topic, &session->wants[i].topicId)};
+						   key_of(out->by_id, session->wants[i].topic,
+							  &session->wants[i].topicId)};
 	}
 	list_asked(&lists, body, out->by_id);
 	list_forgotten(&lists, body, out->by_id);
@@ -328,8 +329,8 @@ static bool keep(struct fb_fetch_sessions *sessions, struct session *session, st
 
 /* ---- begin ---- */
 
-static int16_t begin_full(struct fb_fetch_sessions *sessions, const struct kw_FetchRequest *body, struct kw_arena *arena,
-			  struct fb_fetch_context *out)
+static int16_t begin_full(struct fb_fetch_sessions *sessions, const struct kw_FetchRequest *body,
+			  struct kw_arena *arena, struct fb_fetch_context *out)
 {
 	struct session *given_up = body->sessionId ? find(sessions, body->sessionId) : NULL;
 
@@ -384,7 +385,8 @@ static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struc
 		return KW_ERR_INVALID_FETCH_SESSION_EPOCH;
 	if (session->by_id != out->by_id && !fb_mutant(FB_M_SESSION_IDS_UNCHECKED))
 		return KW_ERR_FETCH_SESSION_TOPIC_ID_ERROR;
-	error = asked_for(body) || forgotten(body) ? change(sessions, session, body, arena, out) : go_on(session, arena, out);
+	error = asked_for(body) || forgotten(body) ? change(sessions, session, body, arena, out)
+						   : go_on(session, arena, out);
 	if (error || out->n == 0)
 		return error;
 	session->epoch = next_epoch(session->epoch);
@@ -452,7 +454,8 @@ static int32_t begin_session(struct fb_fetch_sessions *sessions, const struct fb
 	return session->id;
 }
 
-int32_t fb_fetch_end(struct fb_fetch_sessions *sessions, const struct fb_fetch_context *context, int64_t slots, int64_t now)
+int32_t fb_fetch_end(struct fb_fetch_sessions *sessions, const struct fb_fetch_context *context, int64_t slots,
+		     int64_t now)
 {
 	int32_t id = context->sessionId;
 	struct session *session;

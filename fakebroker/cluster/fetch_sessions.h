@@ -18,7 +18,8 @@ struct fb_fetch_want {
 	struct kw_str topic;           /* null where topics are named by id */
 	struct kw_uuid topicId;
 	struct kw_FetchRequest_FetchPartition data;
-	/* What the session's client was last told of it; -1: nothing, or an error. The handler writes what it tells now. */
+	/* What the session's client was last told of it; -1: nothing, or an error. The handler writes what it tells
+	 * now. */
 	int64_t toldHighWatermark, toldLogStartOffset;
 	bool got;                      /* set by the handler: it is sent records now */
 };
@@ -45,10 +46,12 @@ void fb_fetch_sessions_clear(struct fb_fetch_sessions *sessions);
 int16_t fb_fetch_begin(struct fb_fetch_sessions *sessions, const struct kw_FetchRequest *body, bool by_id, int64_t now,
 		       struct kw_arena *arena, struct fb_fetch_context *out);
 /* What the request itself names, in no session. False without memory. */
-bool fb_fetch_list(const struct kw_FetchRequest *body, bool by_id, struct kw_arena *arena, struct fb_fetch_context *out);
+bool fb_fetch_list(const struct kw_FetchRequest *body, bool by_id, struct kw_arena *arena,
+		   struct fb_fetch_context *out);
 /* Ends a request that is answered: keeps what was told, or makes the session that was asked for; not when there are
- * `slots` of them and none was idle for two minutes, nor when all of them have too many partitions (2^18) or a topic's name
- * is none. Returns the session id to answer, 0 for none. */
-int32_t fb_fetch_end(struct fb_fetch_sessions *sessions, const struct fb_fetch_context *context, int64_t slots, int64_t now);
+ * `slots` of them and none was idle for two minutes, nor when all of them have too many partitions (2^18) or a topic's
+ * name is none. Returns the session id to answer, 0 for none. */
+int32_t fb_fetch_end(struct fb_fetch_sessions *sessions, const struct fb_fetch_context *context, int64_t slots,
+		     int64_t now);
 
 #endif

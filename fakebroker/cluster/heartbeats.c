@@ -1,7 +1,7 @@
 /* Sessions of registered brokers: who is heard from, and who is fenced.
  *
- * Source: BrokerHeartbeatManager and BrokerHeartbeatTracker of Apache Kafka 4.4. As there, a session that is over counts
- * from when the controller looks for it (fb_sessions_expire()); a heartbeat before that goes on with it.
+ * Source: BrokerHeartbeatManager and BrokerHeartbeatTracker of Apache Kafka 4.4. As there, a session that is over
+ * counts from when the controller looks for it (fb_sessions_expire()); a heartbeat before that goes on with it.
  */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/metadata_records.h"
@@ -41,7 +41,8 @@ static void expire(struct fb_cluster *cluster, struct fb_broker *broker)
 	broker->contact_ns = 0;
 	fb_write_fencing(cluster, broker);
 	fb_wrote(cluster);
-	fb_log_line(KASSAY_INFO, "broker %d is fenced: no heartbeat came within broker.session.timeout.ms", broker->view.id);
+	fb_log_line(KASSAY_INFO,
+		    "broker %d is fenced: no heartbeat came within broker.session.timeout.ms", broker->view.id);
 }
 
 static bool any_over(struct fb_cluster *cluster)
@@ -67,8 +68,8 @@ void fb_sessions_expire(struct fb_cluster *cluster)
 	pthread_rwlock_unlock(&cluster->lock);
 }
 
-/* BrokerHeartbeatManager.calculateNextBrokerState. A foreign broker leads nothing, so it may always go at once. One of our
- * own that runs is not ended by words. */
+/* BrokerHeartbeatManager.calculateNextBrokerState. A foreign broker leads nothing, so it may always go at once. One of
+ * our own that runs is not ended by words. */
 void fb_broker_beat(struct fb_cluster *cluster, struct fb_broker *broker, const struct kw_BrokerHeartbeatRequest *beat,
 		    struct kw_BrokerHeartbeatResponse *answer)
 {

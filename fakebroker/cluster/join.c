@@ -25,7 +25,8 @@ static int check_sensitive(const struct fb_cluster_view *view, int32_t node, str
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	if (n == 0)
 		return 0;
-	return kt_fail(err, KT_ERANGE, "broker %d cannot start: metadata.version %d makes this configuration illegal: %.*s: %s",
+	return kt_fail(err, KT_ERANGE,
+		       "broker %d cannot start: metadata.version %d makes this configuration illegal: %.*s: %s",
 		       node, level, found->name.n, found->name.s, found->message);
 }
 
@@ -83,8 +84,8 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 
 static void read_imitates(const struct fb_cluster *cluster, struct fb_node *node)
 {
-	atomic_store(&node->imitates, fb_configs_bool(cluster->configs, FB_BROKER, KW_NULL_STR, node->id, "kit.imitate.faults",
-						      false));
+	atomic_store(&node->imitates,
+		     fb_configs_bool(cluster->configs, FB_BROKER, KW_NULL_STR, node->id, "kit.imitate.faults", false));
 }
 
 int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err *err)

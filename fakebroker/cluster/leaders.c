@@ -43,7 +43,8 @@ static struct fb_ids replicas_of(const struct fb_partition *partition)
 
 static int32_t min_isr(const struct fb_cluster *cluster, const struct fb_topic *topic)
 {
-	int64_t n = fb_configs_long(cluster->configs, FB_TOPIC, kw_str(topic->name), FB_CONTROLLER_ID, "min.insync.replicas", 1);
+	int64_t n = fb_configs_long(cluster->configs, FB_TOPIC, kw_str(topic->name), FB_CONTROLLER_ID,
+				    "min.insync.replicas", 1);
 
 	return n < topic->replicationFactor ? (int32_t)n : topic->replicationFactor;
 }
@@ -61,7 +62,8 @@ static void settle_eligible(const struct fb_cluster *cluster, struct fb_partitio
 /* The leader, as long as it may; or the first replica that may. */
 static int32_t choose(const struct fb_cluster *cluster, const struct fb_partition *partition)
 {
-	const struct fb_ids *electable = partition->isr.n ? &partition->isr : &partition->elr, replicas = replicas_of(partition);
+	const struct fb_ids *electable = partition->isr.n ? &partition->isr : &partition->elr,
+			    replicas = replicas_of(partition);
 
 	if (fb_node_runs(cluster, partition->leader) && contains(electable, partition->leader))
 		return partition->leader;

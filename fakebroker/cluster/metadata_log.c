@@ -40,8 +40,8 @@ int64_t fb_metadata_next(const struct fb_metadata_log *log)
 /* ---- writing ---- */
 
 /* The message behind what is in the buffer already; out lives in the arena. */
-static bool encode(struct fb_metadata_log *log, struct kw_buf *buf, const struct kw_msg *msg, int version, const void *in,
-		   struct kw_bytes *out)
+static bool encode(struct fb_metadata_log *log, struct kw_buf *buf, const struct kw_msg *msg, int version,
+		   const void *in, struct kw_bytes *out)
 {
 	uint8_t *copy = NULL;
 
@@ -69,7 +69,8 @@ static bool room_for_record(struct fb_metadata_log *log)
 static void add(struct fb_metadata_log *log, struct kw_bytes key, struct kw_bytes value, bool good)
 {
 	if (good && !log->failed && room_for_record(log))
-		log->records[log->nrecords] = (struct kw_record){.offsetDelta = log->nrecords, .key = key, .value = value};
+		log->records[log->nrecords] =
+			(struct kw_record){.offsetDelta = log->nrecords, .key = key, .value = value};
 	else
 		log->failed = true;
 	log->nrecords++;
@@ -233,7 +234,8 @@ static int read_value(struct kw_bytes value, struct fb_metadata_record *out, str
 static int visit(void *arg, int32_t index, const struct kw_record *record)
 {
 	const struct walk *walk = arg;
-	struct fb_metadata_record out = {.offset = walk->batch->baseOffset + index, .baseOffset = walk->batch->baseOffset,
+	struct fb_metadata_record out = {.offset = walk->batch->baseOffset + index,
+					 .baseOffset = walk->batch->baseOffset,
 					 .timestamp = walk->batch->baseTimestamp + record->timestampDelta};
 	struct kw_arena arena;
 	int code;

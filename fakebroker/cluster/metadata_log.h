@@ -1,10 +1,11 @@
-/* The metadata log: the records that Kafka's controller would have written for what happened to the cluster, as batches of
- * partition 0 of __cluster_metadata.
+/* The metadata log: the records that Kafka's controller would have written for what happened to the cluster, as batches
+ * of partition 0 of __cluster_metadata.
  *
- * A batch is begun by its first record and closed by fb_metadata_close(): one for each request, as Kafka writes them. The
- * oldest batches are dropped when all of them take more than `max` bytes. All under the cluster's lock.
+ * A batch is begun by its first record and closed by fb_metadata_close(): one for each request, as Kafka writes them.
+ * The oldest batches are dropped when all of them take more than `max` bytes. All under the cluster's lock.
  *
- * Source: RecordSerde and MetadataRecordSerde (framing), ApiMessageAndVersion; checked against the log of a Kafka 4.4.0.
+ * Source: RecordSerde and MetadataRecordSerde (framing), ApiMessageAndVersion; checked against the log of a
+ * Kafka 4.4.0.
  */
 #ifndef KASSAY_FAKEBROKER_CLUSTER_METADATA_LOG_H
 #define KASSAY_FAKEBROKER_CLUSTER_METADATA_LOG_H
@@ -39,11 +40,11 @@ int64_t fb_metadata_next(const struct fb_metadata_log *log);
 void fb_metadata_add(struct fb_metadata_log *log, const struct kw_msg *msg, int version, const void *in);
 /* Takes back records of the open batch, down to so many. */
 void fb_metadata_rewind(struct fb_metadata_log *log, int32_t nrecords);
-/* Closes the batch; nothing happens when it has no records. now: milliseconds since the epoch. Without memory for a record
- * or for the batch its offsets are lost, and all batches before it are dropped: a log has no holes. */
+/* Closes the batch; nothing happens when it has no records. now: milliseconds since the epoch. Without memory for a
+ * record or for the batch its offsets are lost, and all batches before it are dropped: a log has no holes. */
 void fb_metadata_close(struct fb_metadata_log *log, int64_t now);
-/* The same for a control record; `in` is the struct of kw_control_message(type). A batch has either these or the others:
- * the caller closes it in between. */
+/* The same for a control record; `in` is the struct of kw_control_message(type). A batch has either these or the
+ * others: the caller closes it in between. */
 void fb_metadata_add_control(struct fb_metadata_log *log, enum kw_control type, const void *in);
 
 /* The batches, as a log segment has them. */

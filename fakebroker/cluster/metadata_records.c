@@ -262,10 +262,12 @@ static int registration_version(const struct fb_cluster *cluster, const struct f
 	return level >= FB_LEVEL_CORDONED ? 4 : level >= FB_LEVEL_DIRECTORIES ? 3 : level >= LEVEL_MIGRATION ? 2 : 1;
 }
 
-static bool fill_registration(const struct fb_broker *broker, struct kw_RegisterBrokerRecord *record, struct kw_arena *arena)
+static bool fill_registration(const struct fb_broker *broker, struct kw_RegisterBrokerRecord *record,
+			      struct kw_arena *arena)
 {
 	const struct fb_broker_view *view = &broker->view;
-	struct kw_RegisterBrokerRecord_BrokerEndpoint *endpoints = kw_alloc(arena, broker->nlisteners * sizeof *endpoints);
+	struct kw_RegisterBrokerRecord_BrokerEndpoint *endpoints = kw_alloc(arena,
+									    broker->nlisteners * sizeof *endpoints);
 	struct kw_RegisterBrokerRecord_BrokerFeature *features = kw_alloc(arena, view->nfeatures * sizeof *features);
 	struct kw_RegisterBrokerRecord_BrokerStaticConfig *statics = kw_alloc(arena, view->nstatics * sizeof *statics);
 

@@ -1,9 +1,9 @@
-/* What the controller writes to the metadata log when something happens, record by record. Under the cluster's lock, for
- * writing. The caller closes the batch with fb_wrote().
+/* What the controller writes to the metadata log when something happens, record by record. Under the cluster's lock,
+ * for writing. The caller closes the batch with fb_wrote().
  *
- * The versions are those that Kafka's controller writes at the cluster's level; the order is what the log of a Kafka 4.4.0
- * has. Source: MetadataVersion (registerBrokerRecordVersion, partitionRecordVersion), ClusterControlManager,
- * ReplicationControlManager, ActivationRecordsGenerator.
+ * The versions are those that Kafka's controller writes at the cluster's level; the order is what the log of a
+ * Kafka 4.4.0 has. Source: MetadataVersion (registerBrokerRecordVersion, partitionRecordVersion),
+ * ClusterControlManager, ReplicationControlManager, ActivationRecordsGenerator.
  */
 #ifndef KASSAY_FAKEBROKER_CLUSTER_METADATA_RECORDS_H
 #define KASSAY_FAKEBROKER_CLUSTER_METADATA_RECORDS_H
@@ -24,7 +24,8 @@ void fb_write_feature(struct fb_cluster *cluster, enum fb_feature feature, int16
 /* BROKER_LOGGER changes are a node's own and not written. */
 void fb_write_configs(struct fb_cluster *cluster, const struct fb_change *changes, size_t n);
 /* configs: the topic's own. */
-void fb_write_topic(struct fb_cluster *cluster, const struct fb_topic *topic, const struct fb_change *configs, size_t n);
+void fb_write_topic(struct fb_cluster *cluster, const struct fb_topic *topic, const struct fb_change *configs,
+		    size_t n);
 void fb_write_topic_removal(struct fb_cluster *cluster, const struct fb_topic *topic);
 /* What of a partition is not as it was. */
 struct fb_partition_change {

@@ -9,7 +9,8 @@ struct lookup {
 	struct fb_cluster *cluster;
 	int32_t node;
 	const char *mode;            /* in place of observer.mode, or NULL */
-	const json_t *options;       /* texts by the rest of their names behind "observer.": before the configuration's; or NULL */
+	const json_t *options;       /* texts by the rest of their names behind "observer.": before the
+					configuration's; or NULL */
 	struct kw_arena arena;
 };
 
@@ -22,7 +23,8 @@ static const char *config(void *arg, const char *name)
 	if (lookup->mode && strcmp(name, "observer.mode") == 0)
 		return lookup->mode;
 	if (strncmp(name, FB_OBSERVER_PREFIX, strlen(FB_OBSERVER_PREFIX)) == 0) {
-		const char *given = json_string_value(json_object_get(lookup->options, name + strlen(FB_OBSERVER_PREFIX)));
+		const char *given = json_string_value(
+			json_object_get(lookup->options, name + strlen(FB_OBSERVER_PREFIX)));
 
 		if (given)
 			return given;
@@ -53,8 +55,8 @@ struct wanted {
 /* classes and mode NULL: those of the configuration. Nothing is made, and *out is NULL, when `present` already is what
  * they ask for. Strict: a class that cannot be had is told in err instead of the log, and 0 returned. The log
  * outlives every observer; the configuration is asked only while one is made. */
-static int make(struct fb_cluster *cluster, int32_t node, const struct wanted *wanted, const struct fb_observer *present,
-		struct fb_observer **out, struct kt_err *err)
+static int make(struct fb_cluster *cluster, int32_t node, const struct wanted *wanted,
+		const struct fb_observer *present, struct fb_observer **out, struct kt_err *err)
 {
 	const char *classes = wanted->classes;
 	struct kt_err why = {0};
@@ -163,7 +165,8 @@ static void install(struct fb_node *node, struct fb_observer *observer)
 	if (observer)
 		fb_observer_passed_by(observer, &node->passed);
 	atomic_store(&node->observer, observer);
-	atomic_store_explicit(&node->wants_produce, observer && fb_observer_wants_produce(observer), memory_order_release);
+	atomic_store_explicit(&node->wants_produce, observer && fb_observer_wants_produce(observer),
+			      memory_order_release);
 	atomic_store_explicit(&node->watched, observer && !fb_observer_idle(observer), memory_order_release);
 }
 

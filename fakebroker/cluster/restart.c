@@ -90,7 +90,8 @@ static int change_statics(struct fb_cluster *cluster, int32_t id, const struct f
 {
 	for (size_t i = 0; i < n; i++)
 		if (fb_static_check_restart(changes[i].name, err) < 0 ||
-		    (changes[i].value.n >= 0 && fb_cluster_check_static(cluster, changes[i].name, changes[i].value, err) < 0))
+		    (changes[i].value.n >= 0 &&
+		     fb_cluster_check_static(cluster, changes[i].name, changes[i].value, err) < 0))
 			return err->code;
 	for (size_t i = 0; i < n; i++) {
 		if (changes[i].value.n < 0)

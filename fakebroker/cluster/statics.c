@@ -21,7 +21,8 @@ static int check_option(const struct fb_cluster *cluster, struct kw_str name, st
 	return code;
 }
 
-int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name, struct kw_str value, struct kt_err *err)
+int fb_cluster_check_static(const struct fb_cluster *cluster, struct kw_str name, struct kw_str value,
+			    struct kt_err *err)
 {
 	int code = check_option(cluster, name, err);
 
@@ -59,8 +60,8 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 	if (code || fb_configdef_find(cluster->defs, FB_BROKER, name))
 		return code;
 	near = fb_configdef_near(cluster->defs, FB_BROKER, name);
-	fb_log_line(KASSAY_WARN, "%s%sthere is no broker configuration %.*s%s%s", where ? where : "", where ? ": " : "", name.n,
-		    name.s, near ? "; did you mean " : "", near ? near : "");
+	fb_log_line(KASSAY_WARN, "%s%sthere is no broker configuration %.*s%s%s", where ? where : "", where ? ": " : "",
+		    name.n, name.s, near ? "; did you mean " : "", near ? near : "");
 	return 0;
 }
 
@@ -90,8 +91,8 @@ int fb_static_check_restart(struct kw_str name, struct kt_err *err)
 		bool prefix = names[i][n - 1] == '.';
 
 		if (prefix ? (size_t)name.n > n && memcmp(name.s, names[i], n) == 0 : kw_str_is(name, names[i]))
-			return kt_fail(err, KT_ERANGE, "%.*s is read when fakebroker starts and not when a broker does; give it "
-				       "in the scenario or with --set", name.n, name.s);
+			return kt_fail(err, KT_ERANGE, "%.*s is read when fakebroker starts and not when a broker "
+				       "does; give it in the scenario or with --set", name.n, name.s);
 	}
 	return 0;
 }

@@ -31,7 +31,8 @@ static size_t retain(struct fb_topic *topic, int64_t now, int64_t expirationMs)
 		start = partition->log.logStartOffset;
 		pthread_mutex_unlock(&partition->lock);
 		if (n > 0)
-			fb_log_line(KASSAY_INFO, "%s-%d: retention removed %zu batches, the log starts at %lld", topic->name, i, n,
+			fb_log_line(KASSAY_INFO,
+				    "%s-%d: retention removed %zu batches, the log starts at %lld", topic->name, i, n,
 				    (long long)start);
 		all += n;
 	}

@@ -85,7 +85,8 @@ int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err)
 
 	if (fb_topic_find(cluster, kw_str(topic_name)))
 		return 0;
-	if (fb_topic_create(cluster, kw_str(topic_name), config(cluster, first, "transaction.state.log.num.partitions", 50),
+	if (fb_topic_create(cluster, kw_str(topic_name),
+			    config(cluster, first, "transaction.state.log.num.partitions", 50),
 			    replicas < brokers ? replicas : brokers, NULL, &topic, err) < 0)
 		return err->code;
 	fb_write_topic(cluster, topic, NULL, 0);
@@ -155,8 +156,8 @@ static struct fb_txn *add(struct fb_transactions *transactions, struct kw_str id
 
 /* ---- the end of a transaction ---- */
 
-/* A partition may have heard of a later coordinator, by WriteTxnMarkers of somebody else: it is still ours that ends what
- * it began. */
+/* A partition may have heard of a later coordinator, by WriteTxnMarkers of somebody else: it is still ours that ends
+ * what it began. */
 static int16_t mark(const struct fb_txn_partition *at, struct fb_marker marker)
 {
 	struct fb_partition *partition = fb_topic_partition(at->topic, at->index);
@@ -180,8 +181,9 @@ static int16_t mark(const struct fb_txn_partition *at, struct fb_marker marker)
 static int16_t complete(struct fb_cluster *cluster, struct fb_txn *txn, bool commit, bool bumped)
 {
 	struct fb_marker marker = {
-		.producerId = txn->producerId, .producerEpoch = txn->producerEpoch, .coordinatorEpoch = COORDINATOR_EPOCH,
-		.commit = commit != fb_mutant(FB_M_END_INVERTED), .bumped = bumped, .timestamp = fb_cluster_now(cluster),
+		.producerId = txn->producerId, .producerEpoch = txn->producerEpoch,
+		.coordinatorEpoch = COORDINATOR_EPOCH, .commit = commit != fb_mutant(FB_M_END_INVERTED),
+		.bumped = bumped, .timestamp = fb_cluster_now(cluster),
 	};
 	int16_t error = 0;
 
@@ -203,9 +205,9 @@ static int16_t next_epoch(int16_t epoch)
 	return epoch < INT16_MAX ? (int16_t)(epoch + 1) : epoch;
 }
 
-/* Aborts with the next epoch, so that the producer's batches are fenced. The one before it stays known, as in Kafka 4.4.0
- * (measured): whoever names it to InitProducerId goes on with the next, even the producer that was fenced. In 3.9.0 nobody does
- * (measured, too). */
+/* Aborts with the next epoch, so that the producer's batches are fenced. The one before it stays known, as in
+ * Kafka 4.4.0 (measured): whoever names it to InitProducerId goes on with the next, even the producer that was fenced.
+ * In 3.9.0 nobody does (measured, too). */
 static void fence(struct fb_cluster *cluster, struct fb_txn *txn)
 {
 	txn->lastProducerEpoch = fb_release_before(cluster->release, "4.0") ? NO_EPOCH : txn->producerEpoch;
@@ -289,8 +291,9 @@ int16_t fb_txn_init_producer(struct fb_cluster *cluster, int32_t node, struct fb
 	struct fb_txn *txn;
 
 	if ((timeoutMs <= 0 && !fb_mutant(FB_M_TIMEOUT_SIGN_UNCHECKED)) ||
-	    timeoutMs > (fb_mutant(FB_M_TIMEOUT_UNLIMITED) ? INT32_MAX
-							   : config(cluster, node, "transaction.max.timeout.ms", 900000)))
+	    timeoutMs > (fb_mutant(FB_M_TIMEOUT_UNLIMITED)
+				 ? INT32_MAX
+				 : config(cluster, node, "transaction.max.timeout.ms", 900000)))
 		return KW_ERR_INVALID_TRANSACTION_TIMEOUT;
 	pthread_mutex_lock(&transactions->lock);
 	txn = find(transactions, producer->transactionalId);
@@ -312,8 +315,10 @@ static int16_t judge(const struct fb_txn *txn, const struct fb_txn_producer *pro
 	if (txn && fb_mutant(FB_M_TXN_PRODUCER_UNCHECKED))
 		return 0;
 	if (!txn || txn->producerId != producer->producerId)
-		return fb_mutant(FB_M_TXN_UNKNOWN_CODE) ? KW_ERR_TRANSACTIONAL_ID_NOT_FOUND : KW_ERR_INVALID_PRODUCER_ID_MAPPING;
-	return txn->producerEpoch == producer->producerEpoch || fb_mutant(FB_M_TXN_EPOCH_UNCHECKED) ? 0 : KW_ERR_PRODUCER_FENCED;
+		return fb_mutant(FB_M_TXN_UNKNOWN_CODE) ? KW_ERR_TRANSACTIONAL_ID_NOT_FOUND
+							: KW_ERR_INVALID_PRODUCER_ID_MAPPING;
+	return txn->producerEpoch == producer->producerEpoch || fb_mutant(FB_M_TXN_EPOCH_UNCHECKED)
+	       ? 0 : KW_ERR_PRODUCER_FENCED;
 }
 
 static bool has(const struct fb_txn *txn, const struct fb_txn_partition *partition)
@@ -389,7 +394,8 @@ static bool is_retry(const struct fb_txn *txn, const struct fb_txn_producer *pro
 		return false;
 	if (producer->producerId == txn->producerId)
 		return producer->producerEpoch == txn->producerEpoch - 1;
-	return producer->producerId == txn->lastProducerId && producer->producerEpoch == LAST_EPOCH && txn->producerEpoch == 0;
+	return producer->producerId == txn->lastProducerId && producer->producerEpoch == LAST_EPOCH &&
+	       txn->producerEpoch == 0;
 }
 
 /* What there is to end, by the state. With bump an abort without any partition is as good as one with. */
@@ -417,7 +423,8 @@ static void bump_epoch(struct fb_txn *txn)
 		txn->producerEpoch = next_epoch(txn->producerEpoch);
 }
 
-static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer, bool commit, bool bump)
+static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer, bool commit,
+		   bool bump)
 {
 	bool retry = txn && bump && is_retry(txn, producer), done;
 	int16_t error = retry ? 0 : judge(txn, producer);

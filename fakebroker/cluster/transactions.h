@@ -1,8 +1,8 @@
 /* The transaction coordinator: what Kafka keeps of each transactional id in __transaction_state.
  *
  * Markers are written at once, as all partitions are in this process: the states PrepareCommit and PrepareAbort, and
- * with them CONCURRENT_TRANSACTIONS after the end of a transaction, never show. Everything takes the coordinator's own lock,
- * which comes after the cluster's and before a partition's.
+ * with them CONCURRENT_TRANSACTIONS after the end of a transaction, never show. Everything takes the coordinator's own
+ * lock, which comes after the cluster's and before a partition's.
  *
  * Source: Kafka 4.4.0's TransactionCoordinator, TransactionMetadata, TransactionStateManager; KIP-98, KIP-360, KIP-890.
  */
@@ -60,8 +60,8 @@ void fb_transactions_free(struct fb_transactions *transactions);
 
 /* The broker that coordinates the id, once __transaction_state is there; NULL before. Under the cluster's lock. */
 const struct fb_node *fb_txn_coordinator(struct fb_cluster *cluster, struct kw_str id);
-/* Makes __transaction_state unless it is there, as Kafka does when the first coordinator is asked for. Under the cluster's
- * lock, for writing. 0, or what fb_topic_create() says. */
+/* Makes __transaction_state unless it is there, as Kafka does when the first coordinator is asked for. Under the
+ * cluster's lock, for writing. 0, or what fb_topic_create() says. */
 int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err);
 
 /* A producer as it names itself. */
@@ -84,8 +84,8 @@ int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *pro
 /* Is the partition part of the producer's transaction? TRANSACTION_ABORTABLE if not. */
 int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
 		      const struct fb_txn_partition *partition);
-/* EndTxn. bump: transaction.version 2 (EndTxn 5): *producer gets the epoch, or once epochs are exhausted the id, to go on
- * with. What a partition said to its marker, if it took none: the transaction has ended all the same. */
+/* EndTxn. bump: transaction.version 2 (EndTxn 5): *producer gets the epoch, or once epochs are exhausted the id, to go
+ * on with. What a partition said to its marker, if it took none: the transaction has ended all the same. */
 int16_t fb_txn_end(struct fb_cluster *cluster, struct fb_txn_producer *producer, bool commit, bool bump);
 /* Aborts what has been ongoing for longer than its time-out. */
 void fb_txn_expire(struct fb_cluster *cluster);

@@ -71,8 +71,8 @@ static bool check_broker_change(struct fb_alter *alter, const struct fb_change *
 				"removed while ELR is enabled.");
 	}
 	if (cordoned && alter->facts->level < FB_LEVEL_CORDONED)
-		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "The cordoned.log.dirs configuration value cannot be set "
-			"because it requires metadata.version >= 4.3-IV0");
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "The cordoned.log.dirs configuration value cannot be "
+			"set because it requires metadata.version >= 4.3-IV0");
 	if (cordoned && alter->facts->controller && cordons_more(alter, change->value))
 		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "When updating cordoned.log.dirs via controllers,  the "
 			"new value must be a subset of the current configuration value.");
@@ -87,8 +87,8 @@ static bool check_changes(struct fb_alter *alter)
 		if (is_broker(alter) && !check_broker_change(alter, change))
 			return false;
 		if (change->value.n > MAX_VALUE)
-			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "The configuration value cannot be added because "
-				"it exceeds the maximum value size of 32767 bytes.");
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "The configuration value cannot be added "
+				"because it exceeds the maximum value size of 32767 bytes.");
 	}
 	return true;
 }
@@ -231,8 +231,8 @@ static void make_good_changes(struct fb_alter *alter)
 
 	for (size_t i = 0; i < alter->ntouched; i++) {
 		struct fb_change *change = &alter->touched[i];
-		const struct fb_configdef *def = fb_configdef_find(alter->configs->defs, (enum fb_scope)change->resourceType,
-								   change->name);
+		const struct fb_configdef *def = fb_configdef_find(alter->configs->defs,
+								   (enum fb_scope)change->resourceType, change->name);
 		const char *message;
 
 		if (def && change->value.n >= 0 && fb_config_parse_check(def, change->value, alter->arena, &message))

@@ -158,19 +158,20 @@ static bool check_logger(struct fb_alter *alter, const struct fb_alter_config *c
 		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "%s operation is not allowed for the BROKER_LOGGER "
 			"resource", append ? "APPEND" : "SUBTRACT");
 	default:
-		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown operation type %d is not allowed for the BROKER_LOGGER "
-			"resource", config->configOperation);
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Unknown operation type %d is not allowed for the "
+			"BROKER_LOGGER resource", config->configOperation);
 	}
 	if (!kw_str_is(config->name, "root"))
 		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Logger %.*s does not exist!", FB_STR(config->name));
 	if (config->configOperation == FB_DELETE)
-		return fb_refuse(alter, KW_ERR_INVALID_REQUEST, "Removing the log level of the root logger is not allowed");
+		return fb_refuse(alter, KW_ERR_INVALID_REQUEST,
+				 "Removing the log level of the root logger is not allowed");
 	if (config->value.n < 0)
 		return fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, "The server experienced an unexpected error when "
 			"processing the request.");
 	if (!is_level(config->value, alter->arena))
-		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Cannot set the log level of root to %.*s as it is not a "
-			"supported log level. Valid log levels are %s", FB_STR(config->value), levels);
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Cannot set the log level of root to %.*s as it is not "
+			"a supported log level. Valid log levels are %s", FB_STR(config->value), levels);
 	return true;
 }
 

@@ -12,8 +12,8 @@ struct limit {
 static struct limit read_limit(struct fb_alter *alter, const struct fb_kvs *merged, const char *name, const char *local,
 			       const char *lag)
 {
-	return (struct limit){name, local, lag, fb_alter_number(alter, merged, name), fb_alter_number(alter, merged, local),
-			      fb_alter_number(alter, merged, lag)};
+	return (struct limit){name, local, lag, fb_alter_number(alter, merged, name),
+			      fb_alter_number(alter, merged, local), fb_alter_number(alter, merged, lag)};
 }
 
 /* What is kept locally is a part of all that is kept. */
@@ -22,11 +22,12 @@ static bool check_local(struct fb_alter *alter, const struct limit *limit)
 	if (limit->total == UNLIMITED || limit->local == LIKE_RETENTION)
 		return true;
 	if (limit->local == UNLIMITED)
-		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Invalid value -1 for configuration %s: Value must not be -1 as "
-			"%s value is set as %lld.", limit->local_name, limit->name, (long long)limit->total);
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Invalid value -1 for configuration %s: Value must not "
+			"be -1 as %s value is set as %lld.", limit->local_name, limit->name, (long long)limit->total);
 	if (limit->local > limit->total)
-		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Invalid value %lld for configuration %s: Value must not be "
-			"more than %s property value: %lld", (long long)limit->local, limit->local_name, limit->name,
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Invalid value %lld for configuration %s: Value must "
+			"not be more than %s property value: %lld",
+			(long long)limit->local, limit->local_name, limit->name,
 			(long long)limit->total);
 	return true;
 }
@@ -38,16 +39,18 @@ static bool check_lag(struct fb_alter *alter, const struct limit *limit)
 
 	if (limit->lag == LIKE_LOCAL || kept == UNLIMITED || limit->lag <= kept)
 		return true;
-	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Invalid value %lld for configuration %s: Value must not exceed %s "
-		"(effective value: %lld)", (long long)limit->lag, limit->lag_name, limit->local_name, (long long)kept);
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Invalid value %lld for configuration %s: Value must not exceed "
+		"%s (effective value: %lld)",
+		(long long)limit->lag, limit->lag_name, limit->local_name, (long long)kept);
 }
 
 static bool check_read_only(struct fb_alter *alter, const struct limit *limit)
 {
 	if (limit->local == LIKE_RETENTION || limit->local == limit->total)
 		return true;
-	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "When `remote.log.copy.disable` is set to true, the `%s` and `%s` must "
-		"be set to the identical value because there will be no more logs copied to the remote storage.",
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "When `remote.log.copy.disable` is set to true, the `%s` and "
+		"`%s` must be set to the identical value because there will be no more logs copied to the "
+		"remote storage.",
 		limit->local_name, limit->name);
 }
 
@@ -62,19 +65,20 @@ static bool check_policy(struct fb_alter *alter, const struct fb_kvs *merged)
 		return fb_refuse_memory(alter);
 	if (n == 0 || (n == 1 && (parts[0].n == 0 || kw_str_is(parts[0], "delete"))))
 		return true;
-	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Remote log storage only supports topics with cleanup.policy=delete or "
-		"cleanup.policy being an empty list.");
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Remote log storage only supports topics with "
+		"cleanup.policy=delete or cleanup.policy being an empty list.");
 }
 
 static bool check_enabled(struct fb_alter *alter, const struct fb_kvs *merged)
 {
-	struct limit bytes = read_limit(alter, merged, "retention.bytes", "local.retention.bytes", "remote.copy.lag.bytes");
+	struct limit bytes = read_limit(alter, merged, "retention.bytes", "local.retention.bytes",
+					"remote.copy.lag.bytes");
 	struct limit ms = read_limit(alter, merged, "retention.ms", "local.retention.ms", "remote.copy.lag.ms");
 
-	if (!fb_configs_bool(alter->configs, FB_BROKER, KW_NULL_STR, alter->facts->self, "remote.log.storage.system.enable",
-			     false))
-		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Tiered Storage functionality is disabled in the broker. "
-			"Topic cannot be configured with remote log storage.");
+	if (!fb_configs_bool(alter->configs, FB_BROKER, KW_NULL_STR, alter->facts->self,
+			     "remote.log.storage.system.enable", false))
+		return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "Tiered Storage functionality is disabled in the "
+			"broker. Topic cannot be configured with remote log storage.");
 	if (!check_policy(alter, merged) || !check_local(alter, &bytes) || !check_local(alter, &ms) ||
 	    !check_lag(alter, &bytes) || !check_lag(alter, &ms))
 		return false;
@@ -84,15 +88,16 @@ static bool check_enabled(struct fb_alter *alter, const struct fb_kvs *merged)
 
 bool fb_alter_check_remote(struct fb_alter *alter, const struct fb_kvs *merged)
 {
-	const struct fb_configdef *def = fb_configdef_find(alter->configs->defs, FB_TOPIC, kw_str("remote.storage.enable"));
+	const struct fb_configdef *def = fb_configdef_find(alter->configs->defs, FB_TOPIC,
+							   kw_str("remote.storage.enable"));
 
 	if (fb_alter_number(alter, merged, "remote.storage.enable"))
 		return check_enabled(alter, merged);
 	if (!fb_config_long(def, fb_kvs_get(alter->existing, kw_str(def->name)), 0) ||
 	    fb_alter_number(alter, merged, "remote.log.delete.on.disable"))
 		return true;
-	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "It is invalid to disable remote storage without deleting remote data. "
-		"If you want to keep the remote data and turn to read only, please set "
-		"`remote.storage.enable=true,remote.log.copy.disable=true`. If you want to disable remote storage and delete "
-		"all remote data, please set `remote.storage.enable=false,remote.log.delete.on.disable=true`.");
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "It is invalid to disable remote storage without deleting "
+		"remote data. If you want to keep the remote data and turn to read only, please set "
+		"`remote.storage.enable=true,remote.log.copy.disable=true`. If you want to disable remote storage and "
+		"delete all remote data, please set `remote.storage.enable=false,remote.log.delete.on.disable=true`.");
 }

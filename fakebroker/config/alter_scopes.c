@@ -82,7 +82,8 @@ int64_t fb_alter_number(struct fb_alter *alter, const struct fb_kvs *merged, con
 	enum fb_scope scope = (enum fb_scope)alter->resource->resourceType;
 	const struct fb_configdef *def = fb_configdef_find(alter->configs->defs, scope, kw_str(name));
 
-	return def ? fb_config_long(def, fb_alter_value(alter, merged, name), 0) : 0;   /* an earlier release may not have it */
+	/* An earlier release may not have it. */
+	return def ? fb_config_long(def, fb_alter_value(alter, merged, name), 0) : 0;
 }
 
 /* ---- topics ---- */
@@ -183,8 +184,8 @@ static bool check_assignor(struct fb_alter *alter, const struct fb_kvs *merged)
 			return true;
 	}
 	all = assignors ? fb_join(assignors, n, ", ", alter->arena) : all;
-	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "streams.assignor.name '%.*s' is not a registered task assignor. "
-		"Registered assignors are: [%.*s].", FB_STR(name), FB_STR(all));
+	return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "streams.assignor.name '%.*s' is not a registered task "
+		"assignor. Registered assignors are: [%.*s].", FB_STR(name), FB_STR(all));
 }
 
 static bool check_sessions(struct fb_alter *alter, const struct fb_kvs *merged)
@@ -198,7 +199,8 @@ static bool check_sessions(struct fb_alter *alter, const struct fb_kvs *merged)
 		if (!session || !heartbeat)
 			return fb_refuse_memory(alter);
 		if (fb_alter_number(alter, merged, session) <= fb_alter_number(alter, merged, heartbeat))
-			return fb_refuse(alter, KW_ERR_INVALID_CONFIG, "%s must be greater than %s", session, heartbeat);
+			return fb_refuse(alter, KW_ERR_INVALID_CONFIG,
+					 "%s must be greater than %s", session, heartbeat);
 	}
 	return true;
 }
@@ -296,7 +298,8 @@ static bool check_plain_interval(struct fb_alter *alter, struct kw_str interval)
 	int64_t ms;
 
 	return interval.n < 0 || !fb_configdefs_before(alter->configs->defs, "4.0") ||
-	       fb_parse_long(interval, INT32_MIN, INT32_MAX, &ms) || fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+	       fb_parse_long(interval, INT32_MIN, INT32_MAX, &ms) ||
+	       fb_refuse(alter, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 }
 
 bool fb_alter_check_client_metrics(struct fb_alter *alter, const struct fb_kvs *merged)

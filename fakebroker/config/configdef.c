@@ -218,18 +218,18 @@ struct kw_str fb_listener_key(struct kw_str name)
 	return without_mechanism((struct kw_str){dot + 1, (int32_t)(name.s + name.n - dot - 1)});
 }
 
-/* PREFIX.NAME.OPTION, an option of a validator or observer: what there is depends on which are loaded, so it has no row of
- * its own. */
+/* PREFIX.NAME.OPTION, an option of a validator or observer: what there is depends on which are loaded, so it has no row
+ * of its own. */
 static const struct fb_configdef *find_option(enum fb_scope scope, struct kw_str name)
 {
 	static const struct {
 		const char *prefix;
 		struct fb_configdef def;
 	} options[] = {
-		{"record.validator.", {.scope = FB_TOPIC, .origin = FB_FROM_KIT, .name = "record.validator.*", .type = FB_STRING,
-				       .importance = FB_LOW, .dynamic = FB_CLUSTER_WIDE}},
-		{"record.validator.", {.scope = FB_BROKER, .origin = FB_FROM_KIT, .name = "record.validator.*", .type = FB_STRING,
-				       .importance = FB_LOW, .dynamic = FB_CLUSTER_WIDE}},
+		{"record.validator.", {.scope = FB_TOPIC, .origin = FB_FROM_KIT, .name = "record.validator.*",
+				       .type = FB_STRING, .importance = FB_LOW, .dynamic = FB_CLUSTER_WIDE}},
+		{"record.validator.", {.scope = FB_BROKER, .origin = FB_FROM_KIT, .name = "record.validator.*",
+				       .type = FB_STRING, .importance = FB_LOW, .dynamic = FB_CLUSTER_WIDE}},
 		{"observer.", {.scope = FB_BROKER, .origin = FB_FROM_KIT, .name = "observer.*", .type = FB_STRING,
 			       .importance = FB_LOW, .dynamic = FB_READ_ONLY}},
 	};
@@ -253,8 +253,9 @@ const struct fb_configdef *fb_configdef_find(const struct fb_configdefs *defs, e
 	at = lower_bound(defs, scope, name);
 	if (at < defs->n && compare(defs->sorted[at], scope, name) == 0)
 		return defs->sorted[at];
-	return scope == FB_BROKER && fb_listener_key(name).n >= 0 ? fb_configdef_find(defs, scope, fb_listener_key(name))
-								  : find_option(scope, name);
+	return scope == FB_BROKER && fb_listener_key(name).n >= 0
+		       ? fb_configdef_find(defs, scope, fb_listener_key(name))
+		       : find_option(scope, name);
 }
 
 const struct fb_configdef *fb_configdef_next(const struct fb_configdefs *defs, enum fb_scope scope,

@@ -114,8 +114,8 @@ struct fb_configdef {
 struct fb_configdefs;
 struct fb_configdefs *fb_configdefs_new(void);
 struct fb_configdefs *fb_configdefs_new_as_of(const char *release);
-/* Are they of a release before this one ("4.2")? For what config/ answers in another way then; who has a cluster asks its
- * release. */
+/* Are they of a release before this one ("4.2")? For what config/ answers in another way then; who has a cluster asks
+ * its release. */
 bool fb_configdefs_before(const struct fb_configdefs *defs, const char *release);
 /* Has the scope any? Not all releases know all scopes. */
 bool fb_configdefs_has(const struct fb_configdefs *defs, enum fb_scope scope);

@@ -280,9 +280,9 @@ int16_t fb_describe_check(const struct fb_config_facts *facts, int8_t resourceTy
 
 	*message = "";
 	if (!fb_describe_knows(facts, resourceType))
-		return refuse(message, KW_ERR_INVALID_REQUEST, "This most likely occurs because of a request being malformed by "
-			      "the client library or the message was sent to an incompatible broker. See the broker logs for "
-			      "more details.");
+		return refuse(message, KW_ERR_INVALID_REQUEST, "This most likely occurs because of a request being "
+			      "malformed by the client library or the message was sent to an incompatible broker. See "
+			      "the broker logs for more details.");
 	switch (resourceType) {
 	case FB_TOPIC:
 		wrong = fb_topic_name_fault(resourceName, arena);

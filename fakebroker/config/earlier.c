@@ -15,15 +15,19 @@ static const struct {
 	enum fb_dynamic update;      /* UPDATE */
 	struct fb_validator validator;  /* CHECK */
 } rows[] = {
-#define FB_LATER(release_, scope_, name_) {.difference = LATER, .release = (release_), .scope = FB_##scope_, .name = (name_)},
+#define FB_LATER(release_, scope_, name_) \
+	{.difference = LATER, .release = (release_), .scope = FB_##scope_, .name = (name_)},
 #define FB_WAS(release_, scope_, name_, type_, def_) \
-	{.difference = WAS, .release = (release_), .scope = FB_##scope_, .name = (name_), .type = FB_##type_, .def = (def_)},
+	{.difference = WAS, .release = (release_), .scope = FB_##scope_, .name = (name_), .type = FB_##type_, \
+	 .def = (def_)},
 #define FB_CHECK(release_, scope_, name_, ...) \
 	{.difference = CHECK, .release = (release_), .scope = FB_##scope_, .name = (name_), .validator = __VA_ARGS__},
 #define FB_UPDATE(release_, scope_, name_, update_) \
 	{.difference = UPDATE, .release = (release_), .scope = FB_##scope_, .name = (name_), .update = FB_##update_},
-#define FB_HIDE(release_, scope_, name_) {.difference = HIDE, .release = (release_), .scope = FB_##scope_, .name = (name_)},
-#define FB_ALONE(release_, scope_, name_) {.difference = ALONE, .release = (release_), .scope = FB_##scope_, .name = (name_)},
+#define FB_HIDE(release_, scope_, name_) \
+	{.difference = HIDE, .release = (release_), .scope = FB_##scope_, .name = (name_)},
+#define FB_ALONE(release_, scope_, name_) \
+	{.difference = ALONE, .release = (release_), .scope = FB_##scope_, .name = (name_)},
 #include "fakebroker/config/earlier.def"
 #undef FB_LATER
 #undef FB_WAS
@@ -38,8 +42,8 @@ static const struct {
 	struct fb_configdef def;
 } gone[] = {
 #define FB_GONE(release_, scope_, name_, type_, importance_, update_, internal_, synonym_, default_, ...) \
-	{.release = (release_), .def = DEF(scope_, FB_FROM_KAFKA, name_, type_, importance_, update_, internal_, synonym_, \
-					   default_, __VA_ARGS__)},
+	{.release = (release_), .def = DEF(scope_, FB_FROM_KAFKA, name_, type_, importance_, update_, internal_, \
+					   synonym_, default_, __VA_ARGS__)},
 #include "fakebroker/config/gone.def"
 #undef FB_GONE
 };
@@ -101,7 +105,9 @@ int fb_configdefs_make_earlier(struct fb_configdefs *defs, const char *release)
 			return KT_ENOMEM;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (strcmp(rows[i].release, release) == 0)
-			change(defs, fb_configdefs_own(defs, fb_configdef_find(defs, rows[i].scope, kw_str(rows[i].name))), i);
+			change(defs,
+			       fb_configdefs_own(defs, fb_configdef_find(defs, rows[i].scope, kw_str(rows[i].name))),
+			       i);
 	for (size_t i = 0; i < sizeof no_scopes / sizeof *no_scopes; i++)
 		if (strcmp(no_scopes[i].release, release) == 0)
 			remove_scope(defs, no_scopes[i].scope);

@@ -22,10 +22,11 @@ int fb_feature_find(struct kw_str name)
 }
 
 static const struct fb_release releases[] = {
-#define FB_RELEASE(name_, mv_min, mv_max, kraft, elr, group, share, streams, transaction, level_, both_, each_, verified_) \
+#define FB_RELEASE(name_, mv_min, mv_max, kraft, elr, group, share, streams, transaction, level_, both_, each_,        \
+		   verified_)                                                                                          \
 	{.name = (name_), .level = (level_), .namesBothLevels = (both_), .oneByOne = (each_), .verified = (verified_), \
-	 .supported = {[FB_METADATA_VERSION] = {mv_min, mv_max}, [FB_KRAFT_VERSION] = {0, kraft},                     \
-		       [FB_ELR_VERSION] = {0, elr}, [FB_GROUP_VERSION] = {0, group}, [FB_SHARE_VERSION] = {0, share}, \
+	 .supported = {[FB_METADATA_VERSION] = {mv_min, mv_max}, [FB_KRAFT_VERSION] = {0, kraft},                      \
+		       [FB_ELR_VERSION] = {0, elr}, [FB_GROUP_VERSION] = {0, group}, [FB_SHARE_VERSION] = {0, share},  \
 		       [FB_STREAMS_VERSION] = {0, streams}, [FB_TRANSACTION_VERSION] = {0, transaction}}},
 #include "fakebroker/config/releases.def"
 #undef FB_RELEASE

@@ -243,7 +243,8 @@ static bool check_thread_pools(const struct reconfigure *r)
 		"remote.log.manager.expiration.thread.pool.size", "remote.log.manager.follower.thread.pool.size"};
 
 	for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
-		const struct fb_configdef *def = fb_configdef_find(r->alter->configs->defs, FB_BROKER, kw_str(pools[i]));
+		const struct fb_configdef *def = fb_configdef_find(r->alter->configs->defs, FB_BROKER,
+								   kw_str(pools[i]));
 		int64_t old = number_of(r, pools[i], false, 0), new = after(r, pools[i]);
 		const char *why = new < old / 2 ? "should be at least half the current value" :
 				  new > old * 2 ? "should not be greater than double the current value" : NULL;
@@ -251,8 +252,8 @@ static bool check_thread_pools(const struct reconfigure *r)
 		if (!def || def->dynamic == FB_READ_ONLY)
 			continue;   /* in this release */
 		if (new < 1)
-			return refuse_part(r, "Dynamic thread count update validation failed for %s=%lld, value should be at "
-				"least 1", pools[i], (long long)new);
+			return refuse_part(r, "Dynamic thread count update validation failed for %s=%lld, value "
+				"should be at least 1", pools[i], (long long)new);
 		if (why)
 			return refuse_part(r, "Dynamic thread count update validation failed for %s=%lld, value %s "
 				"%lld", pools[i], (long long)new, why, (long long)old);

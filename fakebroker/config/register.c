@@ -49,7 +49,8 @@ static const struct fb_broker_view *registered(const struct registration *r)
 
 static bool check_cluster(struct registration *r)
 {
-	if (fb_mutant(FB_M_CLUSTER_ID_UNCHECKED) || (fb_mutant(FB_M_CLUSTER_ID_EMPTY_TAKEN) && r->request->clusterId.n <= 0))
+	if (fb_mutant(FB_M_CLUSTER_ID_UNCHECKED) ||
+	    (fb_mutant(FB_M_CLUSTER_ID_EMPTY_TAKEN) && r->request->clusterId.n <= 0))
 		return true;
 	return kw_str_eq(r->request->clusterId, r->cluster->clusterId) ||
 	       refuse(r, KW_ERR_INCONSISTENT_CLUSTER_ID, "Expected cluster ID %.*s, but got cluster ID %.*s",
@@ -200,8 +201,8 @@ static const char *listener_reason(const struct registration *r, const struct fb
 	}
 }
 
-/* Kafka loses its controller over a listener that cannot be written down. The kit refuses it, with Kafka's reason in the
- * log, unless it is to imitate that. Source: ListenerInfo, BrokerRegistration. */
+/* Kafka loses its controller over a listener that cannot be written down. The kit refuses it, with Kafka's reason in
+ * the log, unless it is to imitate that. Source: ListenerInfo, BrokerRegistration. */
 static bool check_listeners(struct registration *r)
 {
 	const struct fb_twins *twins = fb_listener_twins(r->request, r->arena);
@@ -234,7 +235,8 @@ static bool check_range(struct registration *r, struct kw_str name, int16_t min,
 	int feature = fb_feature_find(name);
 	int16_t level = feature < 0 ? 0 : r->cluster->levels.v[feature];
 
-	if ((level >= min || fb_mutant(FB_M_RANGE_MIN_UNCHECKED)) && (level <= max || fb_mutant(FB_M_RANGE_MAX_UNCHECKED)))
+	if ((level >= min || fb_mutant(FB_M_RANGE_MIN_UNCHECKED)) &&
+	    (level <= max || fb_mutant(FB_M_RANGE_MAX_UNCHECKED)))
 		return true;
 	if (feature < 0 && fb_mutant(FB_M_UNKNOWN_FEATURE_TAKEN))
 		return true;
@@ -328,7 +330,8 @@ static bool check_statics(struct registration *r)
 			found[i].where, FB_STR(found[i].name), FB_STR(found[i].value), found[i].message);
 	if (!reason)
 		return no_memory(r);
-	return refuse(r, KW_ERR_INVALID_REGISTRATION, "metadata.version %d makes these configurations illegal: %s", level,
+	return refuse(r, KW_ERR_INVALID_REGISTRATION,
+		      "metadata.version %d makes these configurations illegal: %s", level,
 		reason);
 }
 

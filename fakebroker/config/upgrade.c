@@ -317,8 +317,8 @@ static void refuse_level(struct upgrade *u, const char *message)
 	u->asked.v[FB_METADATA_VERSION] = u->cluster->levels.v[FB_METADATA_VERSION];
 	for (size_t i = 0; i < answer->nresults; i++) {
 		if (kw_str_is(answer->results[i].feature, fb_feature_name(FB_METADATA_VERSION)))
-			answer->results[i] = (struct fb_feature_result){answer->results[i].feature, KW_ERR_INVALID_CONFIG,
-									message};
+			answer->results[i] = (struct fb_feature_result){answer->results[i].feature,
+									KW_ERR_INVALID_CONFIG, message};
 	}
 }
 

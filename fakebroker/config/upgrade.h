@@ -77,7 +77,8 @@ struct fb_broker_view {
 	const struct kw_uuid *logDirs;
 	size_t nlogDirs;
 	bool reported;               /* it told its static configurations, perhaps none */
-	bool foretold;               /* not yet, but these are what it will tell at kit.static.configs.level: it is ours */
+	bool foretold;               /* not yet, but these are what it will tell at kit.static.configs.level:
+					it is ours */
 	const struct fb_static_config *statics;
 	size_t nstatics;
 };
@@ -126,10 +127,10 @@ struct fb_upgrade_answer {
 int fb_upgrade_check(const struct fb_cluster_view *cluster, const struct fb_feature_update *updates, size_t n,
 		     struct kw_arena *arena, struct fb_upgrade_answer *answer);
 
-/* What Kafka writes when eligible.leader.replicas.version is switched on, and when it formats a cluster that has it: one
- * min.insync.replicas for the cluster, unless there is one, and an end to those of single brokers
- * (ConfigurationControlManager.maybeGenerateElrSafetyRecords, KIP-966). The array lives in arena. Returns the number, or
- * KT_ENOMEM. */
+/* What Kafka writes when eligible.leader.replicas.version is switched on, and when it formats a cluster that has it:
+ * one min.insync.replicas for the cluster, unless there is one, and an end to those of single brokers
+ * (ConfigurationControlManager.maybeGenerateElrSafetyRecords, KIP-966). The array lives in arena. Returns the number,
+ * or KT_ENOMEM. */
 int fb_elr_changes(const struct fb_cluster_view *cluster, struct kw_arena *arena, struct fb_change **changes);
 
 /* Does a cluster at this metadata.version know the static configurations of brokers (kit.static.configs.level)? */
@@ -152,7 +153,8 @@ struct fb_violation {
 	enum fb_scope scope;
 	struct kw_str resource;      /* a broker's id in decimal, "" for all brokers */
 	enum fb_layer_kind layer;
-	const char *where;           /* all three: "broker 2 static", "broker 2 dynamic", "cluster default", "topic t", ... */
+	const char *where;           /* all three: "broker 2 static", "broker 2 dynamic", "cluster default",
+					"topic t", ... */
 	struct kw_str name, value;
 	const char *message;         /* "Invalid value 16 for configuration ..." */
 };
@@ -160,10 +162,10 @@ struct fb_violation {
 /* "broker 2 static"; NULL when memory is exhausted. */
 const char *fb_where(enum fb_scope scope, struct kw_str resource, enum fb_layer_kind layer, struct kw_arena *arena);
 
-/* All configurations of the cluster that are illegal at level: static values that brokers reported, or will have reported
- * at that level, and the defaults of what they did not report; dynamic values of brokers, of all brokers, topics, groups
- * and client metrics subscriptions, also where others mask them; what topics inherit. Not the sensitive ones. The array
- * lives in arena. Returns the number, or KT_ENOMEM. */
+/* All configurations of the cluster that are illegal at level: static values that brokers reported, or will have
+ * reported at that level, and the defaults of what they did not report; dynamic values of brokers, of all brokers,
+ * topics, groups and client metrics subscriptions, also where others mask them; what topics inherit. Not the sensitive
+ * ones. The array lives in arena. Returns the number, or KT_ENOMEM. */
 int fb_violations(const struct fb_cluster_view *cluster, int16_t level, struct kw_arena *arena,
 		  struct fb_violation **violations);
 /* Only the static ones of one broker, which need not be registered. */

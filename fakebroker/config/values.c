@@ -68,7 +68,8 @@ static struct fb_kvs *node_need(struct fb_configs *configs, int32_t id)
 	return &nodes[configs->nnodes++].kvs;
 }
 
-int fb_configs_check_static(const struct fb_configs *configs, struct kw_str name, struct kw_str value, struct kt_err *err)
+int fb_configs_check_static(const struct fb_configs *configs, struct kw_str name, struct kw_str value,
+			    struct kt_err *err)
 {
 	const struct fb_configdef *def = fb_configdef_find(configs->defs, FB_BROKER, name);
 	struct kw_arena arena;

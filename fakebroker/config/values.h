@@ -29,7 +29,8 @@ const struct fb_configdefs *fb_configs_defs(const struct fb_configs *configs);
 int fb_configs_set_static(struct fb_configs *configs, int32_t node, struct kw_str name, struct kw_str value,
 			  struct kt_err *err);
 /* Would its value be refused? */
-int fb_configs_check_static(const struct fb_configs *configs, struct kw_str name, struct kw_str value, struct kt_err *err);
+int fb_configs_check_static(const struct fb_configs *configs, struct kw_str name, struct kw_str value,
+			    struct kt_err *err);
 /* Takes away a node's own static value, if it has one. */
 void fb_configs_unset_static(struct fb_configs *configs, int32_t node, struct kw_str name);
 /* The static value of a node, null if it is not set there. */
@@ -95,8 +96,8 @@ struct kw_str fb_configs_get(const struct fb_configs *configs, enum fb_scope typ
 /* The same as a number; for names that are not defined or do not parse: fallback. */
 int64_t fb_configs_long(const struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName, int32_t node,
 			const char *name, int64_t fallback);
-/* The same of a broker's configuration, looked up anew only when some value has changed since; kept begins zeroed. Several
- * threads may ask with one kept at a time, as long as none changes configs meanwhile. */
+/* The same of a broker's configuration, looked up anew only when some value has changed since; kept begins zeroed.
+ * Several threads may ask with one kept at a time, as long as none changes configs meanwhile. */
 struct fb_kept_long {
 	_Atomic uint64_t changes;    /* that configs had seen when value was read */
 	_Atomic int64_t value;

@@ -7,8 +7,8 @@
 static const char FORM[] = "base64 is expected, or an object with one of \"hex\", \"base64\" and \"batches\"";
 
 /* Appends what a string of digits says. */
-static int put_digits(json_t *json, long (*decode)(const char *, size_t, uint8_t *), const char *wrong, struct kw_buf *out,
-		      struct kt_err *err)
+static int put_digits(json_t *json, long (*decode)(const char *, size_t, uint8_t *), const char *wrong,
+		      struct kw_buf *out, struct kt_err *err)
 {
 	const char *s = json_string_value(json);
 	size_t n = s ? strlen(s) : 0;

@@ -75,12 +75,13 @@ static int show_message(void *arg, int32_t index, const struct kw_item *item)
 
 static json_t *header_json(const struct kw_batch *b)
 {
-	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:i}",
-			 "baseOffset", (json_int_t)b->baseOffset, "length", (int)b->length, "partitionLeaderEpoch",
-			 (int)b->partitionLeaderEpoch, "magic", b->magic, "crc", (json_int_t)b->crc, "attributes", b->attributes,
-			 "lastOffsetDelta", (int)b->lastOffsetDelta, "baseTimestamp", (json_int_t)b->baseTimestamp,
-			 "maxTimestamp", (json_int_t)b->maxTimestamp, "producerId", (json_int_t)b->producerId, "producerEpoch",
-			 b->producerEpoch, "baseSequence", (int)b->baseSequence, "count", (int)b->count);
+	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "baseOffset",
+			 (json_int_t)b->baseOffset, "length", (int)b->length, "partitionLeaderEpoch",
+			 (int)b->partitionLeaderEpoch, "magic", b->magic, "crc", (json_int_t)b->crc, "attributes",
+			 b->attributes, "lastOffsetDelta", (int)b->lastOffsetDelta, "baseTimestamp",
+			 (json_int_t)b->baseTimestamp, "maxTimestamp", (json_int_t)b->maxTimestamp, "producerId",
+			 (json_int_t)b->producerId, "producerEpoch", b->producerEpoch, "baseSequence",
+			 (int)b->baseSequence, "count", (int)b->count);
 }
 
 /* Of a message of magic 0 or 1; of one that is not whole what could be read. */
@@ -89,8 +90,8 @@ static json_t *message_json(const struct kw_entry *entry)
 	struct kw_legacy message;
 
 	kw_legacy_parse(entry->p, entry->size, &message, NULL);
-	return json_pack("{s:I, s:i, s:I, s:i, s:i}", "offset", (json_int_t)entry->offset, "length", (int)entry->length, "crc",
-			 (json_int_t)message.crc, "magic", entry->magic, "attributes", message.attributes);
+	return json_pack("{s:I, s:i, s:I, s:i, s:i}", "offset", (json_int_t)entry->offset, "length", (int)entry->length,
+			 "crc", (json_int_t)message.crc, "magic", entry->magic, "attributes", message.attributes);
 }
 
 static void set_error(json_t *json, const struct kt_err *err)
@@ -158,7 +159,8 @@ void fb_add_batches(json_t *json, const struct kw_ProduceRequest *body)
 			const struct kw_records *records = &topic->partitionData.v[p].records;
 
 			if (records->n > 0)
-				json_object_set_new(json_array_get(partitions, (size_t)p), "batches", set_json(records, &left));
+				json_object_set_new(json_array_get(partitions, (size_t)p), "batches",
+						    set_json(records, &left));
 		}
 	}
 }

@@ -6,11 +6,12 @@ enum { CONFLICT = 409 };
 
 static json_t *done_json(const struct fb_compacted *done)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "firstDirtyOffset", (json_int_t)done->firstDirtyOffset,
-			 "firstUncleanableOffset", (json_int_t)done->firstUncleanableOffset, "batchesRead",
-			 (json_int_t)done->batchesRead, "batchesKept", (json_int_t)done->batchesKept, "recordsRead",
-			 (json_int_t)done->recordsRead, "recordsKept", (json_int_t)done->recordsKept, "bytesRead",
-			 (json_int_t)done->bytesRead, "bytesKept", (json_int_t)done->bytesKept);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "firstDirtyOffset",
+			 (json_int_t)done->firstDirtyOffset, "firstUncleanableOffset",
+			 (json_int_t)done->firstUncleanableOffset, "batchesRead", (json_int_t)done->batchesRead,
+			 "batchesKept", (json_int_t)done->batchesKept, "recordsRead", (json_int_t)done->recordsRead,
+			 "recordsKept", (json_int_t)done->recordsKept, "bytesRead", (json_int_t)done->bytesRead,
+			 "bytesKept", (json_int_t)done->bytesKept);
 }
 
 /* {"roll": boolean}, or nothing. */

@@ -296,7 +296,8 @@ int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struc
 	control->http = control->base ? evhttp_new(control->base) : NULL;
 	control->stop = control->base ? event_new(control->base, -1, 0, on_stop, control->base) : NULL;
 	control->recorded = control->base ? event_new(control->base, -1, EV_PERSIST, on_recorded, control) : NULL;
-	if (!control->http || !control->stop || !control->recorded || fb_tasks_init(&control->tasks, control->base, finish))
+	if (!control->http || !control->stop || !control->recorded ||
+	    fb_tasks_init(&control->tasks, control->base, finish))
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	allow_methods(control->http);
 	evhttp_set_max_body_size(control->http, MAX_READ);

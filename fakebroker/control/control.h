@@ -11,8 +11,8 @@
 
 struct fb_control;
 
-/* Listens on host and port (0 = any); *bound gets the port. KT_ENET names address and reason. Nobody is answered yet: who
- * connects waits. */
+/* Listens on host and port (0 = any); *bound gets the port. KT_ENET names address and reason. Nobody is answered yet:
+ * who connects waits. */
 int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struct fb_control **out, int *bound,
 		   struct kt_err *err);
 /* Starts to answer, in a thread of its own, once the cluster is what it should be. */

@@ -83,7 +83,8 @@ static void get_clock(const struct fb_ask *ask, const char *rest, struct fb_answ
 	struct fb_clock *clock = ask->cluster->clock;
 
 	(void)rest;
-	answer->json = json_pack("{s:I, s:b}", "now", (json_int_t)fb_clock_now(clock), "frozen", fb_clock_frozen(clock));
+	answer->json = json_pack("{s:I, s:b}", "now", (json_int_t)fb_clock_now(clock), "frozen",
+				 fb_clock_frozen(clock));
 }
 
 /* What is due by the new time is done before the answer. */
@@ -131,7 +132,8 @@ static void get_requests(const struct fb_ask *ask, const char *rest, struct fb_a
 	struct fb_wanted_topic want;
 
 	(void)rest;
-	if (!number(ask, "after", 0, INT64_MAX, &after, answer) || !number(ask, "limit", 1, FB_RECORDED_REQUESTS, &limit, answer) ||
+	if (!number(ask, "after", 0, INT64_MAX, &after, answer) ||
+	    !number(ask, "limit", 1, FB_RECORDED_REQUESTS, &limit, answer) ||
 	    !number(ask, "node", 1, INT32_MAX, &node, answer) || !number(ask, "bytes", 0, 1, &bytes, answer) ||
 	    !set_api(&filter, evhttp_find_header(ask->params, "api"), answer))
 		return;
@@ -460,7 +462,8 @@ enum { NPARAMS = sizeof endpoints[0].params / sizeof endpoints[0].params[0] };
 static const char *rest_of(const struct endpoint *e, const char *path)
 {
 	const char *star = strchr(e->path, '*');
-	size_t n = star ? (size_t)(star - e->path) : strlen(e->path), tail = star ? strlen(star + 1) : 0, all = strlen(path);
+	size_t n = star ? (size_t)(star - e->path) : strlen(e->path), tail = star ? strlen(star + 1) : 0,
+	       all = strlen(path);
 
 	if (strncmp(path, e->path, n) != 0 || all < n + tail)
 		return NULL;
@@ -485,7 +488,8 @@ static bool know_params(const struct endpoint *e, const struct fb_ask *ask, stru
 		if (known)
 			continue;
 		fb_answer_error(answer, 400, "%s %s has no parameter \"%s\"%s%s%s", e->method, e->path, param->key,
-				near.best ? "; did you mean \"" : "", near.best ? near.best : "", near.best ? "\"?" : "");
+				near.best ? "; did you mean \"" : "", near.best ? near.best : "",
+				near.best ? "\"?" : "");
 		return false;
 	}
 	return true;

@@ -33,7 +33,8 @@ struct fb_answer {
 
 /* Answers: 404 for an unknown path, 405 for a wrong method, 400 for bad input; errors are {"error": "..."}. */
 void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer);
-/* May it call what does not come back soon? Then the thread that answers the others must not be the one that runs it. */
+/* May it call what does not come back soon? Then the thread that answers the others must not be the one that runs
+ * it. */
 bool fb_endpoint_is_slow(const struct fb_ask *ask);
 /* Gives back what the answer holds. */
 void fb_answer_drop(struct fb_answer *answer);
@@ -64,7 +65,8 @@ json_t *fb_status_json(struct fb_cluster *cluster);
 json_t *fb_node_json(struct fb_cluster *cluster, const struct fb_node *node);
 /* NULL if there is no such partition. */
 json_t *fb_partition_json(struct fb_cluster *cluster, const char *topic, int32_t index);
-/* metadata_json.c: the records from an offset on, at most limit, and as bounded as in listing.h. NULL without memory. */
+/* metadata_json.c: the records from an offset on, at most limit, and as bounded as in listing.h. NULL without
+ * memory. */
 json_t *fb_metadata_json(struct fb_cluster *cluster, int64_t from, int64_t limit);
 /* append.c: the body of an append, whose bytes are put behind those of set. 0 or the code in obj->err. */
 int fb_append_read(struct kt_obj *obj, struct kw_buf *set, bool *keep_offsets);

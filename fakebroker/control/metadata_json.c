@@ -27,7 +27,8 @@ static int list(void *arg, const struct fb_metadata_record *record)
 	type_name(record->msg->name, type);
 	json = json_pack("{s:I, s:I, s:b, s:s, s:i, s:o}", "offset", (json_int_t)record->offset, "timestamp",
 			 (json_int_t)record->timestamp, "control", record->control, "type",
-			 record->control ? kw_control_name(record->type) : type, "version", record->version, "data", data);
+			 record->control ? kw_control_name(record->type) : type, "version", record->version, "data",
+			 data);
 	added = fb_listing_add(arg, json);
 	return added > 0 ? 0 : added < 0 ? added : 1;
 }

@@ -27,18 +27,20 @@ static void put_meters(struct fb_cluster *cluster, struct kw_buf *buf)
 		const char *name, *help;
 		uint64_t v;
 	} rows[] = {
-		{"invalid_magic_number_records", "Kafka's InvalidMagicNumberRecordsPerSec", m.invalidMagicNumberRecords},
+		{"invalid_magic_number_records",
+		 "Kafka's InvalidMagicNumberRecordsPerSec", m.invalidMagicNumberRecords},
 		{"invalid_message_crc_records", "Kafka's InvalidMessageCrcRecordsPerSec", m.invalidMessageCrcRecords},
 		{"invalid_offset_or_sequence_records", "Kafka's InvalidOffsetOrSequenceRecordsPerSec",
 		 m.invalidOffsetOrSequenceRecords},
-		{"no_key_compacted_topic_records", "Kafka's NoKeyCompactedTopicRecordsPerSec", m.noKeyCompactedTopicRecords},
+		{"no_key_compacted_topic_records",
+		 "Kafka's NoKeyCompactedTopicRecordsPerSec", m.noKeyCompactedTopicRecords},
 		{"bytes_rejected", "Kafka's BytesRejectedPerSec", m.bytesRejected},
 		{"failed_produce_requests", "Kafka's FailedProduceRequestsPerSec", m.failedProduceRequests},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		put(buf, "# HELP kassay_%s_total %s\n# TYPE kassay_%s_total counter\nkassay_%s_total %llu\n", rows[i].name,
-		    rows[i].help, rows[i].name, rows[i].name, (unsigned long long)rows[i].v);
+		put(buf, "# HELP kassay_%s_total %s\n# TYPE kassay_%s_total counter\nkassay_%s_total %llu\n",
+		    rows[i].name, rows[i].help, rows[i].name, rows[i].name, (unsigned long long)rows[i].v);
 }
 
 /* Every validator of every chain, to fn. */
@@ -112,7 +114,8 @@ char *fb_metrics_text(struct fb_cluster *cluster)
 	char *text;
 
 	kw_buf_init(&buf, 0);
-	put(&buf, "# HELP kassay_connections connections open now\n# TYPE kassay_connections gauge\nkassay_connections %d\n",
+	put(&buf,
+	    "# HELP kassay_connections connections open now\n# TYPE kassay_connections gauge\nkassay_connections %d\n",
 	    cluster->server ? fb_server_connections(cluster->server) : 0);
 	put_meters(cluster, &buf);
 	pthread_rwlock_rdlock(&cluster->lock);

@@ -128,7 +128,8 @@ void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *
 	if (fb_parse_digits(digits, 0, INT32_MAX, &id, NULL) == 0)
 		node = fb_cluster_node(ask->cluster, (int32_t)id);
 	if (!slash || (strcmp(slash, "/stop") != 0 && strcmp(slash, "/start") != 0)) {
-		fb_answer_error(answer, 404, "there is no path %s; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected", ask->path);
+		fb_answer_error(answer, 404,
+				"there is no path %s; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected", ask->path);
 	} else if (!node) {
 		fb_answer_error(answer, 404, "there is no node \"%.*s\"", (int)(slash - rest), rest);
 	} else if (node->controller) {

@@ -15,8 +15,8 @@ struct fb_recorder *fb_recorder_new(size_t max_requests, size_t max_bytes);
 void fb_recorder_free(struct fb_recorder *recorder);
 
 /* Remembers a request and what became of it. response (whole frame, may be in runs) is NULL when there is none; fate is
- * "replied", "silent", "closed" or "muted". Cheap: the request's frame is referenced, the response's beginning is copied, JSON is
- * made when somebody asks. Any thread. */
+ * "replied", "silent", "closed" or "muted". Cheap: the request's frame is referenced, the response's beginning is
+ * copied, JSON is made when somebody asks. Any thread. */
 void fb_recorder_add(struct fb_recorder *recorder, const struct fb_request *req, const struct kw_buf *response,
 		     const char *fate);
 /* A frame that could not be parsed: reason in Kafka's manner, shortly. */

@@ -52,8 +52,9 @@ bool fb_recorded_mentions(const struct fb_recorded *r, const struct fb_wanted_to
 	void *out;
 
 	kw_arena_init(&arena, 0);
-	if (msg && kw_decode(&kw_msg_RequestHeader, kw_request_header_version(r->api, r->version), r->frame->p, r->frame->n,
-			     &arena, &out, &used, NULL) == 0 &&
+	if (msg &&
+	    kw_decode(&kw_msg_RequestHeader, kw_request_header_version(r->api, r->version), r->frame->p, r->frame->n,
+		      &arena, &out, &used, NULL) == 0 &&
 	    kw_decode(msg, r->version, r->frame->p + used, r->frame->n - used, &arena, &out, NULL, NULL) == 0)
 		found = fb_mentions(msg->root, out, want);
 	kw_arena_fini(&arena);
@@ -62,9 +63,9 @@ bool fb_recorded_mentions(const struct fb_recorded *r, const struct fb_wanted_to
 
 json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes)
 {
-	json_t *json = json_pack("{s:I, s:I, s:i, s:I, s:s, s:i, s:s}", "id", (json_int_t)r->id, "time", (json_int_t)r->time_ms,
-				 "node", r->node, "connection", (json_int_t)r->connection, "address", r->address, "port", r->port,
-				 "fate", r->fate);
+	json_t *json = json_pack("{s:I, s:I, s:i, s:I, s:s, s:i, s:s}", "id", (json_int_t)r->id, "time",
+				 (json_int_t)r->time_ms, "node", r->node, "connection", (json_int_t)r->connection,
+				 "address", r->address, "port", r->port, "fate", r->fate);
 
 	if (r->reason)
 		json_object_set_new(json, "reason", json_string(r->reason));
@@ -80,8 +81,9 @@ json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes)
 		json_object_set_new(json, "responseCut", json_true());
 	else if (r->response_n > 4)
 		json_object_set_new(json, "response",
-				    decode(&kw_msg_ResponseHeader, kw_response_header_version(r->api, r->response_version),
-					   kw_response(r->api), r->response_version, r->response + 4, r->response_n - 4));
+				    decode(&kw_msg_ResponseHeader,
+					   kw_response_header_version(r->api, r->response_version), kw_response(r->api),
+					   r->response_version, r->response + 4, r->response_n - 4));
 	if (bytes)
 		json_object_set_new(json, "requestBytes", hex(r->frame->p, r->frame->n));
 	if (bytes && r->response_n)

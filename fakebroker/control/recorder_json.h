@@ -18,7 +18,8 @@ struct fb_recorded {
 	const char *fate;
 	char *reason;              /* why not, or NULL */
 	struct fb_frame *frame;    /* of the request, without its size field */
-	uint8_t *response;         /* whole frame, size field included, at most FB_RECORDED_RESPONSE bytes of it; or NULL */
+	uint8_t *response;         /* whole frame, size field included, at most FB_RECORDED_RESPONSE bytes of
+				      it; or NULL */
 	size_t response_n;
 	bool response_cut;
 };
@@ -36,16 +37,16 @@ struct fb_record_filter {
 bool fb_recorded_mentions(const struct fb_recorded *r, const struct fb_wanted_topic *want);
 /* The request and its answer as JSON: decoded now, from the bytes. New reference. */
 json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes);
-/* Those that the filter lets through, oldest first, and not more than make 16 MiB of frames, or one. New reference. Requests go on
- * being recorded meanwhile. */
+/* Those that the filter lets through, oldest first, and not more than make 16 MiB of frames, or one. New reference.
+ * Requests go on being recorded meanwhile. */
 json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter);
 /* Forgets all that are kept; ids go on. */
 void fb_recorder_clear(struct fb_recorder *recorder);
 /* Number of requests kept that the filter lets through; its limit is not looked at. Moves filter->after up to the last
  * request recorded, so that the next call counts later ones. */
 size_t fb_recorder_count(struct fb_recorder *recorder, struct fb_record_filter *filter);
-/* From now on calls added(arg) for every request, on the thread that handled it; NULL ends that. It must be quick and not
- * use the recorder. */
+/* From now on calls added(arg) for every request, on the thread that handled it; NULL ends that. It must be quick and
+ * not use the recorder. */
 void fb_recorder_notify(struct fb_recorder *recorder, void (*added)(void *arg), void *arg);
 
 #endif

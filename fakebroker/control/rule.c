@@ -60,7 +60,8 @@ static void check_version(struct kt_obj *match, const struct fb_rule *rule, cons
 		return;
 	versions = fb_api_versions_in(cluster->release, api);
 	if (rule->version < versions.min || rule->version > versions.max)
-		kt_obj_fail(match, "version", KT_ERANGE, "%s is served in versions %d to %d, not in %d", kw_api_name(api->key),
+		kt_obj_fail(match, "version", KT_ERANGE,
+			    "%s is served in versions %d to %d, not in %d", kw_api_name(api->key),
 			    versions.min, versions.max, rule->version);
 }
 

@@ -7,8 +7,8 @@
 static json_t *node_json(const struct fb_node *node)
 {
 	return json_pack("{s:i, s:s, s:s, s:i, s:s?, s:b, s:s?, s:I}", "id", node->id, "role",
-			 node->controller ? "controller" : "broker", "host", node->host, "port", node->port, "rack", node->rack,
-			 "running", !node->stopped, "whyStopped", node->whyStopped, "requests",
+			 node->controller ? "controller" : "broker", "host", node->host, "port", node->port, "rack",
+			 node->rack, "running", !node->stopped, "whyStopped", node->whyStopped, "requests",
 			 (json_int_t)atomic_load(&node->requests));
 }
 
@@ -26,8 +26,8 @@ static json_t *broker_json(const struct fb_broker *broker)
 	for (size_t i = 0; i < broker->view.nstatics; i++) {
 		const struct fb_static_config *s = &broker->view.statics[i];
 
-		json_array_append_new(statics, json_pack("{s:o, s:o, s:b}", "name", text(s->name), "value", text(s->value),
-							 "isSensitive", s->sensitive));
+		json_array_append_new(statics, json_pack("{s:o, s:o, s:b}", "name", text(s->name), "value",
+							 text(s->value), "isSensitive", s->sensitive));
 	}
 	return json_pack("{s:i, s:I, s:b, s:b, s:o}", "id", broker->view.id, "epoch", (json_int_t)broker->epoch, "own",
 			 broker->own, "fenced", broker->fenced, "staticConfigs", statics);
@@ -42,8 +42,8 @@ static json_t *topic_json(const struct fb_topic *topic)
 	for (int32_t i = 0; i < topic->npartitions; i++)
 		json_array_append_new(leaders, json_integer(topic->partitions[i].leader));
 	return json_pack("{s:s, s:s, s:i, s:i, s:o, s:s}", "name", topic->name, "topicId", id, "partitions",
-			 topic->npartitions, "replicationFactor", topic->replicationFactor, "leaders", leaders, "validators",
-			 topic->chain ? fb_chain_classes(topic->chain) : "");
+			 topic->npartitions, "replicationFactor", topic->replicationFactor, "leaders", leaders,
+			 "validators", topic->chain ? fb_chain_classes(topic->chain) : "");
 }
 
 static json_t *features_json(const struct fb_cluster *cluster)
@@ -62,8 +62,9 @@ static json_t *meters_json(struct fb_cluster *cluster)
 	pthread_mutex_lock(&cluster->meters_lock);
 	m = cluster->meters;
 	pthread_mutex_unlock(&cluster->meters_lock);
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "InvalidMagicNumberRecords", (json_int_t)m.invalidMagicNumberRecords,
-			 "InvalidMessageCrcRecords", (json_int_t)m.invalidMessageCrcRecords, "InvalidOffsetOrSequenceRecords",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "InvalidMagicNumberRecords",
+			 (json_int_t)m.invalidMagicNumberRecords, "InvalidMessageCrcRecords",
+			 (json_int_t)m.invalidMessageCrcRecords, "InvalidOffsetOrSequenceRecords",
 			 (json_int_t)m.invalidOffsetOrSequenceRecords, "NoKeyCompactedTopicRecords",
 			 (json_int_t)m.noKeyCompactedTopicRecords, "BytesRejected", (json_int_t)m.bytesRejected,
 			 "FailedProduceRequests", (json_int_t)m.failedProduceRequests);
@@ -93,10 +94,10 @@ json_t *fb_status_json(struct fb_cluster *cluster)
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		json_array_append_new(topics, topic_json(cluster->topics[i]));
 	json = json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "program",
-			 "fakebroker " KASSAY_VERSION, "pid", (int)getpid(),
-			 "release", cluster->release->name, "clusterId", cluster->id, "metadataVersion", level,
-			 "metadataVersionName", fb_level_name(level), "features", features_json(cluster), "nodes", nodes,
-			 "registrations", brokers, "topics", topics, "meters", meters_json(cluster), "connections",
+			 "fakebroker " KASSAY_VERSION, "pid", (int)getpid(), "release", cluster->release->name,
+			 "clusterId", cluster->id, "metadataVersion", level, "metadataVersionName",
+			 fb_level_name(level), "features", features_json(cluster), "nodes", nodes, "registrations",
+			 brokers, "topics", topics, "meters", meters_json(cluster), "connections",
 			 cluster->server ? fb_server_connections(cluster->server) : 0);
 	pthread_rwlock_unlock(&cluster->lock);
 	return json;
@@ -113,13 +114,14 @@ json_t *fb_partition_json(struct fb_cluster *cluster, const char *topic, int32_t
 	partition = t ? fb_topic_partition(t, index) : NULL;
 	if (partition) {
 		pthread_mutex_lock(&partition->lock);
-		json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "topic", topic, "partition", index, "leader",
-				 partition->leader, "leaderEpoch", partition->leaderEpoch, "logStartOffset",
-				 (json_int_t)partition->log.logStartOffset, "logEndOffset",
+		json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "topic", topic, "partition",
+				 index, "leader", partition->leader, "leaderEpoch", partition->leaderEpoch,
+				 "logStartOffset", (json_int_t)partition->log.logStartOffset, "logEndOffset",
 				 (json_int_t)partition->log.logEndOffset, "lastStableOffset",
 				 (json_int_t)fb_last_stable_offset(&partition->log, &partition->producers), "batches",
-				 (json_int_t)(partition->log.n - partition->log.first), "bytes", (json_int_t)partition->log.bytes,
-				 "droppedByLimit", (json_int_t)partition->log.dropped);
+				 (json_int_t)(partition->log.n - partition->log.first), "bytes",
+				 (json_int_t)partition->log.bytes, "droppedByLimit",
+				 (json_int_t)partition->log.dropped);
 		pthread_mutex_unlock(&partition->lock);
 	}
 	pthread_rwlock_unlock(&cluster->lock);

@@ -1,5 +1,6 @@
-/* Requests to the control API, each from its arrival to its answer. Those that may take their time (a plugin's create(), the
- * closing of a broker's connections) are done one after the other in a thread of their own; the others go on meanwhile. */
+/* Requests to the control API, each from its arrival to its answer. Those that may take their time (a plugin's
+ * create(), the closing of a broker's connections) are done one after the other in a thread of their own; the others go
+ * on meanwhile. */
 #ifndef KASSAY_FAKEBROKER_CONTROL_TASKS_H
 #define KASSAY_FAKEBROKER_CONTROL_TASKS_H
 

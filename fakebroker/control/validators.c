@@ -16,8 +16,8 @@ json_t *fb_validators_json(struct fb_cluster *cluster)
 
 		if (topic->chain)
 			json_object_set_new(json, topic->name,
-					    json_pack("{s:s, s:o}", "classes", fb_chain_classes(topic->chain), "validators",
-						      fb_chain_json(topic->chain)));
+					    json_pack("{s:s, s:o}", "classes", fb_chain_classes(topic->chain),
+						      "validators", fb_chain_json(topic->chain)));
 	}
 	pthread_rwlock_unlock(&cluster->lock);
 	return json;
@@ -32,7 +32,8 @@ static bool is_of_validators(const char *name)
 {
 	size_t n = strlen(FB_VALIDATOR_PREFIX);
 
-	return strncmp(name, FB_VALIDATOR_PREFIX, n) == 0 && (strcmp(name + n, "classes") == 0 || strchr(name + n, '.'));
+	return strncmp(name, FB_VALIDATOR_PREFIX, n) == 0 &&
+	       (strcmp(name + n, "classes") == 0 || strchr(name + n, '.'));
 }
 
 static int read_config(struct kt_obj *configs, const char *name, struct fb_alter_config *out)
@@ -40,7 +41,8 @@ static int read_config(struct kt_obj *configs, const char *name, struct fb_alter
 	json_t *value = kt_obj_any(configs, name);
 
 	if (!is_of_validators(name))
-		return kt_obj_fail(configs, name, KT_EUNKNOWN, "is not a configuration of validators: " FB_VALIDATOR_PREFIX
+		return kt_obj_fail(configs, name, KT_EUNKNOWN,
+				   "is not a configuration of validators: " FB_VALIDATOR_PREFIX
 				   "classes or " FB_VALIDATOR_PREFIX "NAME.OPTION is expected");
 	if (!json_is_string(value) && !json_is_null(value))
 		return kt_obj_fail(configs, name, KT_ETYPE, "must be a string, or null to delete it");

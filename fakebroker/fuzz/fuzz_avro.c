@@ -1,5 +1,5 @@
-/* A number of a schema, then bytes: what passes for a value of that schema is one to libavro, too, to the last byte. Then
- * the same bytes as a record's value, which PayloadSchema and AvroSchema judge. */
+/* A number of a schema, then bytes: what passes for a value of that schema is one to libavro, too, to the last byte.
+ * Then the same bytes as a record's value, which PayloadSchema and AvroSchema judge. */
 #include <avro.h>
 
 #include "fakebroker/hooks/avro_value.h"

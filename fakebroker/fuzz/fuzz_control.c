@@ -93,7 +93,8 @@ static void check_log(struct fb_cluster *cluster)
 	for (size_t at = log->first; at < log->n; at += read.nframes) {
 		size_t size = fb_log_segment(log, at).bytes;
 
-		FUZZ_CHECK(fb_log_read(log, log->entries[at].baseOffset, INT64_MAX, INT32_MAX, true, &arena, &read) == 0);
+		FUZZ_CHECK(fb_log_read(log, log->entries[at].baseOffset, INT64_MAX, INT32_MAX, true, &arena,
+				       &read) == 0);
 		FUZZ_CHECK(read.nframes > 0 && (size > INT32_MAX || (size_t)read.records.n == size));
 		for (size_t i = 0; i < read.nframes; i++)
 			fb_frame_unref(read.frames[i]);

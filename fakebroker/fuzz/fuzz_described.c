@@ -1,4 +1,5 @@
-/* What kafka-configs.sh --describe prints: values lie in the text, under a heading of their scope, or a fault has its line. */
+/* What kafka-configs.sh --describe prints: values lie in the text, under a heading of their scope, or a fault has its
+ * line. */
 #include "fakebroker/describe_output.h"
 #include "lib/text/fuzz/fuzz.h"
 

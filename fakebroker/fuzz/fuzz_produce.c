@@ -94,7 +94,8 @@ static void produce(struct partition *to, struct fb_frame *frame, struct kw_aren
 
 	kw_verdict_init(v);
 	if (kw_verdict_request(&request, arena, v) && kw_verdict_shape(to->version, &data.records, arena, v, &whole) &&
-	    kw_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v) && plan)
+	    kw_verdict_one_producer(&data.records, &first, v) && fb_verdict_check(&a, &data.records, arena, &plan, v) &&
+	    plan)
 		fb_verdict_append(&a, plan, frame, arena, v);
 }
 
@@ -136,7 +137,8 @@ static void check_stored(const struct partition *to, const struct kw_verdict *v,
 	free(bytes);
 }
 
-/* What an old consumer is sent of the log from an offset on: messages of its magic, and at the end what may be cut off. */
+/* What an old consumer is sent of the log from an offset on: messages of its magic, and at the end what may be cut
+ * off. */
 static void check_converted(const struct partition *to, int magic, int64_t offset, struct kw_arena *arena)
 {
 	struct fb_frame *frame;
@@ -222,13 +224,15 @@ static void store(struct partition *to, const struct fb_frame *frame, struct kw_
 	check_offsets(&to->log);
 	fb_log_by_time(&to->log, 1, &offset, &timestamp);
 	fb_log_max_time(&to->log, &offset, &timestamp);
-	FUZZ_CHECK(fb_log_read(&to->log, to->log.logStartOffset, to->log.logEndOffset, SIZE_MAX, true, arena, &read) == 0);
+	FUZZ_CHECK(fb_log_read(&to->log, to->log.logStartOffset, to->log.logEndOffset, SIZE_MAX, true, arena,
+			       &read) == 0);
 	bytes = gather(&read);
 	all = (size_t)read.records.n;
 	/* A small log has lost its oldest batches. */
 	FUZZ_CHECK(to->log.max_bytes || all == to->log.bytes);
 	if (!to->log.max_bytes && n > KW_B_MAGIC)
-		FUZZ_CHECK(memcmp(bytes + all - n + KW_B_LENGTH, p + KW_B_LENGTH, KW_B_LEADER_EPOCH - KW_B_LENGTH) == 0);
+		FUZZ_CHECK(memcmp(bytes + all - n + KW_B_LENGTH, p + KW_B_LENGTH,
+				  KW_B_LEADER_EPOCH - KW_B_LENGTH) == 0);
 	free(bytes);
 }
 

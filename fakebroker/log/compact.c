@@ -99,7 +99,8 @@ static int read_type(const struct round *round, const struct kw_batch *batch, in
 }
 
 /* Reads the entry's batch and shows it to the transactions. 1: it can go, whatever its keys; 0 or an error. */
-static int pass(const struct round *round, struct fb_cleaned_txns *txns, const struct fb_entry *entry, struct kw_batch *batch)
+static int pass(const struct round *round, struct fb_cleaned_txns *txns, const struct fb_entry *entry,
+		struct kw_batch *batch)
 {
 	int type, code;
 
@@ -120,7 +121,8 @@ static int pass(const struct round *round, struct fb_cleaned_txns *txns, const s
 static int place(const struct round *round, const struct fb_entry *entry, int code)
 {
 	if (code < 0 && round->err)
-		snprintf(round->err->path, sizeof round->err->path, "batch at offset %lld", (long long)entry->baseOffset);
+		snprintf(round->err->path, sizeof round->err->path, "batch at offset %lld",
+			 (long long)entry->baseOffset);
 	return code;
 }
 
@@ -231,7 +233,8 @@ static int clean_entry(struct round *round, const struct fb_entry *entry)
 	return 0;
 }
 
-/* Cleaner.groupSegmentsBySize: as many segments as one can hold. Kafka's bound for indexes is never the first to be met. */
+/* Cleaner.groupSegmentsBySize: as many segments as one can hold. Kafka's bound for indexes is never the first to be
+ * met. */
 static size_t group_end(const struct round *round, size_t at)
 {
 	const struct fb_log *log = round->log;
@@ -243,7 +246,8 @@ static size_t group_end(const struct round *round, size_t at)
 		int64_t next;
 
 		segment = fb_log_segment(log, end);
-		next = end + segment.n < round->end ? fb_segment_base(&log->entries[end + segment.n]) : round->endOffset;
+		next = end + segment.n < round->end ? fb_segment_base(&log->entries[end + segment.n])
+						    : round->endOffset;
 		if ((log->segmentBytes && bytes + segment.bytes > log->segmentBytes) || next - 1 - base > INT32_MAX)
 			break;
 		bytes += segment.bytes;
@@ -307,8 +311,9 @@ int fb_log_compact(struct fb_log *log, const struct fb_producers *producers, str
 	done->firstDirtyOffset = round.firstDirtyOffset;
 	done->firstUncleanableOffset = round.endOffset;
 	round.entries = calloc(round.end - log->first + 1, sizeof *round.entries);
-	code = round.entries && fb_cleaned_txns_init(&round.txns, txns, 0) == 0 ? index_keys(&round, txns)
-										  : kt_fail(err, KT_ENOMEM, "out of memory");
+	code = round.entries && fb_cleaned_txns_init(&round.txns, txns, 0) == 0
+		       ? index_keys(&round, txns)
+		       : kt_fail(err, KT_ENOMEM, "out of memory");
 	if (!code)
 		code = clean(&round);
 	if (code) {

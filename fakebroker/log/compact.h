@@ -25,11 +25,12 @@ struct fb_compacted {
 	uint64_t batchesRead, batchesKept, recordsRead, recordsKept, bytesRead, bytesKept;
 };
 
-/* Compacts the segments below the active one, below the first that is too young for minLagMs, and below the one with the first
- * record of an open transaction. Keys count from where the last round ended; min.cleanable.dirty.ratio is not asked, so
- * that a round without a new record removes what has become due. `txns` forgets aborted transactions of which nothing is
- * left. now: ms since the epoch. Where an entry there is no batch of magic 2, or cannot be read or encoded anew, Kafka
- * gives the partition up: KT_ECORRUPT or KT_ELIMIT, or KT_ENOMEM, with the reason in err, and nothing is changed. */
+/* Compacts the segments below the active one, below the first that is too young for minLagMs, and below the one with
+ * the first record of an open transaction. Keys count from where the last round ended; min.cleanable.dirty.ratio is not
+ * asked, so that a round without a new record removes what has become due. `txns` forgets aborted transactions of which
+ * nothing is left. now: ms since the epoch. Where an entry there is no batch of magic 2, or cannot be read or encoded
+ * anew, Kafka gives the partition up: KT_ECORRUPT or KT_ELIMIT, or KT_ENOMEM, with the reason in err, and nothing is
+ * changed. */
 int fb_log_compact(struct fb_log *log, const struct fb_producers *producers, struct fb_txns *txns,
 		   const struct fb_compaction *conf, int64_t now, struct fb_compacted *done, struct kt_err *err);
 

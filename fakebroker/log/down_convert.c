@@ -2,8 +2,8 @@
 
 #include "lib/wire/convert.h"
 
-/* LazyDownConversionRecordsSend: so many bytes of batches are converted at a time, and so much is the least that it sends when
- * nothing is left of them. */
+/* LazyDownConversionRecordsSend: so many bytes of batches are converted at a time, and so much is the least that it
+ * sends when nothing is left of them. */
 enum { CHUNK = 128 << 10, LEAST = KW_E_BODY, MOST_INFLATED = 64 << 20 };
 
 struct down {
@@ -14,7 +14,8 @@ struct down {
 	struct kt_err *err;
 };
 
-/* Moves behind the next batches that have together at most `max` bytes; behind one in any case. Returns as kw_set_next. */
+/* Moves behind the next batches that have together at most `max` bytes; behind one in any case. Returns as
+ * kw_set_next. */
 static int take_batches(struct kw_set *set, size_t max, struct kt_err *err)
 {
 	size_t start = set->at;
@@ -34,7 +35,8 @@ static int take_batches(struct kw_set *set, size_t max, struct kt_err *err)
 	return code;
 }
 
-/* Appends what the next batches come to, unless that is nothing. Returns 1, 0 at the end, or how kw_convert_down fails. */
+/* Appends what the next batches come to, unless that is nothing. Returns 1, 0 at the end, or how kw_convert_down
+ * fails. */
 static int convert_chunk(struct down *down, size_t max)
 {
 	const struct kw_walk_opts opts = {.record_max = -1, .inflate_max = MOST_INFLATED};
@@ -49,16 +51,17 @@ static int convert_chunk(struct down *down, size_t max)
 			return kt_fail(down->err, code, "%s", cut.text);
 		if (code <= 0)
 			return 0;
-		code = kw_convert_down(down->set.p + at, down->set.at - at, down->magic, down->firstOffset, &opts, &down->out,
-				       down->err);
+		code = kw_convert_down(down->set.p + at, down->set.at - at, down->magic, down->firstOffset, &opts,
+				       &down->out, down->err);
 		if (code)
 			return code;
 	}
 	return 1;
 }
 
-/* The first batch that leaves something is converted at once, so that one is there whatever its size. What was dropped before
- * it is not forgotten, though: but for the first batch all are looked at again, and so that one is sent twice. */
+/* The first batch that leaves something is converted at once, so that one is there whatever its size. What was dropped
+ * before it is not forgotten, though: but for the first batch all are looked at again, and so that one is sent
+ * twice. */
 static int convert_first(struct down *down)
 {
 	struct kw_set second = down->set;

@@ -22,7 +22,8 @@ int fb_epochs_begin(struct fb_epochs *epochs, int32_t epoch, int64_t logEndOffse
 	return 0;
 }
 
-struct fb_epoch fb_epochs_end(const struct fb_epochs *epochs, int32_t epoch, int64_t logStartOffset, int64_t logEndOffset)
+struct fb_epoch fb_epochs_end(const struct fb_epochs *epochs, int32_t epoch, int64_t logStartOffset,
+			      int64_t logEndOffset)
 {
 	struct fb_epoch found = {epoch, logEndOffset};
 	size_t above = epochs->n;

@@ -1,5 +1,5 @@
-/* The latest offset of each key of a log: what compaction goes by. Kafka's is a hash table of digests (SkimpyOffsetMap);
- * this one is a sorted array, which no choice of keys makes slow. */
+/* The latest offset of each key of a log: what compaction goes by. Kafka's is a hash table of digests
+ * (SkimpyOffsetMap); this one is a sorted array, which no choice of keys makes slow. */
 #ifndef KASSAY_FAKEBROKER_LOG_LATEST_H
 #define KASSAY_FAKEBROKER_LOG_LATEST_H
 

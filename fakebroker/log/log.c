@@ -82,7 +82,8 @@ static bool is_too_late(const struct fb_log *log, const struct fb_entry *entry)
 	if (log->activeTimestamp < 0)
 		return log->now - log->activeMs > log->segmentMs;
 	/* Timestamps are whatever a client sent: their difference may not fit. */
-	return entry->maxTimestamp > log->activeTimestamp && entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
+	return entry->maxTimestamp > log->activeTimestamp &&
+	       entry->maxTimestamp - log->activeTimestamp > log->segmentMs;
 }
 
 /* LogSegment.shouldRoll. */
@@ -328,11 +329,12 @@ static int place_entry(const struct kw_entry *entry, bool whole, bool keep_offse
 		return kw_fail_at(err, KT_ERANGE, entry->at, "messages of magic %d need \"keepOffsets\"", entry->magic);
 	if (offset < *end || offset > MAX_KEPT_OFFSET)
 		return kw_fail_at(err, KT_ERANGE, entry->at,
-				  "offset %lld is not in %lld..%lld: the log ends there, and offsets rise", (long long)offset,
-				  (long long)*end, (long long)MAX_KEPT_OFFSET);
+				  "offset %lld is not in %lld..%lld: the log ends there, and offsets rise",
+				  (long long)offset, (long long)*end, (long long)MAX_KEPT_OFFSET);
 	/* A message has the offset of its last record; where the first one is, only its inside knows. */
-	*out = (struct fb_entry){.baseOffset = is_batch(entry) ? offset : *end, .lastOffset = offset + (delta > 0 ? delta : 0),
-				 .size = (uint32_t)entry->size, .opaque = !is_batch(entry), .maxTimestamp = KW_NO_TIMESTAMP,
+	*out = (struct fb_entry){.baseOffset = is_batch(entry) ? offset : *end,
+				 .lastOffset = offset + (delta > 0 ? delta : 0), .size = (uint32_t)entry->size,
+				 .opaque = !is_batch(entry), .maxTimestamp = KW_NO_TIMESTAMP,
 				 .offsetOfMaxTimestamp = -1};
 	*end = out->lastOffset + 1;
 	return 0;

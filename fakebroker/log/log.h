@@ -18,7 +18,8 @@ struct fb_entry {
 	int64_t appendedMs;        /* fb_log.now of then */
 	int64_t offsetOfMaxTimestamp; /* of the first record that has it; -1 if none has */
 	uint32_t size;             /* whole batch, header included */
-	uint32_t hole;             /* of a segment's first: offsets before baseOffset that it has, too, and compaction emptied */
+	uint32_t hole;             /* of a segment's first: offsets before baseOffset that it has, too, and
+				      compaction emptied */
 	bool rolled;               /* the first of its segment */
 	bool opaque;               /* no whole batch of magic 2: nothing but its bytes is known */
 	struct fb_frame *frame;    /* holds the bytes after the header */
@@ -62,37 +63,38 @@ void fb_log_fini(struct fb_log *log);
 int fb_log_append(struct fb_log *log, const uint8_t header[KW_B_RECORDS], struct fb_frame *frame, const uint8_t *body,
 		  size_t body_size, int64_t maxTimestamp, int64_t offsetOfMaxTimestamp);
 
-/* Appends a record set as it is, for a client to choke on: nothing is judged, no CRC redone. Every batch of magic 2 gets
- * the next offsets and the leader epoch, as a leader's batch has them; with keep_offsets both stay, and so do those of
- * messages of magic 0 and 1, which need it. The set is cut into entries by its lengths; what is left where they are
- * wrong, or end, is one entry more, which takes up one offset. Offsets that are kept may leave gaps, but rise: an entry
- * is found by its last one. err, which must not be NULL, has the place in the set.
- * 0, or KT_ELIMIT (an entry of 2 GiB) and KT_ERANGE (an offset below the log's end, or above 2^62; a message without
- * keep_offsets), when nothing changed, or KT_ENOMEM, when some entries may be there. */
+/* Appends a record set as it is, for a client to choke on: nothing is judged, no CRC redone. Every batch of magic 2
+ * gets the next offsets and the leader epoch, as a leader's batch has them; with keep_offsets both stay, and so do
+ * those of messages of magic 0 and 1, which need it. The set is cut into entries by its lengths; what is left where
+ * they are wrong, or end, is one entry more, which takes up one offset. Offsets that are kept may leave gaps, but rise:
+ * an entry is found by its last one. err, which must not be NULL, has the place in the set. 0, or KT_ELIMIT (an entry
+ * of 2 GiB) and KT_ERANGE (an offset below the log's end, or above 2^62; a message without keep_offsets), when nothing
+ * changed, or KT_ENOMEM, when some entries may be there. */
 int fb_log_append_set(struct fb_log *log, const uint8_t *p, size_t n, bool keep_offsets, int32_t leaderEpoch,
 		      struct kt_err *err);
 
-/* Appends n bytes, at least one, as an entry of which nothing else is known; it takes up one offset. 0, KT_ELIMIT (2 GiB) or
- * KT_ENOMEM, when nothing changed. */
+/* Appends n bytes, at least one, as an entry of which nothing else is known; it takes up one offset. 0, KT_ELIMIT (2
+ * GiB) or KT_ENOMEM, when nothing changed. */
 int fb_log_append_opaque(struct fb_log *log, const uint8_t *p, size_t n);
 
 /* Index (into entries) of the batch that holds offset, or of the next one after it; log->n if there is none. */
 size_t fb_log_find(const struct fb_log *log, int64_t offset);
-/* The batch of an entry that is not opaque, for kw_batch_walk: header fields as stored, p such that the body is in place
- * behind it. Lives as long as the entry. */
+/* The batch of an entry that is not opaque, for kw_batch_walk: header fields as stored, p such that the body is in
+ * place behind it. Lives as long as the entry. */
 void fb_entry_batch(const struct fb_entry *entry, struct kw_batch *batch);
 
-/* The batches from the one that holds `offset` on and below `end`, up to the end of its segment, for a records field: at most
- * max bytes, so that the last batch may be cut off; but the first one is whole or not there, and with `min_one` it comes
- * whatever its size (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are put into arena;
- * the caller unrefs frames when the bytes are sent. Headers are copied into the arena, since entries move. Without a batch,
- * out->records is empty (not null). Returns 0, or KT_ENOMEM with no reference held. */
+/* The batches from the one that holds `offset` on and below `end`, up to the end of its segment, for a records field:
+ * at most max bytes, so that the last batch may be cut off; but the first one is whole or not there, and with `min_one`
+ * it comes whatever its size (KIP-74). Slices, two a batch (header and body), and the array of referenced frames are
+ * put into arena; the caller unrefs frames when the bytes are sent. Headers are copied into the arena, since entries
+ * move. Without a batch, out->records is empty (not null). Returns 0, or KT_ENOMEM with no reference held. */
 struct fb_read {
 	struct kw_records records;
 	size_t whole;              /* batches that are not cut off */
 	int64_t count;             /* records that those say to have */
 	int codec;                 /* of the first one; -1 if it is cut off, or opaque */
-	int64_t end;               /* behind the last batch, one that is cut off included; the offset asked for if none */
+	int64_t end;               /* behind the last batch, one that is cut off included; the offset asked
+				      for if none */
 	struct fb_frame **frames;  /* one reference each; a frame may come more than once */
 	size_t nframes;            /* = number of batches, a cut one included */
 };
@@ -103,14 +105,14 @@ int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t ma
  * Looks into the batch for the exact record, as Kafka does (FileRecords.searchForTimestamp). A batch whose records
  * cannot be read counts up to the record that is broken. */
 bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset, int64_t *found_timestamp);
-/* The greatest timestamp and the offset of the first record that has it: ListOffsets timestamp -3. -1 and -1 in an empty log,
- * and if the batch that says to have the greatest has no such record. */
+/* The greatest timestamp and the offset of the first record that has it: ListOffsets timestamp -3. -1 and -1 in an
+ * empty log, and if the batch that says to have the greatest has no such record. */
 void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
-/* ListOffsets 0: where the segments begin that were last written at `timestamp` or before, and where the log ends if `now` is no
- * later either, the newest first; timestamp may be -1 (all) and -2 (the oldest). At most max, in *offsets, which is in arena.
- * Returns how many, or KT_ENOMEM. Source: UnifiedLog.legacyFetchOffsetsBefore (3.9.0). */
-int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max, struct kw_arena *arena,
-			      int64_t **offsets);
+/* ListOffsets 0: where the segments begin that were last written at `timestamp` or before, and where the log ends if
+ * `now` is no later either, the newest first; timestamp may be -1 (all) and -2 (the oldest). At most max, in *offsets,
+ * which is in arena. Returns how many, or KT_ENOMEM. Source: UnifiedLog.legacyFetchOffsetsBefore (3.9.0). */
+int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max,
+			      struct kw_arena *arena, int64_t **offsets);
 /* A run of entries that Kafka would have in one file. */
 struct fb_segment {
 	size_t n, bytes;           /* batches */
@@ -127,13 +129,13 @@ static inline int64_t fb_segment_base(const struct fb_entry *entry)
 }
 /* The segment that the entry at `at` begins; of no entries at the log's end. */
 struct fb_segment fb_log_segment(const struct fb_log *log, size_t at);
-/* Removes the segments that are beyond the size, then those that are too old, oldest first, as UnifiedLog.deleteOldSegments
- * does. now: ms since the epoch. Returns the number of batches. */
+/* Removes the segments that are beyond the size, then those that are too old, oldest first, as
+ * UnifiedLog.deleteOldSegments does. now: ms since the epoch. Returns the number of batches. */
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
 /* Begins a new segment with the next batch. */
 void fb_log_roll(struct fb_log *log);
-/* Compaction: the batches entries[first..end) become these, not more than they are, with the references of their frames.
- * logStartOffset stays. */
+/* Compaction: the batches entries[first..end) become these, not more than they are, with the references of their
+ * frames. logStartOffset stays. */
 void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n);
 /* DeleteRecords: moves logStartOffset up to offset (at most logEndOffset) and drops whole batches below it. */
 void fb_log_trim(struct fb_log *log, int64_t offset);

@@ -160,7 +160,8 @@ bool fb_mutant_misses(enum kw_walk why, const char *text)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (fb_mutant(rows[i].mutant) && why == rows[i].why && strncmp(text, rows[i].text, strlen(rows[i].text)) == 0)
+		if (fb_mutant(rows[i].mutant) && why == rows[i].why &&
+		    strncmp(text, rows[i].text, strlen(rows[i].text)) == 0)
 			return true;
 	return false;
 }

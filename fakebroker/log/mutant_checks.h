@@ -1,5 +1,5 @@
-/* What only mutants find wrong, or fail to find: checks that Kafka does not make, and the faults that a mutant is blind to.
- * Without a mutant all of these are false. For mutant_verdict.c. */
+/* What only mutants find wrong, or fail to find: checks that Kafka does not make, and the faults that a mutant is blind
+ * to. Without a mutant all of these are false. For mutant_verdict.c. */
 #ifndef KASSAY_FAKEBROKER_LOG_MUTANT_CHECKS_H
 #define KASSAY_FAKEBROKER_LOG_MUTANT_CHECKS_H
 

@@ -4,8 +4,8 @@
 
 /* ---- which records stay ---- */
 
-static enum fb_mutant_choice tombstone_stays(const struct fb_thinning *how, const struct kw_batch *batch, int64_t offset,
-					     struct kw_bytes key)
+static enum fb_mutant_choice tombstone_stays(const struct fb_thinning *how, const struct kw_batch *batch,
+					     int64_t offset, struct kw_bytes key)
 {
 	bool latest = offset >= fb_latest_find(how->latest, key);
 	bool due = batch->attributes & KW_A_DELETE_HORIZON && how->now >= batch->baseTimestamp;

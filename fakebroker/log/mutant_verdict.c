@@ -92,8 +92,8 @@ static const char *message_about_all(const struct kw_verdict *v, struct kw_arena
 	for (int32_t i = 0; list && i < v->nrecordErrors; i++)
 		list = kw_sprintf(arena, "%s%sRecordError(batchIndex=%d, message='%s')", list, i ? ", " : "",
 				  v->recordErrors[i].batchIndex, v->recordErrors[i].batchIndexErrorMessage.s);
-	return list ? kw_sprintf(arena, "One or more records have been rejected due to %d record errors in total, and only "
-				 "showing the first three errors at most: [%s]", v->nrecordErrors, list) : NULL;
+	return list ? kw_sprintf(arena, "One or more records have been rejected due to %d record errors in total, and "
+				 "only showing the first three errors at most: [%s]", v->nrecordErrors, list) : NULL;
 }
 
 /* at: its place in the list. */
@@ -265,7 +265,8 @@ static bool refuse_record(struct bent *bent, int16_t error, const char *reason, 
 	return false;
 }
 
-static bool chain_accepts(struct bent *bent, int32_t index, const struct kw_record *record, int16_t *code, const char **text)
+static bool chain_accepts(struct bent *bent, int32_t index, const struct kw_record *record, int16_t *code,
+			  const char **text)
 {
 	const struct kw_leader *leader = bent->leader;
 
@@ -276,20 +277,22 @@ static bool chain_accepts(struct bent *bent, int32_t index, const struct kw_reco
 	return false;
 }
 
-static bool validate(void *arg, const struct kw_batch *batch, int32_t index, const struct kw_record *record, int16_t *code,
-		     const char **text)
+static bool validate(void *arg, const struct kw_batch *batch, int32_t index, const struct kw_record *record,
+		     int16_t *code, const char **text)
 {
 	struct bent *bent = arg;
 	bool early = fb_mutant(FB_M_CHAIN_BEFORE_KEY);
 
-	if (fb_mutant(FB_M_NO_TIME_JUDGED) && !bent->conf.logAppendTime && kw_record_time(batch, record) == NO_TIMESTAMP)
+	if (fb_mutant(FB_M_NO_TIME_JUDGED) && !bent->conf.logAppendTime &&
+	    kw_record_time(batch, record) == NO_TIMESTAMP)
 		return refuse_record(bent, KW_ERR_INVALID_TIMESTAMP, "The timestamp is out of range", code, text);
 	if (early && !chain_accepts(bent, index, record, code, text))
 		return false;
 	if (bent->keys && lacks_key(bent, index, record))
 		return refuse_record(bent, KW_ERR_INVALID_RECORD,
-				     kw_sprintf(bent->arena, "Compacted topic cannot accept message without key in topic "
-						"partition %s-%d", bent->a->topic, bent->a->partition), code, text);
+				     kw_sprintf(bent->arena, "Compacted topic cannot accept message without key in "
+						"topic partition %s-%d",
+						bent->a->topic, bent->a->partition), code, text);
 	if (!early && !chain_accepts(bent, index, record, code, text))
 		return false;
 	if (fb_mutant_refuses_record(bent->a, batch, index, record))
@@ -403,7 +406,8 @@ bool fb_mutant_check(const struct fb_append *a, const struct kw_leader *leader, 
 		return kw_verdict_check(leader, records, arena, plan, v);
 	source = bent.batch.attributes & KW_A_CODEC;
 	bent.asked.skim = (!a->chain || fb_mutant(FB_M_CHAIN_SKIMS)) && !fb_mutant(FB_M_NEVER_SKIMMED);
-	bent.partial = bent.asked.skim && source != KW_NONE && (bent.conf.compression < 0 || bent.conf.compression == source);
+	bent.partial = bent.asked.skim && source != KW_NONE &&
+		       (bent.conf.compression < 0 || bent.conf.compression == source);
 	bend_conf(&bent);
 	bent.asked.conf = &bent.conf;
 	bent.asked.without = without(&bent);

@@ -1,5 +1,5 @@
-/* How mutants bend the verdict of lib/wire, which knows nothing of them: they alter what it is asked about and what it has
- * answered. All of this is for fb_mutated() only; a mutant that is none of the verdict's changes nothing here. */
+/* How mutants bend the verdict of lib/wire, which knows nothing of them: they alter what it is asked about and what it
+ * has answered. All of this is for fb_mutated() only; a mutant that is none of the verdict's changes nothing here. */
 #ifndef KASSAY_FAKEBROKER_LOG_MUTANT_VERDICT_H
 #define KASSAY_FAKEBROKER_LOG_MUTANT_VERDICT_H
 

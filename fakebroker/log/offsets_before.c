@@ -16,8 +16,8 @@ static size_t count_segments(const struct fb_log *log)
 	return n;
 }
 
-/* Beginnings of segments with the time of their last write, then the end of the log; of an empty log its beginning alone.
- * Returns how many. */
+/* Beginnings of segments with the time of their last write, then the end of the log; of an empty log its beginning
+ * alone. Returns how many. */
 static int32_t list_places(const struct fb_log *log, int64_t now, struct place *places)
 {
 	int32_t n = 0;
@@ -34,8 +34,8 @@ static int32_t list_places(const struct fb_log *log, int64_t now, struct place *
 	return n + 1;
 }
 
-int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max, struct kw_arena *arena,
-			      int64_t **offsets)
+int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max,
+			      struct kw_arena *arena, int64_t **offsets)
 {
 	struct place *places = kw_alloc(arena, (count_segments(log) + 1) * sizeof *places);
 	int32_t n;

@@ -92,11 +92,13 @@ struct where {
 static int16_t judge_txn(const struct fb_producer *producer, const struct kw_batch *batch, const struct where *where,
 			 struct kw_arena *arena, const char **reason)
 {
-	if (producer->txnFirstOffset == FB_NO_TXN || batch->attributes & KW_A_TRANSACTIONAL || fb_mutant(FB_M_MIXED_TAKEN))
+	if (producer->txnFirstOffset == FB_NO_TXN || batch->attributes & KW_A_TRANSACTIONAL ||
+	    fb_mutant(FB_M_MIXED_TAKEN))
 		return 0;
-	*reason = kw_sprintf(arena, "Expected transactional write from producer %" PRId64 " at offset (offset=%" PRId64
-			     ", segment=[-1:-1]) in partition %s-%d", batch->producerId, where->end_offset, where->topic,
-			     where->partition);
+	*reason = kw_sprintf(arena,
+			     "Expected transactional write from producer %" PRId64 " at offset (offset=%" PRId64
+			     ", segment=[-1:-1]) in partition %s-%d",
+			     batch->producerId, where->end_offset, where->topic, where->partition);
 	return KW_ERR_INVALID_TXN_STATE;
 }
 
@@ -260,7 +262,8 @@ void fb_producers_expire(struct fb_producers *producers, int64_t now, int64_t ms
 	for (size_t i = 0; i < producers->n; i++) {
 		const struct fb_producer *producer = &producers->v[i];
 
-		if (producer->txnFirstOffset != FB_NO_TXN || producer->lastTimestamp > now || now - producer->lastTimestamp < ms)
+		if (producer->txnFirstOffset != FB_NO_TXN || producer->lastTimestamp > now ||
+		    now - producer->lastTimestamp < ms)
 			producers->v[kept++] = *producer;
 	}
 	producers->n = kept;

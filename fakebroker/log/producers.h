@@ -47,10 +47,10 @@ static inline bool fb_has_producer_id(const struct kw_batch *batch)
 }
 
 /* Judges a batch. Returns 0 (append it; so for a batch without producer id, and whatever the sequence for an id that is
- * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), INVALID_TXN_STATE (48: no
- * transactional batch, though the producer has a transaction open), with *reason in arena (NULL if that is full).
- * *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences), else to NULL. end_offset is
- * the offset that the batch would get; topic and partition are for the reason. */
+ * not known), or Kafka's code: OUT_OF_ORDER_SEQUENCE_NUMBER (45), INVALID_PRODUCER_EPOCH (47), INVALID_TXN_STATE (48:
+ * no transactional batch, though the producer has a transaction open), with *reason in arena (NULL if that is full).
+ * *duplicate is set, with 0, to the cached batch that it repeats (same epoch and sequences), else to NULL. end_offset
+ * is the offset that the batch would get; topic and partition are for the reason. */
 int16_t fb_producers_check(const struct fb_producers *producers, const struct kw_batch *batch, const char *topic,
 			   int32_t partition, int64_t end_offset, struct kw_arena *arena, const char **reason,
 			   const struct fb_producer_batch **duplicate);
@@ -64,8 +64,8 @@ int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batc
 /* Has the producer a transaction open, in this epoch? */
 bool fb_producers_in_txn(const struct fb_producers *producers, int64_t producerId, int16_t producerEpoch);
 
-/* The markers that the producer had here. A batch that was found to be of a transaction must not open one if there was a
- * marker meanwhile: it would never be closed. */
+/* The markers that the producer had here. A batch that was found to be of a transaction must not open one if there was
+ * a marker meanwhile: it would never be closed. */
 uint32_t fb_producers_markers(const struct fb_producers *producers, int64_t producerId);
 /* Forgets producers whose last batch or marker is older than `ms`, unless a transaction of theirs is open. Source:
  * ProducerStateManager.removeExpiredProducers. */
@@ -77,7 +77,8 @@ struct fb_marker {
 	int16_t producerEpoch;
 	int32_t coordinatorEpoch;
 	bool commit;
-	bool bumped;               /* transaction.version 2 (KIP-890): its epoch must be above that of the transaction */
+	bool bumped;               /* transaction.version 2 (KIP-890): its epoch must be above that of the
+				      transaction */
 	int64_t timestamp;         /* ms since the epoch */
 };
 /* Judges a marker: 0, INVALID_PRODUCER_EPOCH (47) or TRANSACTION_COORDINATOR_FENCED (52). */

@@ -44,7 +44,8 @@ static bool stays(const struct work *work, const struct kw_record *record)
 		if (choice != FB_MUTANT_HAS_NO_SAY)
 			return choice == FB_MUTANT_STAYS;
 	}
-	if (record->key.n < 0 || batch->baseOffset + record->offsetDelta < fb_latest_find(work->how->latest, record->key))
+	if (record->key.n < 0 ||
+	    batch->baseOffset + record->offsetDelta < fb_latest_find(work->how->latest, record->key))
 		return false;
 	return record->value.n >= 0 || !has_horizon(batch) || work->how->now < batch->baseTimestamp;
 }
@@ -120,7 +121,8 @@ static int build(struct work *work, const struct fb_entry *from, struct fb_entry
 
 	if (fb_mutated())
 		fb_mutant_header(&work->spec, work->batch, work->lastOffset, &lastOffsetDelta);
-	code = kw_batch_wrap(&work->spec, work->records.p, work->records.n, work->kept, lastOffsetDelta, &buf, work->err);
+	code = kw_batch_wrap(&work->spec, work->records.p, work->records.n, work->kept, lastOffsetDelta, &buf,
+			     work->err);
 	*to = *from;
 	to->frame = code ? NULL : fb_frame_new(buf.n);
 	if (to->frame) {

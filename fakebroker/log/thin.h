@@ -24,10 +24,10 @@ struct fb_thinned {
 	int32_t read, kept;              /* records */
 };
 
-/* A batch that loses nothing, and needs no delete horizon, is taken as it is; else its records are encoded anew, with the
- * offsets that they have, and the batch keeps its base offset, last offset and sequence. The entry is none that is opaque.
- * 0, KT_ECORRUPT (its records cannot be read, or Kafka's builder could not write such a batch), KT_ELIMIT or KT_ENOMEM,
- * with the reason in err. */
+/* A batch that loses nothing, and needs no delete horizon, is taken as it is; else its records are encoded anew, with
+ * the offsets that they have, and the batch keeps its base offset, last offset and sequence. The entry is none that is
+ * opaque. 0, KT_ECORRUPT (its records cannot be read, or Kafka's builder could not write such a batch), KT_ELIMIT or
+ * KT_ENOMEM, with the reason in err. */
 int fb_thin(const struct fb_thinning *how, const struct fb_entry *from, struct fb_thinned *to, struct kt_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the broker makes of the record sets of a Produce request, with its log, its producers and its validators: stages I to L
- * of lib/wire/verdict.h, which has the others and the verdict itself. */
+/* What the broker makes of the record sets of a Produce request, with its log, its producers and its validators: stages
+ * I to L of lib/wire/verdict.h, which has the others and the verdict itself. */
 #ifndef KASSAY_FAKEBROKER_LOG_VERDICT_H
 #define KASSAY_FAKEBROKER_LOG_VERDICT_H
 
@@ -20,7 +20,8 @@ struct fb_append {
 	struct kw_str clientId;          /* of the request, for that */
 	struct kw_meters *meters;        /* added to without a lock: let it be the caller's own */
 	int64_t now;                     /* ms since the epoch, by the broker's clock */
-	/* A transactional batch was found to be of an ongoing transaction when its producer had so many markers here. */
+	/* A transactional batch was found to be of an ongoing transaction when its producer had so many markers
+	 * here. */
 	bool verified;
 	bool old;                        /* it came in Produce 0 to 2 */
 	uint32_t markers;

@@ -18,8 +18,8 @@ struct validation {
 	struct fb_rejection rejection;
 };
 
-static bool validate(void *arg, const struct kw_batch *batch, int32_t index, const struct kw_record *record, int16_t *code,
-		     const char **text)
+static bool validate(void *arg, const struct kw_batch *batch, int32_t index, const struct kw_record *record,
+		     int16_t *code, const char **text)
 {
 	struct validation *validation = arg;
 	const struct fb_append *a = validation->a;
@@ -114,8 +114,8 @@ static enum kw_rule rule_of(int16_t code)
 	}
 }
 
-/* Kafka's VerificationGuard: the transaction ended while the records were read, and the batch would open one that nobody
- * ends. */
+/* Kafka's VerificationGuard: the transaction ended while the records were read, and the batch would open one that
+ * nobody ends. */
 static bool is_late(const struct fb_append *a, const struct kw_batch *batch)
 {
 	return a->verified && batch->attributes & KW_A_TRANSACTIONAL &&

@@ -120,12 +120,14 @@ static void set_endpoint(struct kw_endpoint *end, const struct sockaddr_storage 
 	}
 }
 
-static void put(struct fb_capture *capture, struct fb_captured *captured, bool received, uint8_t flags, struct iovec *iov, int niov)
+static void put(struct fb_capture *capture, struct fb_captured *captured, bool received, uint8_t flags,
+		struct iovec *iov, int niov)
 {
 	struct kw_segment segment = {
-		.from = received ? captured->client : captured->broker, .to = received ? captured->broker : captured->client,
-		.seq = received ? captured->received : captured->sent, .ack = received ? captured->sent : captured->received,
-		.flags = flags,
+		.from = received ? captured->client : captured->broker,
+		.to = received ? captured->broker : captured->client,
+		.seq = received ? captured->received : captured->sent,
+		.ack = received ? captured->sent : captured->received, .flags = flags,
 	};
 	uint32_t size = flags & (KW_TCP_SYN | KW_TCP_FIN) ? 1 : 0;
 
@@ -151,7 +153,8 @@ void fb_capture_opened(struct fb_capture *capture, struct fb_captured *captured,
 	socklen_t nclient = sizeof client, nbroker = sizeof broker;
 
 	/* A client that is gone already has no address any more, and nothing to tell. */
-	if (getpeername(fd, (struct sockaddr *)&client, &nclient) < 0 || getsockname(fd, (struct sockaddr *)&broker, &nbroker) < 0)
+	if (getpeername(fd, (struct sockaddr *)&client, &nclient) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&broker, &nbroker) < 0)
 		return;
 	set_endpoint(&captured->client, &client);
 	set_endpoint(&captured->broker, &broker);
@@ -161,7 +164,8 @@ void fb_capture_opened(struct fb_capture *capture, struct fb_captured *captured,
 	put_bare(capture, captured, true, KW_TCP_ACK);
 }
 
-void fb_capture_bytes(struct fb_capture *capture, struct fb_captured *captured, bool received, const struct iovec *iov, size_t n)
+void fb_capture_bytes(struct fb_capture *capture, struct fb_captured *captured, bool received, const struct iovec *iov,
+		      size_t n)
 {
 	struct iovec packet[1 + RUNS];
 	size_t done = 0;         /* of the run at hand */

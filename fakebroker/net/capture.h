@@ -1,13 +1,13 @@
 /* What connections receive and send, as a pcap file: for Wireshark, `conformance inspect` and `conformance replay`.
  *
  * Bytes are written as the sockets took or gave them, so that broken frames and those that are cut by the end of their
- * connection are in it. The packets are made up around them: IP and TCP heads with the real addresses and ports, consistent
- * sequence numbers from 0 on, right checksums; a handshake, and an end by FIN, or RST where the client reset. Acknowledgements
- * stand in the next packet only.
+ * connection are in it. The packets are made up around them: IP and TCP heads with the real addresses and ports,
+ * consistent sequence numbers from 0 on, right checksums; a handshake, and an end by FIN, or RST where the client
+ * reset. Acknowledgements stand in the next packet only.
  *
- * Every packet goes to the file by one write under a lock, and none is kept back: whatever ends the process, the file ends with
- * a whole packet. When a write fails, `failed` is told once, what was written of the packet is cut off, and nothing more is
- * written. Any thread.
+ * Every packet goes to the file by one write under a lock, and none is kept back: whatever ends the process, the file
+ * ends with a whole packet. When a write fails, `failed` is told once, what was written of the packet is cut off, and
+ * nothing more is written. Any thread.
  */
 #ifndef KASSAY_FAKEBROKER_NET_CAPTURE_H
 #define KASSAY_FAKEBROKER_NET_CAPTURE_H
@@ -33,7 +33,8 @@ void fb_capture_free(struct fb_capture *capture);
 /* A connection begins; fd says who its ends are. */
 void fb_capture_opened(struct fb_capture *capture, struct fb_captured *captured, int fd);
 /* The first n bytes of the runs were received, or sent. */
-void fb_capture_bytes(struct fb_capture *capture, struct fb_captured *captured, bool received, const struct iovec *iov, size_t n);
+void fb_capture_bytes(struct fb_capture *capture, struct fb_captured *captured, bool received, const struct iovec *iov,
+		      size_t n);
 /* The client sends no more, or has reset the connection. */
 void fb_capture_client_closed(struct fb_capture *capture, struct fb_captured *captured, bool reset);
 /* The broker closes the connection. */

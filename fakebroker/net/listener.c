@@ -97,8 +97,8 @@ static int open_listener(struct fb_listener *listener)
 
 static int cannot_listen(const char *host, int port, struct kt_err *err)
 {
-	return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s", host,
-		       port, strerror(errno));
+	return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s",
+		       host, port, strerror(errno));
 }
 
 int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err)
@@ -165,9 +165,9 @@ static int take_place(const struct fb_listener *listener)
 
 	if (fd < 0)
 		return -1;
-	/* With SO_REUSEPORT on both it can be bound while the other still listens, so that the port is never free; then it
-	 * is taken back, so that no third one can. Nor can one with SO_REUSEADDR, which servers have and for which it is
-	 * enough that nobody listens. */
+	/* With SO_REUSEPORT on both it can be bound while the other still listens, so that the port is never free; then
+	 * it is taken back, so that no third one can. Nor can one with SO_REUSEADDR, which servers have and for which
+	 * it is enough that nobody listens. */
 	setsockopt(evconnlistener_get_fd(listener->evl), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
 	share(fd, true);
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
@@ -188,7 +188,8 @@ static void lost_port(const struct fb_listener *listener)
 	const struct fb_server_ops *ops = &listener->server->ops;
 	char text[200];
 
-	snprintf(text, sizeof text, "port %d of a broker that is stopped cannot be held: %s", port_of(listener), strerror(errno));
+	snprintf(text, sizeof text,
+		 "port %d of a broker that is stopped cannot be held: %s", port_of(listener), strerror(errno));
 	if (ops->warn)
 		ops->warn(ops->arg, text);
 }

@@ -26,8 +26,8 @@ enum fb_outcome {
 };
 
 struct fb_server_ops {
-	/* A whole frame, without its size field; frame->n bytes. The handler owns the reference. *state starts as NULL and
-	 * is the handler's; with FB_WAIT it is passed to again() later. */
+	/* A whole frame, without its size field; frame->n bytes. The handler owns the reference. *state starts as NULL
+	 * and is the handler's; with FB_WAIT it is passed to again() later. */
 	enum fb_outcome (*handle)(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state);
 	/* A waiting request once more; expired: its time is over, FB_WAIT is not allowed unless a new time is set. */
 	enum fb_outcome (*again)(void *arg, struct fb_conn *conn, void *state, bool expired);
@@ -49,18 +49,20 @@ struct fb_server_opts {
 	int32_t max_frame;         /* socket.request.max.bytes: larger ones close the connection, as in Kafka */
 	struct fb_capture *capture; /* gets all bytes; NULL = none. It outlives the server */
 	int tick_ms;               /* more than 0 if there is a tick() */
-	int max_connections;       /* further ones are closed at once; 0 = 10000; never more than there are descriptors */
+	int max_connections;       /* further ones are closed at once; 0 = 10000; never more than there are
+				      descriptors */
 };
 
 int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops *ops, struct fb_server **out,
 		  struct kt_err *err);
-/* Opens a listener on host and port (0 = any); *bound gets the port. tag is kept for the connections: fb_conn_tag(). KT_ENET
- * names address and reason. Only before fb_server_start. */
+/* Opens a listener on host and port (0 = any); *bound gets the port. tag is kept for the connections: fb_conn_tag().
+ * KT_ENET names address and reason. Only before fb_server_start. */
 int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err);
 int fb_server_start(struct fb_server *server, struct kt_err *err);
 /* While it serves: closes the listener of this tag and all connections that came through it. Its port stays taken, so
  * that fb_server_reopen() gets it again; if the system does not let that be, warn() is told. Waits at most ms
- * for the loops to do it: KT_ETIMEOUT when one is held up by a request, and does it as soon as that is over. Not from a loop. */
+ * for the loops to do it: KT_ETIMEOUT when one is held up by a request, and does it as soon as that is over. Not from a
+ * loop. */
 int fb_server_close(struct fb_server *server, const void *tag, int64_t ms, struct kt_err *err);
 /* The same without waiting, so that a loop may ask for it. */
 void fb_server_close_soon(struct fb_server *server, const void *tag);
@@ -96,7 +98,8 @@ int64_t fb_conn_received_ns(const struct fb_conn *conn);
 int64_t fb_conn_turned_ns(struct fb_conn *conn);
 /* The handler is done but for sending the answer, at `now`; 0 if it does not know: the next frame's turn begins. */
 void fb_conn_turn(struct fb_conn *conn, int64_t now);
-/* Takes the content of buf (a whole frame, size field included) and one reference of each frame that its runs lie in. */
+/* Takes the content of buf (a whole frame, size field included) and one reference of each frame that its runs lie
+ * in. */
 void fb_conn_send_take(struct fb_conn *conn, struct kw_buf *buf, struct fb_frame **frames, size_t nframes);
 /* Memory for the time of a call of handle() or again(), shared by all connections of the loop: what it grew to is kept,
  * if that is not more than FB_SCRATCH_KEPT bytes. */

@@ -1,10 +1,10 @@
 /* compare_configs A B: do two brokers, node 1 of each, say the same of every configuration?
  *
- * Asked of both: DescribeConfigs of broker, all brokers, a topic, a group and a client metrics subscription, each with one
- * dynamic value of its own: type, value, source, read-only, sensitive, synonyms of every key. Then for every key four values,
- * of which most are wrong, with validateOnly: error code and message. Keys of the kit are left out. Prints what differs, as
- * "SCOPE KEY: A | B", and at the end "N alike, N differ". Exit code 0 if nothing differs, 1 if something does, 3 if a broker
- * cannot be asked.
+ * Asked of both: DescribeConfigs of broker, all brokers, a topic, a group and a client metrics subscription, each with
+ * one dynamic value of its own: type, value, source, read-only, sensitive, synonyms of every key. Then for every key
+ * four values, of which most are wrong, with validateOnly: error code and message. Keys of the kit are left out. Prints
+ * what differs, as "SCOPE KEY: A | B", and at the end "N alike, N differ". Exit code 0 if nothing differs, 1 if
+ * something does, 3 if a broker cannot be asked.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static void open_side(struct side *side, const char *address)
 
 	kw_arena_init(&side->arena, 0);
 	if (kc_parse_address(address, host, sizeof host, &port, &err) < 0 ||
-	    kc_connect(host, port, "compare", soon(), &side->conn, &err) < 0 || kc_negotiate(side->conn, soon(), &err) < 0)
+	    kc_connect(host, port, "compare", soon(), &side->conn, &err) < 0 ||
+	    kc_negotiate(side->conn, soon(), &err) < 0)
 		give_up(&err);
 }
 
@@ -54,7 +55,8 @@ static const void *call(struct side *side, int key, const void *request)
 	struct kt_err err = {0};
 	void *response;
 
-	if (kc_call(side->conn, key, kc_version(side->conn, key, -1), request, soon(), &side->arena, &response, &err) < 0)
+	if (kc_call(side->conn, key, kc_version(side->conn, key, -1), request, soon(), &side->arena, &response,
+		    &err) < 0)
 		give_up(&err);
 	return response;
 }
@@ -85,7 +87,8 @@ set_value(struct side *side, const struct scope *scope, struct kw_str name, cons
 	struct kw_IncrementalAlterConfigsRequest_AlterableConfig config = {.name = name, .value = kw_str(value)};
 	struct kw_IncrementalAlterConfigsRequest_AlterConfigsResource resource = {
 		.resourceType = scope->type, .resourceName = kw_str(scope->resource), .configs = {&config, 1}};
-	const struct kw_IncrementalAlterConfigsRequest request = {.resources = {&resource, 1}, .validateOnly = validateOnly};
+	const struct kw_IncrementalAlterConfigsRequest request = {.resources = {&resource, 1},
+								  .validateOnly = validateOnly};
 	const struct kw_IncrementalAlterConfigsResponse *response = call(side, 44, &request);
 
 	return response->responses.v;
@@ -175,8 +178,8 @@ static const char *show(struct side *side, const entry *e)
 	if (!e)
 		return "not there";
 	text = kw_sprintf(&side->arena, "%.*s type %d source %d%s%s", e->value.n < 0 ? 4 : e->value.n,
-			  e->value.n < 0 ? "null" : e->value.s, e->configType, e->configSource, e->readOnly ? " read-only" : "",
-			  e->isSensitive ? " sensitive" : "");
+			  e->value.n < 0 ? "null" : e->value.s, e->configType, e->configSource,
+			  e->readOnly ? " read-only" : "", e->isSensitive ? " sensitive" : "");
 	for (int32_t i = 0; i < e->synonyms.n; i++) {
 		const struct kw_DescribeConfigsResponse_DescribeConfigsSynonym *s = &e->synonyms.v[i];
 

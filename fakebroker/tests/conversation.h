@@ -1,8 +1,8 @@
-/* A table of requests, each with the answer to it, put to a broker: a real one, which gives the answers (measure_old.c), or the
- * fakebroker, whose answers must be the same (test_old_versions.c).
+/* A table of requests, each with the answer to it, put to a broker: a real one, which gives the answers
+ * (measure_old.c), or the fakebroker, whose answers must be the same (test_old_versions.c).
  *
- * A step is {"api", "version", "body", "answer"}: body and answer in Kafka's JSON, the answer "closed" when the connection was.
- * Bytes in an answer that are longer than LONGEST are told by their number and CRC. */
+ * A step is {"api", "version", "body", "answer"}: body and answer in Kafka's JSON, the answer "closed" when the
+ * connection was. Bytes in an answer that are longer than LONGEST are told by their number and CRC. */
 #ifndef KASSAY_FAKEBROKER_TESTS_CONVERSATION_H
 #define KASSAY_FAKEBROKER_TESTS_CONVERSATION_H
 
@@ -60,7 +60,8 @@ static inline json_t *conversation_put(struct conversation *talk, json_t *step, 
 	kw_arena_init(&arena, 0);
 	if (!talk->conn && !(code = kc_connect(talk->host, talk->port, "old", deadline, &talk->conn, err)))
 		code = kc_negotiate(talk->conn, deadline, err);
-	if (!code && !(code = kw_from_json(kw_request(key), version, json_object_get(step, "body"), &arena, &body, err)))
+	if (!code &&
+	    !(code = kw_from_json(kw_request(key), version, json_object_get(step, "body"), &arena, &body, err)))
 		code = kc_call(talk->conn, key, version, body, deadline, &arena, &response, err);
 	if (!code)
 		answer = kw_to_json(kw_response(key), version, response, err);

@@ -47,8 +47,9 @@ static inline void http_send(int fd, const char *method, const char *path, const
 	char head[4096];
 
 	if (body)
-		snprintf(head, sizeof head, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", method,
-			 path, strlen(body));
+		snprintf(head, sizeof head,
+			 "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", method, path,
+			 strlen(body));
 	else
 		snprintf(head, sizeof head, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", method, path);
 	http_write(fd, head, strlen(head));

@@ -1,5 +1,5 @@
-/* The model of test_mv_property: random definitions and values, and what is legal at which level. It shares no code with the
- * fakebroker. */
+/* The model of test_mv_property: random definitions and values, and what is legal at which level. It shares no code
+ * with the fakebroker. */
 #ifndef KASSAY_FAKEBROKER_TESTS_MV_MODEL_H
 #define KASSAY_FAKEBROKER_TESTS_MV_MODEL_H
 
@@ -33,7 +33,8 @@ static bool chance(unsigned percent)
 /* ---- the model ---- */
 
 struct rule {
-	int level, bound;          /* at least so much, or at most so many entries; NO_RULE: nothing is asked from here on */
+	int level, bound;          /* at least so much, or at most so many entries; NO_RULE: nothing is asked
+				      from here on */
 };
 
 struct def {
@@ -56,9 +57,11 @@ struct value {
 static const struct {
 	int type;
 	const char *name;
-} resources[] = {{BROKER, ""}, {BROKER, "1"}, {TOPIC, "t0"}, {TOPIC, "t1"}, {TOPIC, "t2"}, {GROUP, "g0"}, {GROUP, "g1"}};
+} resources[] = {{BROKER, ""}, {BROKER, "1"}, {TOPIC, "t0"}, {TOPIC, "t1"}, {TOPIC, "t2"}, {GROUP, "g0"},
+		 {GROUP, "g1"}};
 
-enum { CLUSTER_DEFAULT = 0, BROKER_1 = 1, FIRST_TOPIC = 2, TOPICS = 3, NRESOURCES = sizeof resources / sizeof *resources };
+enum { CLUSTER_DEFAULT = 0, BROKER_1 = 1, FIRST_TOPIC = 2, TOPICS = 3,
+       NRESOURCES = sizeof resources / sizeof *resources };
 enum { NODE = 0, BROKERS = 4 };   /* our own broker, and three that register: 101 to 103 */
 
 static struct {
@@ -117,7 +120,8 @@ static bool broker_legal(int broker, int level)
 	for (int d = 0; d < DEFS; d++) {
 		const struct value *value = &model.statics[broker][d];
 
-		if (model.defs[d].scope == BROKER && !legal(&model.defs[d], value->set ? value->text : model.defs[d].value, level))
+		if (model.defs[d].scope == BROKER &&
+		    !legal(&model.defs[d], value->set ? value->text : model.defs[d].value, level))
 			return false;
 	}
 	return true;
@@ -222,8 +226,9 @@ static void pick_model(void)
 static void write_def(FILE *file, const struct def *def, bool last)
 {
 	fprintf(file, "{\"name\": \"%s\", \"scope\": \"%s\", \"type\": \"%s\", \"default\": \"%s\"%s%s", def->name,
-		def->scope == TOPIC ? "topic" : def->scope == GROUP ? "group" : "broker", def->list ? "LIST" : "INT", def->value,
-		def->scope == BROKER ? ", \"dynamic\": \"cluster-wide\"" : "", def->sensitive ? ", \"sensitive\": true" : "");
+		def->scope == TOPIC ? "topic" : def->scope == GROUP ? "group" : "broker", def->list ? "LIST" : "INT",
+		def->value, def->scope == BROKER ? ", \"dynamic\": \"cluster-wide\"" : "",
+		def->sensitive ? ", \"sensitive\": true" : "");
 	if (def->least != NO_RULE)
 		fprintf(file, ", \"validator\": {\"atLeast\": %d}", def->least);
 	fprintf(file, ", \"mvValidators\": {");

@@ -49,7 +49,8 @@ static inline struct kc_conn *dial(struct running *r, int32_t id)
 	struct kt_err err = {0};
 	struct kc_conn *conn;
 
-	if (kc_connect("127.0.0.1", node->port, "test", soon(), &conn, &err) < 0 || kc_negotiate(conn, soon(), &err) < 0)
+	if (kc_connect("127.0.0.1", node->port, "test", soon(), &conn, &err) < 0 ||
+	    kc_negotiate(conn, soon(), &err) < 0)
 		fail_msg("%s", err.text);
 	return conn;
 }

@@ -87,15 +87,16 @@ static inline json_t *vtalk(struct running *r, struct kc_conn *conn, const char 
 	struct kt_err err = {0};
 	json_t *json;
 
-	json = kw_to_json(kw_response(key), version, call(r, conn, key, version, body_from(r, key, version, fmt, ap)), &err);
+	json = kw_to_json(kw_response(key), version, call(r, conn, key, version, body_from(r, key, version, fmt, ap)),
+			  &err);
 	if (!json)
 		fail_msg("%s: %s", err.path, err.text);
 	return json;
 }
 
 /* The answer; a new reference. */
-__attribute__((format(printf, 5, 6))) static inline json_t *talk(struct running *r, struct kc_conn *conn, const char *api,
-								 int version, const char *fmt, ...)
+__attribute__((format(printf, 5, 6))) static inline json_t *talk(struct running *r, struct kc_conn *conn,
+								 const char *api, int version, const char *fmt, ...)
 {
 	json_t *json;
 	va_list ap;
@@ -107,8 +108,9 @@ __attribute__((format(printf, 5, 6))) static inline json_t *talk(struct running 
 }
 
 /* The number at path in the answer, when nothing else of it is wanted. */
-__attribute__((format(printf, 6, 7))) static inline int64_t ask_num(struct running *r, struct kc_conn *conn, const char *path,
-								    const char *api, int version, const char *fmt, ...)
+__attribute__((format(printf, 6, 7))) static inline int64_t ask_num(struct running *r, struct kc_conn *conn,
+								    const char *path, const char *api, int version,
+								    const char *fmt, ...)
 {
 	json_t *json;
 	va_list ap;
@@ -167,8 +169,8 @@ static inline json_t *hear(struct running *r, struct kc_conn *conn, const char *
 /* To partition 0, with acks=all. Base offset, or minus the error code. */
 static inline int64_t produce(struct running *r, struct kc_conn *conn, const char *topic, const char *records)
 {
-	json_t *json = talk(r, conn, "Produce", 9, "{'acks': -1, 'topicData': [{'name': '%s', 'partitionData': [{'index': 0, "
-			    "'records': %s}]}]}", topic, records);
+	json_t *json = talk(r, conn, "Produce", 9, "{'acks': -1, 'topicData': [{'name': '%s', 'partitionData': "
+			    "[{'index': 0, 'records': %s}]}]}", topic, records);
 	int64_t error = num_at(json, "responses.0.partitionResponses.0.errorCode");
 	int64_t base = num_at(json, "responses.0.partitionResponses.0.baseOffset");
 

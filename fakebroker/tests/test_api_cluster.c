@@ -31,8 +31,10 @@ static int tear_down(void **state)
 /* ---- brokers from elsewhere ---- */
 
 #define FEATURE(name, min, max) "{'name': '" name "', 'minSupportedVersion': " #min ", 'maxSupportedVersion': " #max "}"
-#define FEATURES FEATURE("metadata.version", 7, 33) ", " FEATURE("kraft.version", 0, 1) ", " FEATURE("group.version", 0, 1) ", " \
-	FEATURE("transaction.version", 0, 2) ", " FEATURE("eligible.leader.replicas.version", 0, 1) ", " \
+#define FEATURES \
+	FEATURE("metadata.version", 7, 33) ", " FEATURE("kraft.version", 0, 1) ", " \
+	FEATURE("group.version", 0, 1) ", " FEATURE("transaction.version", 0, 2) ", " \
+	FEATURE("eligible.leader.replicas.version", 0, 1) ", " \
 	FEATURE("share.version", 0, 2) ", " FEATURE("streams.version", 0, 1)
 
 /* The answer to a registration; incarnation and directory differ by a letter. */
@@ -40,8 +42,9 @@ static json_t *enroll(int id, char incarnation, const char *statics)
 {
 	return talk(&run, controller, "BrokerRegistration", 5, "{'brokerId': %d, 'clusterId': '%s', 'incarnationId': "
 		    "'%cZ5gKqsvTGGJxHMFXMuXUg', 'listeners': [{'name': 'PLAINTEXT', 'host': 'elsewhere', 'port': 9099, "
-		    "'securityProtocol': 0}], 'features': [" FEATURES "], 'rack': 'r9', 'logDirs': ['%cA5gKqsvTGGJxHMFX%02dXug'], "
-		    "'staticConfigs': [%s]}", id, run.process.cluster->id, incarnation, incarnation, id, statics);
+		    "'securityProtocol': 0}], 'features': [" FEATURES "], 'rack': 'r9', 'logDirs': "
+		    "['%cA5gKqsvTGGJxHMFX%02dXug'], 'staticConfigs': [%s]}",
+		    id, run.process.cluster->id, incarnation, incarnation, id, statics);
 }
 
 /* Epoch, or minus the error code. */
@@ -166,7 +169,8 @@ static void unregistration_is_judged(void **state)
 	assert_int_equal(num_at(json, "errorCode"), 102);
 	assert_string_equal(str_at(json, "errorMessage"), "Broker ID 777 is not currently registered");
 	json_decref(json);
-	json = talk(&run, conn, "UnregisterBroker", 0, "{'brokerId': 2}");   /* the kit's: ours registers again at once */
+	/* The kit's: ours registers again at once. */
+	json = talk(&run, conn, "UnregisterBroker", 0, "{'brokerId': 2}");
 	assert_int_equal(num_at(json, "errorCode"), 0);
 	assert_string_equal(str_at(json, "errorMessage"), "");
 	json_decref(json);
@@ -205,8 +209,8 @@ static void the_cluster_is_described(void **state)
 	assert_int_equal(ask_num(&run, controller, "errorCode", "DescribeCluster", 1, "{'endpointType': 1}"), 114);
 	json = talk(&run, conn, "DescribeCluster", 1, "{'endpointType': 2}");
 	assert_int_equal(num_at(json, "errorCode"), 114);
-	assert_string_equal(str_at(json, "errorMessage"), "The request was sent to an endpoint of type BROKER, but we wanted an "
-			    "endpoint of type CONTROLLER");
+	assert_string_equal(str_at(json, "errorMessage"), "The request was sent to an endpoint of type BROKER, but we "
+			    "wanted an endpoint of type CONTROLLER");
 	json_decref(json);
 	json = talk(&run, conn, "DescribeCluster", 1, "{'endpointType': 7}");
 	assert_int_equal(num_at(json, "errorCode"), 115);
@@ -280,16 +284,16 @@ static void updates_are_refused(void **state)
 {
 	static const struct { const char *update, *message; } rows[] = {
 		{"'feature': 'metadata.version', 'maxVersionLevel': 34, 'upgradeType': 1",
-		 PREFIX "Invalid update version 34 for feature metadata.version. Local controller 1000 only supports versions "
-		 "7-33"},
+		 PREFIX "Invalid update version 34 for feature metadata.version. Local controller 1000 only "
+			"supports versions 7-33"},
 		{"'feature': 'metadata.version', 'maxVersionLevel': 26, 'upgradeType': 1",
-		 PREFIX "Invalid update version 26 for feature metadata.version. Can't downgrade the version of this feature "
-		 "without setting the upgrade type to either safe or unsafe downgrade."},
+		 PREFIX "Invalid update version 26 for feature metadata.version. Can't downgrade the version of this "
+			"feature without setting the upgrade type to either safe or unsafe downgrade."},
 		{"'feature': 'metadata.version', 'maxVersionLevel': 22, 'upgradeType': 2",
-		 PREFIX "Unsupported metadata.version downgrade from 27 to 22. Refusing to perform the requested downgrade "
-		 "because it might delete metadata information."},
-		{"'feature': 'foo', 'maxVersionLevel': 1, 'upgradeType': 1",
-		 PREFIX "Invalid update version 1 for feature foo. Local controller 1000 does not support this feature."},
+		 PREFIX "Unsupported metadata.version downgrade from 27 to 22. Refusing to perform the requested "
+			"downgrade because it might delete metadata information."},
+		{"'feature': 'foo', 'maxVersionLevel': 1, 'upgradeType': 1", PREFIX
+		 "Invalid update version 1 for feature foo. Local controller 1000 does not support this feature."},
 	};
 
 	(void)state;
@@ -310,11 +314,13 @@ static void updates_are_refused(void **state)
 
 static int64_t update(int to, int type, const char *validate)
 {
-	return ask_num(&run, conn, "errorCode", "UpdateFeatures", 2, "{'featureUpdates': [{'feature': 'metadata.version', "
-		       "'maxVersionLevel': %d, 'upgradeType': %d}], 'validateOnly': %s}", to, type, validate);
+	return ask_num(&run, conn, "errorCode", "UpdateFeatures", 2, "{'featureUpdates': [{'feature': "
+		       "'metadata.version', 'maxVersionLevel': %d, 'upgradeType': %d}], 'validateOnly': %s}",
+		       to, type, validate);
 }
 
-/* The kit's: KIP-1294 says that it is refused, not how. Broker 2 has kit.x=512 of its own, which level 28 does not allow. */
+/* The kit's: KIP-1294 says that it is refused, not how. Broker 2 has kit.x=512 of its own, which level 28 does not
+ * allow. */
 static void an_upgrade_waits_for_the_configuration(void **state)
 {
 	int64_t epoch = run.process.cluster->features_epoch;
@@ -351,16 +357,16 @@ static void registrations_are_held_against_the_level(void **state)
 	json = enroll(60, '7', "{'name': 'kit.x', 'value': '700', 'isSensitive': false}");
 	assert_int_equal(num_at(json, "errorCode"), 0);
 	json_decref(json);
-	json = talk(&run, conn, "UpdateFeatures", 2, "{'featureUpdates': [{'feature': 'metadata.version', 'maxVersionLevel': 28, "
-		    "'upgradeType': 1}], 'validateOnly': true}");
+	json = talk(&run, conn, "UpdateFeatures", 2, "{'featureUpdates': [{'feature': 'metadata.version', "
+		    "'maxVersionLevel': 28, 'upgradeType': 1}], 'validateOnly': true}");
 	assert_non_null(strstr(str_at(json, "errorMessage"), "broker 2 static kit.x=512"));
 	assert_non_null(strstr(str_at(json, "errorMessage"), "broker 60 static kit.x=700"));
 	json_decref(json);
 	unregister(60);
 }
 
-/* The kit's: the level that knows static configurations is 28 here. Our own brokers tell theirs when it is reached, so an
- * illegal one stands in its way before. */
+/* The kit's: the level that knows static configurations is 28 here. Our own brokers tell theirs when it is reached, so
+ * an illegal one stands in its way before. */
 static void our_brokers_tell_their_statics_later(void **state)
 {
 	static char scenario[] = "fakebroker/tests/scenarios/good-statics-later.json";
@@ -382,7 +388,8 @@ static void our_brokers_tell_their_statics_later(void **state)
 	assert_int_equal(num_at(json, "errorCode"), 40);
 	assert_non_null(strstr(str_at(json, "errorMessage"), "illegal: broker 3 static kit.x=512: "));
 	json_decref(json);
-	assert_int_equal(fb_cluster_set_static(later.process.cluster, 3, kw_str("kit.x"), kw_str("1024"), NULL, NULL), 0);
+	assert_int_equal(fb_cluster_set_static(later.process.cluster, 3, kw_str("kit.x"), kw_str("1024"), NULL, NULL),
+			 0);
 	assert_int_equal(ask_num(&later, c, "errorCode", "UpdateFeatures", 2, upgrade), 0);
 	for (int32_t id = 1; id <= 3; id++)
 		assert_true(fb_cluster_broker(later.process.cluster, id)->view.reported);
@@ -408,23 +415,28 @@ static void min_insync_replicas_is_a_cluster_default(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		running_start(&later, &(struct fb_settings){.metadata_version = versions[i]});
 		assert_int_equal(later.process.cluster->levels.v[FB_ELR_VERSION], 1 - i);
-		assert_int_equal(fb_configs_dynamic(later.process.cluster->configs, FB_BROKER, kw_str(""), name).n, i ? -1 : 1);
+		assert_int_equal(fb_configs_dynamic(later.process.cluster->configs, FB_BROKER, kw_str(""), name).n,
+				 i ? -1 : 1);
 		running_stop(&later);
 	}
 }
 
 /* ---- configuration ---- */
 
-static int64_t alter(struct kc_conn *c, int type, const char *resource, const char *name, const char *value, const char *validate)
+static int64_t alter(struct kc_conn *c, int type, const char *resource, const char *name, const char *value,
+		     const char *validate)
 {
-	return ask_num(&run, c, "responses.0.errorCode", "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': %d, "
+	return ask_num(&run, c, "responses.0.errorCode", "IncrementalAlterConfigs", 1,
+		       "{'resources': [{'resourceType': %d, "
 		       "'resourceName': '%s', 'configs': [{'name': '%s', 'configOperation': 0, 'value': '%s'}]}], "
-		       "'validateOnly': %s}", type, resource, name, value, validate);
+		       "'validateOnly': %s}",
+		       type, resource, name, value, validate);
 }
 
 static const char *observer_of(int32_t node)
 {
-	struct fb_observer *observer = fb_node_observer(run.process.cluster, fb_cluster_node(run.process.cluster, node));
+	struct fb_observer *observer = fb_node_observer(run.process.cluster,
+							fb_cluster_node(run.process.cluster, node));
 	static char classes[100];
 
 	snprintf(classes, sizeof classes, "%s", fb_observer_classes(observer));
@@ -485,7 +497,8 @@ static void trying_changes_nothing(void **state)
 	assert_null(fb_topic_find(run.process.cluster, kw_str("try2"))->chain);
 	assert_ptr_equal(topic->chain, chain);
 	assert_int_equal(alter(conn, 4, "", "record.validator.classes", "NonEmptyValue", "false"), 0);
-	assert_string_equal(fb_chain_classes(fb_topic_find(run.process.cluster, kw_str("try2"))->chain), "NonEmptyValue");
+	assert_string_equal(fb_chain_classes(fb_topic_find(run.process.cluster, kw_str("try2"))->chain),
+			    "NonEmptyValue");
 	assert_ptr_equal(topic->chain, chain);
 }
 

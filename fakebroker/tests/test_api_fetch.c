@@ -1,5 +1,5 @@
-/* Reading over the wire: ListOffsets and Fetch. What is expected was measured on Apache Kafka 4.4.0, unless a line says that
- * it is the kit's. */
+/* Reading over the wire: ListOffsets and Fetch. What is expected was measured on Apache Kafka 4.4.0, unless a line says
+ * that it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/tests/talk.h"
@@ -49,19 +49,23 @@ static void offsets_are_found(void **state)
 	static const struct { int version; int64_t timestamp; int error; int64_t found, offset; int epoch; } rows[] = {
 		{1, -1, 0, -1, 5, -9}, {3, -2, 0, -1, 0, -9},   /* -9: no such field */
 		{11, -1, 0, -1, 5, 0}, {11, -2, 0, -1, 0, 0}, {11, -3, 0, 2007, 4, 0}, {11, -4, 0, -1, 0, 0},
-		{11, -5, 0, -1, -1, -1}, {11, -6, 0, -1, -1, -1}, {11, -7, 35, -1, -1, -1}, {11, INT64_MIN, 35, -1, -1, -1},
+		{11, -5, 0, -1, -1, -1}, {11, -6, 0, -1, -1, -1}, {11, -7, 35, -1, -1, -1},
+		{11, INT64_MIN, 35, -1, -1, -1},
 		{6, -3, 35, -1, -1, -1}, {7, -3, 0, 2007, 4, 0}, {7, -4, 35, -1, -1, -1}, {8, -4, 0, -1, 0, 0},
 		{8, -5, 35, -1, -1, -1}, {9, -5, 0, -1, -1, -1}, {10, -6, 35, -1, -1, -1},
 		/* by time: the first record, in the order of offsets, that is not older */
-		{11, 0, 0, 1000, 0, 0}, {11, 1000, 0, 1000, 0, 0}, {11, 1001, 0, 1005, 1, 0}, {11, 1005, 0, 1005, 1, 0},
-		{11, 1006, 0, 2000, 3, 0}, {11, 2001, 0, 2007, 4, 0}, {11, 2008, 0, -1, -1, -1}, {1, 1001, 0, 1005, 1, -9},
+		{11, 0, 0, 1000, 0, 0}, {11, 1000, 0, 1000, 0, 0}, {11, 1001, 0, 1005, 1, 0},
+		{11, 1005, 0, 1005, 1, 0}, {11, 1006, 0, 2000, 3, 0}, {11, 2001, 0, 2007, 4, 0},
+		{11, 2008, 0, -1, -1, -1}, {1, 1001, 0, 1005, 1, -9},
 	};
 
 	(void)state;
 	fill("offsets");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		json_t *json = talk(&run, conn, "ListOffsets", rows[i].version, "{'replicaId': -1, 'topics': [{'name': 'offsets', "
-				    "'partitions': [{'partitionIndex': 0, 'timestamp': %lld}]}]}", (long long)rows[i].timestamp);
+		json_t *json = talk(&run, conn, "ListOffsets", rows[i].version,
+				    "{'replicaId': -1, 'topics': [{'name': 'offsets', "
+				    "'partitions': [{'partitionIndex': 0, 'timestamp': %lld}]}]}",
+				    (long long)rows[i].timestamp);
 		json_t *p = at(json, "topics.0.partitions.0");
 
 		if (num_at(p, "errorCode") != rows[i].error || num_at(p, "timestamp") != rows[i].found ||
@@ -75,9 +79,10 @@ static void offsets_are_found(void **state)
 
 static int64_t offset_error(struct kc_conn *c, const char *topic, int partition, int epoch)
 {
-	return ask_num(&run, c, "topics.0.partitions.0.errorCode", "ListOffsets", 11, "{'replicaId': -1, 'topics': [{'name': '%s', "
-		       "'partitions': [{'partitionIndex': %d, 'timestamp': -1, 'currentLeaderEpoch': %d}]}]}", topic, partition,
-		       epoch);
+	return ask_num(&run, c, "topics.0.partitions.0.errorCode", "ListOffsets", 11,
+		       "{'replicaId': -1, 'topics': [{'name': '%s', "
+		       "'partitions': [{'partitionIndex': %d, 'timestamp': -1, 'currentLeaderEpoch': %d}]}]}",
+		       topic, partition, epoch);
 }
 
 static void wrong_places_have_no_offsets(void **state)
@@ -93,8 +98,8 @@ static void wrong_places_have_no_offsets(void **state)
 	assert_int_equal(offset_error(conn, "nope", 0, -1), 3);
 	assert_int_equal(offset_error(other, "offsets", 0, -1), 6);
 	json = talk(&run, conn, "ListOffsets", 11, "{'replicaId': -1, 'topics': [{'name': 'offsets', 'partitions': ["
-		    "{'partitionIndex': 0, 'timestamp': -1}, {'partitionIndex': 7, 'timestamp': -1}, {'partitionIndex': 0, "
-		    "'timestamp': -2}]}]}");
+		    "{'partitionIndex': 0, 'timestamp': -1}, {'partitionIndex': 7, 'timestamp': -1}, "
+		    "{'partitionIndex': 0, 'timestamp': -2}]}]}");
 	assert_int_equal(json_array_size(at(json, "topics.0.partitions")), 2);
 	assert_int_equal(num_at(json, "topics.0.partitions.0.errorCode"), 42);
 	assert_int_equal(num_at(json, "topics.0.partitions.1.errorCode"), 3);
@@ -143,8 +148,9 @@ static struct fetched fetch(struct kc_conn *c, int version, const char *fmt, ...
 
 static struct fetched fetch_at(int64_t offset, int max, int partition_max)
 {
-	return fetch(conn, 12, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': %d, 'topics': [{'topic': 'log', 'partitions': ["
-		     "{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': %d}]}]}", max, (long long)offset, partition_max);
+	return fetch(conn, 12, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': %d, 'topics': [{'topic': 'log', "
+		     "'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': %d}]}]}",
+		     max, (long long)offset, partition_max);
 }
 
 static void assert_fetched(struct fetched f, int64_t base, int batches, int64_t bytes)
@@ -222,9 +228,12 @@ static void requests_are_judged_as_a_whole(void **state)
 	json_t *json;
 
 	(void)state;
-	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 12, FETCH "'sessionId': 5, 'sessionEpoch': 1, " WANT(0)), 70);
-	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 12, FETCH "'sessionId': 0, 'sessionEpoch': 1, " WANT(0)), 70);
-	assert_int_equal(ask_num(&run, conn, "responses.0.partitions.0.highWatermark", "Fetch", 12, FETCH "'sessionId': 5, "
+	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 12,
+				 FETCH "'sessionId': 5, 'sessionEpoch': 1, " WANT(0)), 70);
+	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 12,
+				 FETCH "'sessionId': 0, 'sessionEpoch': 1, " WANT(0)), 70);
+	assert_int_equal(ask_num(&run, conn, "responses.0.partitions.0.highWatermark", "Fetch", 12,
+				 FETCH "'sessionId': 5, "
 				 "'sessionEpoch': -1, " WANT(0)), 5);
 	json = talk(&run, conn, "Fetch", 12, FETCH "'isolationLevel': 7, " WANT(0));
 	assert_int_equal(num_at(json, "errorCode"), -1);
@@ -245,9 +254,9 @@ static void requests_are_judged_as_a_whole(void **state)
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 6);
 	json_decref(json);
 	/* of two entries for one partition the last counts, in the first's place */
-	json = talk(&run, conn, "Fetch", 12, FETCH "'topics': [{'topic': 'log', 'partitions': [{'partition': 0, 'fetchOffset': 0, "
-		    "'partitionMaxBytes': 1000}, {'partition': 1}, {'partition': 0, 'fetchOffset': 5, "
-		    "'partitionMaxBytes': 1000}]}]}");
+	json = talk(&run, conn, "Fetch", 12, FETCH "'topics': [{'topic': 'log', 'partitions': [{'partition': 0, "
+		    "'fetchOffset': 0, 'partitionMaxBytes': 1000}, {'partition': 1}, {'partition': 0, 'fetchOffset': "
+		    "5, 'partitionMaxBytes': 1000}]}]}");
 	assert_int_equal(json_array_size(at(json, "responses.0.partitions")), 2);
 	assert_string_equal(str_at(json, "responses.0.partitions.0.records"), "");
 	assert_int_equal(num_at(json, "responses.0.partitions.0.highWatermark"), 5);
@@ -277,8 +286,8 @@ static void a_session_tells_what_changed(void **state)
 	assert_int_equal(json_array_size(at(json, "responses")), 0);
 	json_decref(json);
 	/* records, and a partition that is not there, which is told each time */
-	json = go_on(id, 2, "'topics': [{'topic': 'nope', 'partitions': [{'partition': 0}]}, {'topic': 'log', 'partitions': "
-		     "[{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]");
+	json = go_on(id, 2, "'topics': [{'topic': 'nope', 'partitions': [{'partition': 0}]}, {'topic': 'log', "
+		     "'partitions': [{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]");
 	assert_int_equal(json_array_size(at(json, "responses")), 2);
 	assert_string_equal(str_at(json, "responses.0.topic"), "log");
 	assert_int_equal(num_at(json, "responses.1.partitions.0.errorCode"), 3);
@@ -312,7 +321,8 @@ static void a_session_names_topics_as_it_began(void **state)
 
 	(void)state;
 	json_decref(json);
-	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 13, "{'maxWaitMs': 10, 'sessionId': %lld, 'sessionEpoch': 1}",
+	assert_int_equal(ask_num(&run, conn, "errorCode", "Fetch", 13,
+				 "{'maxWaitMs': 10, 'sessionId': %lld, 'sessionEpoch': 1}",
 				 (long long)id), 106);
 	json_decref(go_on(id, -1, "'topics': []"));
 	json = go_on(id, 1, "'topics': []");
@@ -356,14 +366,14 @@ static void a_session_keeps_no_long_names(void **state)
 	(void)state;
 	memset(name, 'x', sizeof name);
 	name[250] = '\0';
-	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'sessionEpoch': 0, 'topics': [{'topic': '%s', 'partitions': "
-		    "[{'partition': 0}]}]}", name);
+	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'sessionEpoch': 0, 'topics': [{'topic': '%s', "
+		    "'partitions': [{'partition': 0}]}]}", name);
 	assert_int_equal(num_at(json, "sessionId"), 0);
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 3);
 	json_decref(json);
 	name[249] = '\0';
-	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'sessionEpoch': 0, 'topics': [{'topic': '%s', 'partitions': "
-		    "[{'partition': 0}]}]}", name);
+	json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 10, 'sessionEpoch': 0, 'topics': [{'topic': '%s', "
+		    "'partitions': [{'partition': 0}]}]}", name);
 	assert_true(num_at(json, "sessionId") > 0);
 	json_decref(json);
 }
@@ -382,7 +392,8 @@ static void fetch_both(int max, int64_t bytes[2])
 		bytes[i] = read_partition(&response->responses.v[i].partitions.v[0]).bytes;
 }
 
-/* maxBytes is for all partitions together; the one batch that comes in any case is the answer's, not each partition's. */
+/* maxBytes is for all partitions together; the one batch that comes in any case is the answer's, not each
+ * partition's. */
 static void partitions_share_the_bytes(void **state)
 {
 	int64_t bytes[2];
@@ -447,13 +458,14 @@ static void a_fetch_does_not_wait_for_what_cannot_come(void **state)
 	json_t *json;
 
 	(void)state;
-	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': 'tail', "
-	     "'partitions': [{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}, {'partition': 9}]}]}");
+	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': "
+	     "'tail', 'partitions': [{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}, "
+	     "{'partition': 9}]}]}");
 	json_decref(hear(&run, c, "Fetch", 12));
 	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': []}");
 	json_decref(hear(&run, c, "Fetch", 12));
-	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': 'tail', "
-	     "'partitions': [{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}]}]}");
+	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': "
+	     "'tail', 'partitions': [{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}]}]}");
 	json_decref(talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['tail']}"));
 	json = hear(&run, c, "Fetch", 12);
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 3);
@@ -464,8 +476,9 @@ static void a_fetch_does_not_wait_for_what_cannot_come(void **state)
 
 static bool fetched(const char *topic, int64_t offset)
 {
-	json_t *json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 600000, 'minBytes': 100000, 'maxBytes': 1000000, 'topics': [{"
-			    "'topic': '%s', 'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 1000000}]}]}",
+	json_t *json = talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 600000, 'minBytes': 100000, 'maxBytes': 1000000, "
+			    "'topics': [{'topic': '%s', 'partitions': [{'partition': 0, 'fetchOffset': %lld, "
+			    "'partitionMaxBytes': 1000000}]}]}",
 			    topic, (long long)offset);
 	bool some = *str_at(json, "responses.0.partitions.0.records");
 
@@ -495,9 +508,9 @@ static void a_fetch_does_not_wait_behind_a_segment(void **state)
 static void divergence(int64_t offset, int last, int error, int64_t epoch, int64_t end)
 {
 	int wait = offset == 5 ? 0 : 600000;
-	json_t *json = talk(&run, conn, "Fetch", 12, "{'replicaId': -1, 'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': 1000000, "
-			    "'sessionEpoch': -1, 'topics': [{'topic': 'apart', 'partitions': [{'partition': 0, "
-			    "'fetchOffset': %lld, 'lastFetchedEpoch': %d, 'partitionMaxBytes': 1000000}]}]}", wait,
+	json_t *json = talk(&run, conn, "Fetch", 12, "{'replicaId': -1, 'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': "
+			    "1000000, 'sessionEpoch': -1, 'topics': [{'topic': 'apart', 'partitions': [{'partition': "
+			    "0, 'fetchOffset': %lld, 'lastFetchedEpoch': %d, 'partitionMaxBytes': 1000000}]}]}", wait,
 			    (long long)offset, last);
 	json_t *p = at(json, "responses.0.partitions.0");
 

@@ -1,5 +1,5 @@
-/* Producing over the wire: acks, leaders, idempotent producers, and what configurations make of a batch. What is expected
- * was measured on Apache Kafka 4.4.0, unless a line says that it is the kit's. */
+/* Producing over the wire: acks, leaders, idempotent producers, and what configurations make of a batch. What is
+ * expected was measured on Apache Kafka 4.4.0, unless a line says that it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/tests/talk.h"
 
@@ -32,10 +32,13 @@ static void acks_zero_answers_nothing(void **state)
 
 	(void)state;
 	make_topic(&run, "zero");
-	tell(&run, c, "Produce", 9, "{'acks': 0, 'topicData': [{'name': 'zero', 'partitionData': [{'index': 0, 'records': "
+	tell(&run, c, "Produce", 9,
+	     "{'acks': 0, 'topicData': [{'name': 'zero', 'partitionData': [{'index': 0, 'records': "
 	     BATCH("{'value': 'a'}") "}]}]}");
-	assert_int_equal(produce(&run, c, "zero", BATCH("{'value': 'b'}")), 1);   /* its answer is the first that comes */
-	tell(&run, c, "Produce", 9, "{'acks': 0, 'topicData': [{'name': 'nope', 'partitionData': [{'index': 0, 'records': "
+	/* Its answer is the first that comes. */
+	assert_int_equal(produce(&run, c, "zero", BATCH("{'value': 'b'}")), 1);
+	tell(&run, c, "Produce", 9,
+	     "{'acks': 0, 'topicData': [{'name': 'nope', 'partitionData': [{'index': 0, 'records': "
 	     BATCH("{'value': 'a'}") "}]}]}");
 	assert_int_equal(kc_wait_close(c, soon()), KC_CLOSED);
 	assert_false(kc_has_frame(c));
@@ -51,8 +54,8 @@ static void only_the_leader_takes_records(void **state)
 	(void)state;
 	make_topic(&run, "led");
 	for (int version = 9; version <= 12; version++) {
-		json = talk(&run, other, "Produce", version, "{'acks': 1, 'topicData': [{'name': 'led', 'partitionData': "
-			    "[{'index': 0, 'records': " BATCH("{'value': 'a'}") "}]}]}");
+		json = talk(&run, other, "Produce", version, "{'acks': 1, 'topicData': [{'name': 'led', "
+			    "'partitionData': [{'index': 0, 'records': " BATCH("{'value': 'a'}") "}]}]}");
 		assert_int_equal(num_at(json, "responses.0.partitionResponses.0.errorCode"), 6);
 		if (version >= 10)
 			assert_int_equal(num_at(json, "responses.0.partitionResponses.0.currentLeader.leaderId"), 1);
@@ -69,14 +72,15 @@ static void of_two_entries_for_one_partition_the_last_counts(void **state)
 
 	(void)state;
 	make_topic(&run, "twice");
-	json = talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'twice', 'partitionData': [{'index': 0, "
-		    "'records': %s}, {'index': 0, 'records': %s}]}]}", one, three);
+	json = talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'twice', 'partitionData': [{'index': "
+		    "0, 'records': %s}, {'index': 0, 'records': %s}]}]}", one, three);
 	assert_int_equal(json_array_size(at(json, "responses.0.partitionResponses")), 1);
 	assert_int_equal(num_at(json, "responses.0.partitionResponses.0.errorCode"), 0);
 	json_decref(json);
 	assert_int_equal(end_of(&run, "twice"), 3);
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'twice', 'partitionData': [{'index': 0, "
-			 "'records': %s}]}, {'name': 'twice', 'partitionData': [{'index': 0, 'records': %s}]}]}", three, one));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'twice', 'partitionData': "
+			 "[{'index': 0, 'records': %s}]}, {'name': 'twice', 'partitionData': [{'index': 0, "
+			 "'records': %s}]}]}", three, one));
 	assert_int_equal(end_of(&run, "twice"), 4);
 }
 
@@ -86,8 +90,8 @@ static int64_t produce_as(int64_t id, int epoch, int sequence, int count)
 {
 	char records[300];
 
-	snprintf(records, sizeof records, "{'batches': [{'producerId': %lld, 'producerEpoch': %d, 'baseSequence': %d, 'records': "
-		 "[{'value': 'x', 'repeat': %d}]}]}", (long long)id, epoch, sequence, count);
+	snprintf(records, sizeof records, "{'batches': [{'producerId': %lld, 'producerEpoch': %d, 'baseSequence': %d, "
+		 "'records': [{'value': 'x', 'repeat': %d}]}]}", (long long)id, epoch, sequence, count);
 	return produce(&run, conn, "idem", records);
 }
 
@@ -124,7 +128,8 @@ static void producer_ids_are_judged(void **state)
 		{"{'transactionalId': null, 'producerId': 5, 'producerEpoch': -1}", 42},
 		{"{'transactionalId': null, 'producerId': -1, 'producerEpoch': 3}", 42},
 		{"{'transactionalId': '', 'transactionTimeoutMs': 60000}", 42},
-		{"{'transactionalId': 'txn', 'transactionTimeoutMs': 60000}", 16},   /* nobody asked for its coordinator */
+		/* Nobody asked for its coordinator. */
+		{"{'transactionalId': 'txn', 'transactionTimeoutMs': 60000}", 16},
 	};
 
 	(void)state;
@@ -142,9 +147,10 @@ static void producer_ids_are_judged(void **state)
 
 static int64_t alter(const char *topic, const char *name, const char *value)
 {
-	return ask_num(&run, conn, "responses.0.errorCode", "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 2, "
-		       "'resourceName': '%s', 'configs': [{'name': '%s', 'configOperation': 0, 'value': '%s'}]}]}", topic, name,
-		       value);
+	return ask_num(&run, conn, "responses.0.errorCode", "IncrementalAlterConfigs", 1,
+		       "{'resources': [{'resourceType': 2, "
+		       "'resourceName': '%s', 'configs': [{'name': '%s', 'configOperation': 0, 'value': '%s'}]}]}",
+		       topic, name, value);
 }
 
 static void configure(const char *topic, const char *name, const char *value)
@@ -160,8 +166,8 @@ static struct kw_batch last_batch(const char *topic)
 	struct kw_batch batch;
 	char text[300];
 
-	snprintf(text, sizeof text, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': '%s', 'partitions': "
-		 "[{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 100000}]}]}", topic,
+	snprintf(text, sizeof text, "{'maxWaitMs': 0, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': '%s', "
+		 "'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 100000}]}]}", topic,
 		 (long long)end_of(&run, topic) - 1);
 	response = call(&run, conn, 1, 12, body_of(&run, 1, 12, text));
 	records = &response->responses.v[0].partitions.v[0].records;

@@ -1,5 +1,5 @@
-/* Topics over the wire: CreateTopics, DeleteTopics, Metadata. What is expected was measured on Apache Kafka 4.4.0 with one
- * broker, unless a line says that it is the kit's. */
+/* Topics over the wire: CreateTopics, DeleteTopics, Metadata. What is expected was measured on Apache Kafka 4.4.0 with
+ * one broker, unless a line says that it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/tests/talk.h"
 
@@ -43,8 +43,8 @@ static int tear_down(void **state)
 	"{'name': '" name "', 'numPartitions': " #n ", 'replicationFactor': " #rf ", 'assignments': [" assignments "]}"
 #define AT(partition, brokers) "{'partitionIndex': " #partition ", 'brokerIds': [" brokers "]}"
 
-enum { INVALID_TOPIC = 17, EXISTS = 36, INVALID_PARTITIONS = 37, INVALID_RF = 38, INVALID_PLACES = 39, INVALID_CONFIG = 40,
-	INVALID_REQUEST = 42, POLICY_VIOLATION = 44 };
+enum { INVALID_TOPIC = 17, EXISTS = 36, INVALID_PARTITIONS = 37, INVALID_RF = 38, INVALID_PLACES = 39,
+       INVALID_CONFIG = 40, INVALID_REQUEST = 42, POLICY_VIOLATION = 44 };
 
 #define X50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define X250 X50 X50 X50 X50 X50
@@ -57,26 +57,30 @@ static const struct {
 	{TOPIC("c-a"), {{0, NULL}}},
 	{TOPIC("c-a"), {{EXISTS, "Topic 'c-a' already exists."}}},
 	{SIZED("none", 0, 1), {{INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."}}},
-	{SIZED("none", -2, 1), {{INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."}}},
+	{SIZED("none", -2, 1), {{INVALID_PARTITIONS,
+				 "Number of partitions was set to an invalid non-positive value."}}},
 	{SIZED("none", 1, 0),
 	 {{INVALID_RF, "Replication factor must be larger than 0, or -1 to use the default value."}}},
 	{SIZED("none", 1, -2),
 	 {{INVALID_RF, "Replication factor must be larger than 0, or -1 to use the default value."}}},
 	{SIZED("none", 1, 3),
-	 {{INVALID_RF, "Unable to replicate the partition 3 time(s): The target replication factor of 3 cannot be reached because "
-		       "only 1 broker(s) are registered or some brokers have all their log directories cordoned."}}},
+	 {{INVALID_RF, "Unable to replicate the partition 3 time(s): The target replication factor of 3 cannot be "
+		       "reached because only 1 broker(s) are registered or some brokers have all their log "
+		       "directories cordoned."}}},
 	{SIZED("defaults", -1, -1), {{0, NULL}}},
 	{TOPIC("a b"),
-	 {{INVALID_TOPIC, "Topic name is invalid: 'a b' contains one or more characters other than ASCII alphanumerics, '.', '_' "
-			  "and '-'"}}},
+	 {{INVALID_TOPIC, "Topic name is invalid: 'a b' contains one or more characters other than ASCII "
+			  "alphanumerics, '.', '_' and '-'"}}},
 	{TOPIC("."), {{INVALID_TOPIC, "Topic name is invalid: '.' is not allowed"}}},
 	{TOPIC(".."), {{INVALID_TOPIC, "Topic name is invalid: '..' is not allowed"}}},
 	{TOPIC(""), {{INVALID_TOPIC, "Topic name is invalid: the empty string is not allowed"}}},
 	{TOPIC(X250),
-	 {{INVALID_TOPIC, "Topic name is invalid: the length of '" X250 "' is longer than the max allowed length 249"}}},
+	 {{INVALID_TOPIC,
+	   "Topic name is invalid: the length of '" X250 "' is longer than the max allowed length 249"}}},
 	{TOPIC("x_y") "," TOPIC("x.y"), {{0, NULL}, {0, NULL}}},
 	{TOPIC("__consumer_offsets"), {{0, NULL}}},
-	{TOPIC("__cluster_metadata"), {{INVALID_REQUEST, "Creation of internal topic __cluster_metadata is prohibited."}}},
+	{TOPIC("__cluster_metadata"), {{INVALID_REQUEST,
+					"Creation of internal topic __cluster_metadata is prohibited."}}},
 	/* what the controller never sees comes last */
 	{TOPIC("twice") "," TOPIC("__cluster_metadata") "," TOPIC("c-b") "," TOPIC("twice"),
 	 {{0, NULL}, {INVALID_REQUEST, "Duplicate topic name."},
@@ -163,7 +167,8 @@ static const struct {
 	{"max.message.bytes=-1", INVALID_CONFIG, WRONG("-1", "max.message.bytes", "Value must be at least 0")},
 	{"max.message.bytes=99999999999", INVALID_CONFIG,
 	 WRONG("99999999999", "max.message.bytes", "Not a number of type INT")},
-	{"cleanup.policy=foo", INVALID_CONFIG, WRONG("foo", "cleanup.policy", "String must be one of: compact, delete")},
+	{"cleanup.policy=foo", INVALID_CONFIG,
+	 WRONG("foo", "cleanup.policy", "String must be one of: compact, delete")},
 	{"compression.type=lzo", INVALID_CONFIG,
 	 WRONG("lzo", "compression.type", "String must be one of: uncompressed, zstd, lz4, snappy, gzip, producer")},
 	{"preallocate=maybe", INVALID_CONFIG,
@@ -174,7 +179,8 @@ static const struct {
 	 "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)"},
 	{"remote.storage.enable=true", INVALID_CONFIG,
 	 "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage."},
-	{"retention.ms=abc,compression.type=lzo", INVALID_CONFIG, WRONG("abc", "retention.ms", "Not a number of type LONG")},
+	{"retention.ms=abc,compression.type=lzo", INVALID_CONFIG,
+	 WRONG("abc", "retention.ms", "Not a number of type LONG")},
 	{"retention.ms=1000,retention.ms=2000", 0, NULL},
 	/* the kit's: validators are topic configurations here */
 	{"record.validator.classes=NonEmptyValue", 0, NULL},
@@ -197,8 +203,8 @@ static void put_configs(char out[2000], const char *list)
 		int name = (int)strcspn(p, "="), value = (int)strcspn(p, ",") - name - 1;
 		bool null = value == 4 && strncmp(p + name + 1, "null", 4) == 0;
 
-		n += (size_t)snprintf(out + n, 2000 - n, "%s{'name': '%.*s', 'value': %s%.*s%s}", n ? ", " : "", name, p,
-				      null ? "" : "'", value, p + name + 1, null ? "" : "'");
+		n += (size_t)snprintf(out + n, 2000 - n, "%s{'name': '%.*s', 'value': %s%.*s%s}", n ? ", " : "", name,
+				      p, null ? "" : "'", value, p + name + 1, null ? "" : "'");
 	}
 }
 
@@ -211,9 +217,11 @@ static void configurations_are_judged(void **state)
 	for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
 		put_configs(text, configs[i].configs);
 		for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-			json_t *json = talk(&run, conn, "CreateTopics", ways[w].version, "{'topics': [{'name': 'config-%zu', "
-					    "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], 'validateOnly': %s}", i,
-					    text, ways[w].validate);
+			json_t *json = talk(&run, conn, "CreateTopics", ways[w].version,
+					    "{'topics': [{'name': 'config-%zu', "
+					    "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], "
+					    "'validateOnly': %s}",
+					    i, text, ways[w].validate);
 
 			if (num_at(json, "topics.0.errorCode") != configs[i].error)
 				fail_msg("%s: %s", configs[i].configs, json_dumps(json, 0));
@@ -251,7 +259,8 @@ static void what_is_set_is_there(void **state)
 	json = talk(&run, conn, "DescribeConfigs", 4, "{'resources': [{'resourceType': 2, 'resourceName': 'set', "
 		    "'configurationKeys': ['flush.ms', 'retention.ms']}], 'includeDocumentation': true}");
 	assert_null(str_at(json, "results.0.configs.0.documentation"));   /* nothing is done with it */
-	assert_string_equal(str_at(json, "results.0.configs.1.documentation"), "Segments whose newest record is older by the "
+	assert_string_equal(str_at(json, "results.0.configs.1.documentation"),
+			    "Segments whose newest record is older by the "
 			    "broker's clock are removed; -1: never.");
 	json_decref(json);
 }
@@ -267,8 +276,10 @@ static void validate_only_leaves_nothing(void **state)
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': 'dry'}], "
 				 "'allowAutoTopicCreation': false}"), 3);
 	assert_int_equal(run.process.cluster->metadata.end, offset);
-	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [" TOPIC("dry") "]}"), 0);
-	assert_int_equal(fb_configs_long(run.process.cluster->configs, FB_TOPIC, kw_str("dry"), 1, "retention.ms", 0), 604800000);
+	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [" TOPIC("dry") "]}"), 0);
+	assert_int_equal(fb_configs_long(run.process.cluster->configs, FB_TOPIC, kw_str("dry"), 1, "retention.ms", 0),
+			 604800000);
 }
 
 /* ---- DeleteTopics ---- */
@@ -279,31 +290,36 @@ static void deletions_are_judged(void **state)
 	json_t *json;
 
 	(void)state;
-	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [" TOPIC("d1") "," TOPIC("d2") "," TOPIC("d3") "]}"));
+	json_decref(talk(&run, conn, "CreateTopics", 7,
+			 "{'topics': [" TOPIC("d1") "," TOPIC("d2") "," TOPIC("d3") "]}"));
 	kw_uuid_text(fb_topic_find(run.process.cluster, kw_str("d3"))->id, id);
 	json = talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['nope', 'd1', 'd2', 'd2']}");
 	assert_int_equal(json_array_size(at(json, "responses")), 3);
 	assert_int_equal(num_at(json, "responses.0.errorCode"), 3);
-	assert_string_equal(str_at(json, "responses.0.errorMessage"), "This server does not host this topic-partition.");
+	assert_string_equal(str_at(json, "responses.0.errorMessage"),
+			    "This server does not host this topic-partition.");
 	assert_int_equal(num_at(json, "responses.1.errorCode"), 0);
 	assert_null(str_at(json, "responses.1.errorMessage"));
 	assert_int_equal(num_at(json, "responses.2.errorCode"), 42);
 	assert_string_equal(str_at(json, "responses.2.errorMessage"), "Duplicate topic name.");
 	json_decref(json);
 	assert_non_null(fb_topic_find(run.process.cluster, kw_str("d2")));
-	json = talk(&run, conn, "DeleteTopics", 6, "{'topics': [{'name': null, 'topicId': '%s'}, {'name': null, 'topicId': "
-		    "'5Z5gKqsvTGGJxHMFXMuXUg'}, {'name': 'd2', 'topicId': '5Z5gKqsvTGGJxHMFXMuXUg'}, {'name': null}]}", id);
+	json = talk(&run, conn, "DeleteTopics", 6, "{'topics': [{'name': null, 'topicId': '%s'}, {'name': null, "
+		    "'topicId': '5Z5gKqsvTGGJxHMFXMuXUg'}, {'name': 'd2', 'topicId': '5Z5gKqsvTGGJxHMFXMuXUg'}, "
+		    "{'name': null}]}", id);
 	assert_int_equal(num_at(json, "responses.0.errorCode"), 0);
 	assert_string_equal(str_at(json, "responses.0.name"), "d3");
 	assert_int_equal(num_at(json, "responses.1.errorCode"), 100);
 	assert_string_equal(str_at(json, "responses.1.errorMessage"), "This server does not host this topic ID.");
 	assert_null(str_at(json, "responses.1.name"));
 	assert_int_equal(num_at(json, "responses.2.errorCode"), 42);
-	assert_string_equal(str_at(json, "responses.2.errorMessage"), "You may not specify both topic name and topic id.");
+	assert_string_equal(str_at(json, "responses.2.errorMessage"),
+			    "You may not specify both topic name and topic id.");
 	assert_int_equal(num_at(json, "responses.3.errorCode"), 42);
 	assert_string_equal(str_at(json, "responses.3.errorMessage"), "Neither topic name nor id were specified.");
 	json_decref(json);
-	json = talk(&run, conn, "DeleteTopics", 6, "{'topics': [{'name': null, 'topicId': '%s'}, {'name': null, 'topicId': '%s'}]}",
+	json = talk(&run, conn, "DeleteTopics", 6,
+		    "{'topics': [{'name': null, 'topicId': '%s'}, {'name': null, 'topicId': '%s'}]}",
 		    id, id);
 	assert_int_equal(json_array_size(at(json, "responses")), 1);
 	assert_string_equal(str_at(json, "responses.0.errorMessage"), "Duplicate topic id.");
@@ -319,11 +335,11 @@ static void a_new_topic_has_nothing_of_the_old(void **state)
 	struct kw_uuid id;
 
 	(void)state;
-	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [{'name': 'again', 'numPartitions': 1, 'replicationFactor': 1, "
-			 "'configs': [{'name': 'cleanup.policy', 'value': 'compact'}]}]}"));
+	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [{'name': 'again', 'numPartitions': 1, "
+			 "'replicationFactor': 1, 'configs': [{'name': 'cleanup.policy', 'value': 'compact'}]}]}"));
 	id = fb_topic_find(cluster, kw_str("again"))->id;
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'again', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'records': [{'key': 'k', 'value': 'a'}]}]}}]}]}"));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'again', 'partitionData': "
+			 "[{'index': 0, 'records': {'batches': [{'records': [{'key': 'k', 'value': 'a'}]}]}}]}]}"));
 	json_decref(talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['again']}"));
 	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [" TOPIC("again") "]}"));
 	assert_false(kw_uuid_eq(fb_topic_find(cluster, kw_str("again"))->id, id));
@@ -448,8 +464,8 @@ static void topics_are_found_by_id(void **state)
 	(void)state;
 	make_topic(&run, "byid");
 	kw_uuid_text(fb_topic_find(run.process.cluster, kw_str("byid"))->id, id);
-	json = talk(&run, conn, "Metadata", 12, "{'topics': [{'topicId': '%s', 'name': null}, {'topicId': '%s', 'name': null}, "
-		    "{'topicId': '%s', 'name': 'm1'}, {'name': 'm1'}]}", id, other, id);
+	json = talk(&run, conn, "Metadata", 12, "{'topics': [{'topicId': '%s', 'name': null}, {'topicId': '%s', "
+		    "'name': null}, {'topicId': '%s', 'name': 'm1'}, {'name': 'm1'}]}", id, other, id);
 	assert_int_equal(json_array_size(at(json, "topics")), 2);   /* an id twice is one, a name among ids none */
 	assert_string_equal(str_at(json, "topics.0.name"), "byid");
 	assert_string_equal(str_at(json, "topics.0.topicId"), id);
@@ -469,8 +485,9 @@ static void topics_are_found_by_id(void **state)
 
 static void names_are_judged(void **state)
 {
-	json_t *json = talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'm1'}, {'name': ''}, {'name': 'm1'}, {'name': "
-			    "'__transaction_state'}], 'allowAutoTopicCreation': false, 'includeTopicAuthorizedOperations': true}");
+	json_t *json = talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'm1'}, {'name': ''}, {'name': 'm1'}, "
+			    "{'name': '__transaction_state'}], 'allowAutoTopicCreation': false, "
+			    "'includeTopicAuthorizedOperations': true}");
 
 	(void)state;
 	assert_int_equal(json_array_size(at(json, "topics")), 3);

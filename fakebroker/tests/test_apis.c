@@ -1,5 +1,5 @@
-/* Every API in every version that is advertised: it answers, and its answer can be read in that version; and with a rule
- * that wants an error it answers with that. */
+/* Every API in every version that is advertised: it answers, and its answer can be read in that version; and with a
+ * rule that wants an error it answers with that. */
 #include "fakebroker/control/rules.h"
 #include "fakebroker/tests/running.h"
 
@@ -45,7 +45,8 @@ static const struct {
 } bodies[] = {
 	{0, 0, 12, "{\"acks\": 1, \"topicData\": [{\"name\": \"t\", \"partitionData\": [{\"index\": 0}]}]}"},
 	{0, 13, 99, "{\"acks\": 1}"},
-	{1, 0, 12, "{\"topics\": [{\"topic\": \"t\", \"partitions\": [{\"partition\": 0, \"partitionMaxBytes\": 1000}]}]}"},
+	{1, 0, 12,
+	 "{\"topics\": [{\"topic\": \"t\", \"partitions\": [{\"partition\": 0, \"partitionMaxBytes\": 1000}]}]}"},
 	{2, 0, 99, "{\"topics\": [{\"name\": \"t\", \"partitions\": [{\"partitionIndex\": 0, \"timestamp\": -1}]}]}"},
 	{3, 0, 99, "{\"topics\": [{\"name\": \"t\"}]}"},
 	{10, 0, 3, "{\"key\": \"g\"}"},
@@ -56,15 +57,18 @@ static const struct {
 	{20, 6, 99, "{\"topics\": [{\"name\": \"nope\"}]}"},
 	{21, 0, 99, "{\"topics\": [{\"name\": \"t\", \"partitions\": [{\"partitionIndex\": 0, \"offset\": 0}]}]}"},
 	{23, 0, 99, "{\"topics\": [{\"topic\": \"t\", \"partitions\": [{\"partition\": 0, \"leaderEpoch\": 0}]}]}"},
-	{24, 0, 3, "{\"v3AndBelowTransactionalId\": \"x\", \"v3AndBelowTopics\": [{\"name\": \"t\", \"partitions\": [0]}]}"},
-	{24, 4, 99, "{\"transactions\": [{\"transactionalId\": \"x\", \"topics\": [{\"name\": \"t\", \"partitions\": [0]}]}]}"},
+	{24, 0, 3,
+	 "{\"v3AndBelowTransactionalId\": \"x\", \"v3AndBelowTopics\": [{\"name\": \"t\", \"partitions\": [0]}]}"},
+	{24, 4, 99,
+	 "{\"transactions\": [{\"transactionalId\": \"x\", \"topics\": [{\"name\": \"t\", \"partitions\": [0]}]}]}"},
 	{27, 0, 99, "{\"markers\": [{\"topics\": [{\"name\": \"t\", \"partitionIndexes\": [0]}]}]}"},
 	{61, 0, 99, "{\"topics\": [{\"name\": \"t\", \"partitionIndexes\": [0]}]}"},
 	{65, 0, 99, "{\"transactionalIds\": [\"x\"]}"},
 	{32, 0, 99, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\", \"configurationKeys\": null}]}"},
 	{33, 0, 99, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\"}]}"},
 	{44, 0, 99, "{\"resources\": [{\"resourceType\": 2, \"resourceName\": \"t\"}]}"},
-	{55, 0, 99, "{\"topics\": [{\"topicName\": \"__cluster_metadata\", \"partitions\": [{\"partitionIndex\": 0}]}]}"},
+	{55, 0, 99,
+	 "{\"topics\": [{\"topicName\": \"__cluster_metadata\", \"partitions\": [{\"partitionIndex\": 0}]}]}"},
 };
 
 static void *body_of(const struct fb_api *api, int version)
@@ -164,7 +168,9 @@ static void each_api_can_be_made_to_fail(void **state)
 
 static void other_versions_close(void **state)
 {
-	static const struct { int api, version; } wrong[] = {{0, 2}, {0, 14}, {1, 3}, {3, 99}, {62, 4}, {4, 0}, {999, 0}};
+	static const struct {
+		int api, version;
+	} wrong[] = {{0, 2}, {0, 14}, {1, 3}, {3, 99}, {62, 4}, {4, 0}, {999, 0}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -57,9 +57,9 @@ static void refused(const char *body, const char *error)
 static char *fetched(int64_t offset, int max_bytes)
 {
 	json_t *answer = talk(&run, conn, "Fetch", 4,
-			      "{'replicaId': -1, 'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 1000000, 'isolationLevel': 0,"
-			      " 'topics': [{'topic': 't', 'partitions': [{'partition': 0, 'fetchOffset': %lld,"
-			      " 'partitionMaxBytes': %d}]}]}", (long long)offset, max_bytes);
+			      "{'replicaId': -1, 'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 1000000, 'isolationLevel': "
+			      "0, 'topics': [{'topic': 't', 'partitions': [{'partition': 0, 'fetchOffset': %lld, "
+			      "'partitionMaxBytes': %d}]}]}", (long long)offset, max_bytes);
 	const char *base64 = str_at(answer, "responses.0.partitions.0.records");
 	uint8_t *p = malloc(strlen(base64) + 3);
 	long n = kw_base64_decode(base64, strlen(base64), p);
@@ -97,12 +97,14 @@ static void a_leader_s_fields_are_put_right(void **state)
 	fetches(5, EMPTY("0000000000000005", "00000000", "00000000"));
 }
 
-/* Times that are more than 32 bits apart, and one that goes back: varlongs of up to six bytes, which come back as they went. */
+/* Times that are more than 32 bits apart, and one that goes back: varlongs of up to six bytes, which come back as they
+ * went. */
 static void times_may_be_far_apart(void **state)
 {
 	(void)state;
-	append("{'records': {'batches': [{'baseTimestamp': 0, 'records': [{'value': 'a', 'timestampDelta': 2147483648}, "
-	       "{'value': 'b', 'timestampDelta': 1787086231121}, {'value': 'c', 'timestampDelta': -1099511627776}]}]}}", 0, 3, 1);
+	append("{'records': {'batches': [{'baseTimestamp': 0, 'records': [{'value': 'a', 'timestampDelta': "
+	       "2147483648}, {'value': 'b', 'timestampDelta': 1787086231121}, {'value': 'c', 'timestampDelta': "
+	       "-1099511627776}]}]}}", 0, 3, 1);
 	fetches(0, "0000000000000000" "00000057" "00000000" "02" "38496ca9"
 		"0000" "00000002" "0000000000000000" "000001a016a3d651" "ffffffffffffffff"
 		"ffff" "ffffffff" "00000003"
@@ -123,7 +125,8 @@ static void all_bytes_stay_if_offsets_do(void **state)
 		EMPTY("000000000000000b", "00000000", "00000000") "'}}",
 		"offset 11 is not in 12..4611686018427387903: the log ends there, and offsets rise (at byte 61)");
 	refused("{'keepOffsets': true, 'records': {'hex': '" EMPTY("7fffffffffffffff", "00000000", "00000000") "'}}",
-		"offset 9223372036854775807 is not in 11..4611686018427387903: the log ends there, and offsets rise (at byte 0)");
+		"offset 9223372036854775807 is not in 11..4611686018427387903: the log ends there, and offsets "
+		"rise (at byte 0)");
 	fetches(11, "");
 }
 
@@ -132,19 +135,22 @@ static void what_is_no_batch_is_served_too(void **state)
 	(void)state;
 	append("{'records': {'hex': '00'}}", 0, 1, 1);
 	append("{'records': 'AQI='}", 1, 2, 1);
-	append("{'records': {'hex': '" EMPTY("0000000000000000", "ffffffff", "00000002") "00000000000000000000ffff02'}}", 2, 6, 2);
+	append("{'records': {'hex': '" EMPTY("0000000000000000", "ffffffff", "00000002")
+	       "00000000000000000000ffff02'}}", 2, 6, 2);
 	append("{'records': {'hex': '" EMPTY("0000000000000000", "ffffffff", "fffffff6") "'}}", 6, 7, 1);
 	append("{'records': {'hex': ''}}", 7, 7, 0);
 	fetches(0, "00" "0102" EMPTY("0000000000000002", "00000000", "00000002") "00000000000000000000ffff02"
 		EMPTY("0000000000000006", "00000000", "fffffff6"));
 	fetches(5, "00000000000000000000ffff02" EMPTY("0000000000000006", "00000000", "fffffff6"));
-	refused("{'records': {'hex': '" MESSAGE("0000000000000000") "'}}", "messages of magic 1 need \"keepOffsets\" (at byte 0)");
+	refused("{'records': {'hex': '" MESSAGE("0000000000000000") "'}}",
+		"messages of magic 1 need \"keepOffsets\" (at byte 0)");
 }
 
 static void a_fetch_cuts_short_entries_as_well(void **state)
 {
 	(void)state;
-	append("{'keepOffsets': true, 'records': {'hex': '" MESSAGE("0000000000000000") MESSAGE("0000000000000001") "'}}", 0, 2, 2);
+	append("{'keepOffsets': true, 'records': {'hex': '" MESSAGE("0000000000000000") MESSAGE("0000000000000001")
+	       "'}}", 0, 2, 2);
 	for (int max = 34; max < 68; max++) {
 		char *hex = fetched(0, max);
 
@@ -157,7 +163,8 @@ static void a_fetch_cuts_short_entries_as_well(void **state)
 static int64_t offset_of_time(int64_t timestamp)
 {
 	return ask_num(&run, conn, "topics.0.partitions.0.offset", "ListOffsets", 7,
-		       "{'replicaId': -1, 'topics': [{'name': 't', 'partitions': [{'partitionIndex': 0, 'timestamp': %lld}]}]}",
+		       "{'replicaId': -1, 'topics': [{'name': 't', 'partitions': [{'partitionIndex': 0, "
+		       "'timestamp': %lld}]}]}",
 		       (long long)timestamp);
 }
 
@@ -165,9 +172,11 @@ static void times_are_those_of_whole_batches(void **state)
 {
 	(void)state;
 	append("{'keepOffsets': true, 'records': {'hex': '" MESSAGE("0000000000000000")
-	       "0000000000000000 7fffffff 00000000 02 00000000 0000 00000000 7fffffffffffffff 7fffffffffffffff'}}", 0, 2, 2);
+	       "0000000000000000 7fffffff 00000000 02 00000000 0000 00000000 7fffffffffffffff 7fffffffffffffff'}}",
+	       0, 2, 2);
 	assert_int_equal(offset_of_time(-3), -1);
-	append("{'records': {'batches': [{'baseTimestamp': 1000, 'records': [{}, {'timestampDelta': 500}, {}]}]}}", 2, 5, 1);
+	append("{'records': {'batches': [{'baseTimestamp': 1000, 'records': [{}, {'timestampDelta': 500}, {}]}]}}",
+	       2, 5, 1);
 	assert_int_equal(offset_of_time(-3), 3);
 	assert_int_equal(offset_of_time(1), 2);
 	assert_int_equal(offset_of_time(1001), 3);
@@ -177,7 +186,8 @@ static void times_are_those_of_whole_batches(void **state)
 static void producers_know_nothing_of_it(void **state)
 {
 	(void)state;
-	append("{'records': {'batches': [{'producerId': 5, 'producerEpoch': 0, 'baseSequence': 40, 'records': [{}]}]}}", 0, 1, 1);
+	append("{'records': {'batches': [{'producerId': 5, 'producerEpoch': 0, 'baseSequence': 40, 'records': [{}]}]}}",
+	       0, 1, 1);
 	append("{'records': {'batches': [{'producerId': 5, 'producerEpoch': 0, 'baseSequence': 7, 'crc': 1, 'count': 9,"
 	       " 'records': [{}]}]}}", 1, 2, 1);
 }
@@ -216,8 +226,8 @@ static void a_waiting_fetch_is_answered(void **state)
 
 	(void)state;
 	tell(&run, conn, "Fetch", 4,
-	     "{'replicaId': -1, 'maxWaitMs': 60000, 'minBytes': 1, 'maxBytes': 1000000, 'topics': [{'topic': 't', 'partitions': ["
-	     "{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 9}]}]}");
+	     "{'replicaId': -1, 'maxWaitMs': 60000, 'minBytes': 1, 'maxBytes': 1000000, 'topics': [{'topic': 't', "
+	     "'partitions': [{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 9}]}]}");
 	append("{'records': {'hex': 'abcd'}}", 0, 1, 1);
 	json = hear(&run, conn, "Fetch", 4);
 	assert_string_equal(str_at(json, "responses.0.partitions.0.records"), "q80=");
@@ -251,7 +261,8 @@ static void the_time_of_writing_is_known(void **state)
 	running_start(&old, &settings);
 	make_topic(&old, "t");
 	c = dial(&old, 1);
-	json_decref(http_json(&old, 200, "POST", path, "{\"records\": {\"batches\": [{\"records\": [{\"value\": \"a\"}]}]}}"));
+	json_decref(http_json(&old, 200, "POST", path,
+			      "{\"records\": {\"batches\": [{\"records\": [{\"value\": \"a\"}]}]}}"));
 	assert_int_equal(offsets_before(&old, c, 1, NULL), 0);
 	assert_int_equal(offsets_before(&old, c, INT64_MAX, NULL), 2);
 	fb_topic_find(old.process.cluster, kw_str("t"))->partitions->log.now = 0;
@@ -287,10 +298,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(times_may_be_far_apart),
-		T(a_leader_s_fields_are_put_right), T(all_bytes_stay_if_offsets_do),  T(what_is_no_batch_is_served_too),
-		T(a_fetch_cuts_short_entries_as_well), T(times_are_those_of_whole_batches), T(producers_know_nothing_of_it),
-		T(input_is_checked), T(a_waiting_fetch_is_answered),
-		cmocka_unit_test(the_time_of_writing_is_known), cmocka_unit_test(a_compacted_segment_begins_where_it_did),
+		T(a_leader_s_fields_are_put_right),
+		T(all_bytes_stay_if_offsets_do),
+		T(what_is_no_batch_is_served_too),
+		T(a_fetch_cuts_short_entries_as_well),
+		T(times_are_those_of_whole_batches),
+		T(producers_know_nothing_of_it),
+		T(input_is_checked),
+		T(a_waiting_fetch_is_answered),
+		cmocka_unit_test(the_time_of_writing_is_known),
+		cmocka_unit_test(a_compacted_segment_begins_where_it_did),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

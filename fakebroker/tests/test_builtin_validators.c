@@ -125,10 +125,11 @@ static void test_key_pattern(void **state)
 	assert_null(judge("KeyPattern", four, &(struct kw_record){.key = {(const uint8_t *)"\0\0\xff\n", 4}}));
 	assert_non_null(judge("KeyPattern", four, &(struct kw_record){.key = {(const uint8_t *)"\0\0\n\xff", 4}}));
 	memset(letters, 'a', sizeof letters - 1);
-	assert_string_equal(judge_key("KeyPattern", costly, letters),
-			    "KeyPattern: the key of 31999 bytes cannot be matched with .*a.{100}$: a limit is exceeded");
+	assert_string_equal(judge_key("KeyPattern", costly, letters), "KeyPattern: the key of 31999 bytes cannot be "
+								      "matched with .*a.{100}$: a limit is exceeded");
 	assert_refused("KeyPattern", bad, KT_EPLUGIN,
-		       "validator KeyPattern: option pattern is 'a[b': missing terminating ] for character class (at byte 3)");
+		       "validator KeyPattern: option pattern is 'a[b': missing terminating ] for character "
+		       "class (at byte 3)");
 }
 
 static void test_utf8(void **state)
@@ -248,7 +249,9 @@ static void test_null_and_empty(void **state)
 	static const struct {
 		const char *class;
 		bool empty;          /* accepted unless told otherwise */
-	} rows[] = {{"Utf8", true}, {"JsonSyntax", false}, {"SchemaId", false}, {"PayloadSchema", false}, {"AvroSchema", false}};
+	} rows[] = {{"Utf8", true},
+		    {"JsonSyntax", false}, {"SchemaId", false},
+		    {"PayloadSchema", false}, {"AvroSchema", false}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -55,7 +55,8 @@ static bool talk(struct client *client, struct kc_conn *conn)
 	for (int round = 0; round < ROUNDS; round++) {
 		size_t from = client->said[0].n;
 
-		put_request(&client->said[0], (int32_t)(client - clients) * 1000 + round, round % 8 == 0 ? LARGE : (size_t)round);
+		put_request(&client->said[0], (int32_t)(client - clients) * 1000 + round,
+			    round % 8 == 0 ? LARGE : (size_t)round);
 		if (kc_write(conn, client->said[0].p + from, 1, soon(), NULL) ||
 		    kc_write(conn, client->said[0].p + from + 1, client->said[0].n - from - 1, soon(), NULL) ||
 		    kc_read_frame(conn, soon(), &p, &n, NULL))
@@ -88,7 +89,8 @@ struct read_back {
 	size_t ended;
 };
 
-static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at)
+static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n,
+		    const struct kw_tcp_at *at)
 {
 	struct read_back *back = arg;
 

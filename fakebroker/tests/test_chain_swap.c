@@ -1,5 +1,5 @@
-/* Validators on four event loops: they hold up nobody else's partition, and a chain that is exchanged judges the batches that
- * it has begun to the end. Meant for ThreadSanitizer, too. */
+/* Validators on four event loops: they hold up nobody else's partition, and a chain that is exchanged judges the
+ * batches that it has begun to the end. Meant for ThreadSanitizer, too. */
 #include <stdatomic.h>
 #include <fcntl.h>
 
@@ -50,8 +50,9 @@ static void wait_for_file(const char *path)
 
 static void send_produce(struct kc_conn *conn)
 {
-	struct kw_ProduceRequest *body = body_of(&run, 0, 9, "{'acks': 1, 'topicData': [{'name': 't', 'partitionData': [{'index': "
-						 "0, 'records': {'batches': [{'records': [{'value': 'v', 'repeat': 3}]}]}}]}]}");
+	struct kw_ProduceRequest *body = body_of(&run, 0, 9, "{'acks': 1, 'topicData': [{'name': 't', 'partitionData': "
+						 "[{'index': 0, 'records': {'batches': [{'records': [{'value': 'v', "
+						 "'repeat': 3}]}]}}]}]}");
 	struct kw_buf buf;
 
 	kw_buf_init(&buf, 0);
@@ -63,7 +64,8 @@ static void send_produce(struct kc_conn *conn)
 static int64_t end_offset(struct kc_conn *conn)
 {
 	return ask_num(&run, conn, "topics.0.partitions.0.offset", "ListOffsets", 7,
-		       "{'replicaId': -1, 'topics': [{'name': 't', 'partitions': [{'partitionIndex': 0, 'timestamp': -1}]}]}");
+		       "{'replicaId': -1, 'topics': [{'name': 't', 'partitions': [{'partitionIndex': 0, "
+		       "'timestamp': -1}]}]}");
 }
 
 /* While a record waits in its validator, its partition is read, another one is written, and the topic gets other
@@ -88,8 +90,9 @@ static void a_slow_validator_holds_up_nobody_else(void **state)
 	wait_for_file(waiting);
 
 	assert_int_equal(ask_num(&run, conn, "responses.0.partitions.0.errorCode", "Fetch", 11,
-				 "{'replicaId': -1, 'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 999, 'topics': [{'topic': 't', "
-				 "'partitions': [{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 999}]}]}"), 0);
+				 "{'replicaId': -1, 'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 999, 'topics': "
+				 "[{'topic': 't', 'partitions': [{'partition': 0, 'fetchOffset': 0, "
+				 "'partitionMaxBytes': 999}]}]}"), 0);
 	assert_int_equal(end_offset(conn), 0);
 	assert_int_equal(ask_num(&run, conn, ANSWER "errorCode", "Produce", 9, PRODUCE, "other", 1), 0);
 	put_chain("{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"RejectAll\"}}");
@@ -130,7 +133,8 @@ static const char *const texts[2] = {"the first chain", "the second chain"};
 /* Which of the texts all records were refused with; -1: they were not. */
 static int chain_of(const struct kw_ProduceResponse *response)
 {
-	const struct kw_ProduceResponse_PartitionProduceResponse *answer = &response->responses.v[0].partitionResponses.v[0];
+	const struct kw_ProduceResponse_PartitionProduceResponse *answer =
+		&response->responses.v[0].partitionResponses.v[0];
 	int chain = -1;
 
 	if (answer->errorCode != 87 || answer->recordErrors.n != BATCH)

@@ -1,11 +1,13 @@
-/* --check: what is illegal at a level, from files as a running Kafka 4.4.0 has and prints them. data/described_kafka_4.4.0
- * has the server.properties of a node and what kafka-configs.sh --describe printed of it (paths shortened), after
+/* --check: what is illegal at a level, from files as a running Kafka 4.4.0 has and prints them.
+ *data/described_kafka_4.4.0 has the server.properties of a node and what kafka-configs.sh --describe printed of it
+ *(paths shortened), after
  *
  *	kafka-topics.sh --create --topic plain --partitions 2; --create --topic tuned --config retention.ms=1000
  *		--config cleanup.policy=compact,delete
- *	kafka-configs.sh --alter --entity-type brokers --entity-default --add-config log.cleaner.threads=2,num.io.threads=6
- *		brokers --entity-name 1 num.io.threads=7; topics plain retention.ms=86400000,cleanup.policy=[compact,delete];
- *		groups g1 consumer.session.timeout.ms=50000; client-metrics m1 metrics=[],interval.ms=1000,match=[client_id=a.*]
+ *	kafka-configs.sh --alter --entity-type brokers --entity-default --add-config
+ *log.cleaner.threads=2,num.io.threads=6 brokers --entity-name 1 num.io.threads=7; topics plain
+ *retention.ms=86400000,cleanup.policy=[compact,delete]; groups g1 consumer.session.timeout.ms=50000; client-metrics m1
+ *metrics=[],interval.ms=1000,match=[client_id=a.*]
  *
  * rules.json beside them has rules for these values.
  */
@@ -27,7 +29,8 @@ struct check_case {
 	const char *scenario;
 	const char *properties[MAX_FILES], *described[MAX_FILES];   /* NULL ends them */
 	int nodes;
-	const char *wanted;          /* a line for each offender: where it is set, what it is; then what is not judged */
+	const char *wanted;          /* a line for each offender: where it is set, what it is; then what
+					is not judged */
 };
 
 static struct kt_list list(const char *const *names)
@@ -58,8 +61,8 @@ static void tell(const struct fb_check *check, char *text, size_t size)
 		const struct fb_offender *offender = &check->offenders[i];
 		const struct fb_violation *v = &offender->violation;
 
-		append(text, size, "%s:%d %s %.*s=%.*s\n", offender->file ? offender->file : "", offender->line, v->where,
-		       FB_STR(v->name), FB_STR(v->value));
+		append(text, size, "%s:%d %s %.*s=%.*s\n", offender->file ? offender->file : "", offender->line,
+		       v->where, FB_STR(v->name), FB_STR(v->value));
 	}
 	for (size_t i = 0; i < check->nunjudged; i++)
 		append(text, size, "? %s %.*s\n", check->unjudged[i].where, FB_STR(check->unjudged[i].name));
@@ -68,7 +71,8 @@ static void tell(const struct fb_check *check, char *text, size_t size)
 static const struct check_case cases[] = {
 	/* A real server.properties is taken with all that only a real node has. */
 	{"33", NULL, {"server.properties"}, {NULL}, 0, ""},
-	{"7", NULL, {"server.properties"}, {"brokers-all.txt", "topics-all.txt", "groups.txt", "client-metrics.txt"}, 0, ""},
+	{"7", NULL, {"server.properties"}, {"brokers-all.txt", "topics-all.txt", "groups.txt", "client-metrics.txt"},
+	 0, ""},
 	{"33", "rules.json", {"server.properties"}, {NULL}, 0,
 	 "server.properties:19 broker 1 static kassay.unknown=x\n"
 	 "server.properties:18 broker 1 static log.retention.hours=24\n"},
@@ -137,9 +141,10 @@ static void cases_are_judged(void **state)
 	assert_int_equal(chdir(FOLDER), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct check_case *c = &cases[i];
-		struct fb_settings settings = {.scenario = c->scenario, .metadata_version = c->level, .nodes = c->nodes,
-					       .properties = list(c->properties), .described = list(c->described),
-					       .host = "127.0.0.1", .advertise = "127.0.0.1", .threads = 1, .check = true};
+		struct fb_settings settings = {.scenario = c->scenario, .metadata_version = c->level,
+					       .nodes = c->nodes, .properties = list(c->properties),
+					       .described = list(c->described), .host = "127.0.0.1",
+					       .advertise = "127.0.0.1", .threads = 1, .check = true};
 		struct fb_check check;
 		struct kt_err err = {0};
 		char got[4096];
@@ -188,8 +193,10 @@ static void outputs_are_read_or_refused(void **state)
 		{"Quota configs for user-principal 'u' are producer_byte_rate=1.0\n", ""},
 		{"", "f: this is not what kafka-configs.sh --describe prints"},
 		{"hello\n", "f:1: neither a heading nor a configuration: hello"},
-		{"  a=b sensitive=false synonyms={}\n", "f:1: no heading says whose this is: a=b sensitive=false synonyms={}"},
-		{"All configs for broker x are:\n", "f:1: a broker's number is expected: All configs for broker x are:"},
+		{"  a=b sensitive=false synonyms={}\n",
+		 "f:1: no heading says whose this is: a=b sensitive=false synonyms={}"},
+		{"All configs for broker x are:\n",
+		 "f:1: a broker's number is expected: All configs for broker x are:"},
 		{"All configs for topic t are:\n  a=b\n", "f:2: neither a heading nor a configuration: a=b"},
 		{"All configs for topic t are:\n  a=b synonyms={}\n",
 		 "f:2: neither a heading nor a configuration: a=b synonyms={}"},

@@ -1,5 +1,5 @@
-/* A round of compaction for which there is not memory enough says so, whatever call it was that failed, and leaves the log as it
- * was. */
+/* A round of compaction for which there is not memory enough says so, whatever call it was that failed, and leaves the
+ * log as it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -58,8 +58,8 @@ static char *configs_text(json_t *configs, const char *before)
 	json_t *value;
 
 	json_object_foreach(configs, name, value)
-		snprintf(text + strlen(text), 2000 - strlen(text), "%s{'name': '%s', %s'value': '%s'}", *text ? ", " : "", name,
-			 before, json_string_value(value));
+		snprintf(text + strlen(text), 2000 - strlen(text), "%s{'name': '%s', %s'value': '%s'}",
+			 *text ? ", " : "", name, before, json_string_value(value));
 	return text;
 }
 
@@ -67,9 +67,10 @@ static void create(const char *topic, json_t *configs)
 {
 	char *text = configs_text(configs, "");
 
-	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': '%s', "
-				 "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], 'timeoutMs': 1000}", topic,
-				 text), 0);
+	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [{'name': '%s', "
+				 "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], 'timeoutMs': 1000}",
+				 topic, text), 0);
 	free(text);
 }
 
@@ -84,8 +85,9 @@ static void alter(const char *topic, json_t *configs)
 
 static void put(const char *topic, json_t *step)
 {
-	json_t *json = talk(&run, conn, "Produce", 9, "{'transactionalId': 't', 'acks': -1, 'topicData': [{'name': '%s', "
-			    "'partitionData': [{'index': 0, 'records': {'hex': '%s'}}]}]}", topic, str_at(step, "records"));
+	json_t *json = talk(&run, conn, "Produce", 9, "{'transactionalId': 't', 'acks': -1, 'topicData': [{'name': "
+			    "'%s', 'partitionData': [{'index': 0, 'records': {'hex': '%s'}}]}]}",
+			    topic, str_at(step, "records"));
 
 	assert_int_equal(num_at(json, "responses.0.partitionResponses.0.errorCode"), 0);
 	assert_int_equal(num_at(json, "responses.0.partitionResponses.0.baseOffset"), num_at(step, "baseOffset"));
@@ -94,10 +96,12 @@ static void put(const char *topic, json_t *step)
 
 static void mark(const char *topic, json_t *step)
 {
-	assert_int_equal(ask_num(&run, conn, "markers.0.topics.0.partitions.0.errorCode", "WriteTxnMarkers", 1, "{'markers': [{"
-				 "'producerId': %lld, 'producerEpoch': %lld, 'coordinatorEpoch': %lld, 'transactionResult': %s, "
-				 "'topics': [{'name': '%s', 'partitionIndexes': [0]}]}]}",
-				 (long long)num_at(step, "marker.producerId"), (long long)num_at(step, "marker.producerEpoch"),
+	assert_int_equal(ask_num(&run, conn, "markers.0.topics.0.partitions.0.errorCode", "WriteTxnMarkers", 1,
+				 "{'markers': [{"
+				 "'producerId': %lld, 'producerEpoch': %lld, 'coordinatorEpoch': %lld, "
+				 "'transactionResult': %s, 'topics': [{'name': '%s', 'partitionIndexes': [0]}]}]}",
+				 (long long)num_at(step, "marker.producerId"),
+				 (long long)num_at(step, "marker.producerEpoch"),
 				 (long long)num_at(step, "marker.coordinatorEpoch"),
 				 num_at(step, "marker.commit") ? "true" : "false", topic), 0);
 }
@@ -121,8 +125,8 @@ static void compact(const char *topic, json_t *step)
 static json_t *fetch(const char *topic, int64_t offset, int isolation)
 {
 	return talk(&run, conn, "Fetch", 11, "{'replicaId': -1, 'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 10000000, "
-		    "'isolationLevel': %d, 'topics': [{'topic': '%s', 'partitions': [{'partition': 0, 'fetchOffset': %lld, "
-		    "'partitionMaxBytes': 10000000}]}]}", isolation, topic, (long long)offset);
+		    "'isolationLevel': %d, 'topics': [{'topic': '%s', 'partitions': [{'partition': 0, 'fetchOffset': "
+		    "%lld, 'partitionMaxBytes': 10000000}]}]}", isolation, topic, (long long)offset);
 }
 
 static int put_record(void *arg, int32_t index, const struct kw_record *record)
@@ -202,7 +206,8 @@ static void take_aborted(json_t *json, json_t *list)
 	size_t i, k;
 
 	json_array_foreach(at(json, "responses.0.partitions.0.abortedTransactions"), i, row) {
-		json_t *pair = json_pack("[I, I]", (json_int_t)num_at(row, "producerId"), (json_int_t)num_at(row, "firstOffset"));
+		json_t *pair = json_pack("[I, I]", (json_int_t)num_at(row, "producerId"),
+					 (json_int_t)num_at(row, "firstOffset"));
 		bool new = true;
 
 		json_array_foreach(list, k, known)
@@ -239,7 +244,8 @@ static void same_log(const char *topic, json_t *step)
 	kw_buf_fini(&log);
 }
 
-/* Where segments begin. Kafka's empty ones are a part of the next one here, and those below the log's start are gone. */
+/* Where segments begin. Kafka's empty ones are a part of the next one here, and those below the log's start are
+ * gone. */
 static void same_segments(const char *name, json_t *step, const struct fb_log *log)
 {
 	json_t *segments = at(step, "segments"), *row;
@@ -271,8 +277,9 @@ static void same_answers(const char *topic, json_t *step)
 	json_t *row;
 
 	json_array_foreach(at(step, "listOffsets"), i, row) {
-		json_t *json = talk(&run, conn, "ListOffsets", 7, "{'replicaId': -1, 'topics': [{'name': '%s', 'partitions': [{"
-				    "'partitionIndex': 0, 'timestamp': %lld}]}]}", topic, (long long)num_at(row, "0"));
+		json_t *json = talk(&run, conn, "ListOffsets", 7, "{'replicaId': -1, 'topics': [{'name': '%s', "
+				    "'partitions': [{'partitionIndex': 0, 'timestamp': %lld}]}]}",
+				    topic, (long long)num_at(row, "0"));
 		json_t *found = at(json, "topics.0.partitions.0");
 
 		if (num_at(found, "offset") != num_at(row, "1") || num_at(found, "timestamp") != num_at(row, "2"))
@@ -394,7 +401,8 @@ static void the_active_segment_can_be_ended(void **state)
 	json_decref(json);
 	assert_int_equal(offset_fetched("rolled", 0), 4);
 	assert_int_equal(partition_of("rolled")->log.logStartOffset, 0);
-	http_error(&run, 400, "POST", path, "{\"rol\": true}", "body:1: $.rol: unknown member \"rol\"; did you mean \"roll\"?");
+	http_error(&run, 400, "POST", path, "{\"rol\": true}",
+		   "body:1: $.rol: unknown member \"rol\"; did you mean \"roll\"?");
 }
 
 static uint32_t size_of_first(const char *topic)
@@ -405,7 +413,8 @@ static uint32_t size_of_first(const char *topic)
 	return log->entries[log->first].size;
 }
 
-/* What is due goes, though no record came since the last round; the log's last batch goes only when it is that no more. */
+/* What is due goes, though no record came since the last round; the log's last batch goes only when it is that no
+ * more. */
 static void a_tombstone_s_time_is_up(void **state)
 {
 	static const char path[] = "/v1/partitions/due/0/compact", roll[] = "{\"roll\": true}";
@@ -427,7 +436,8 @@ static void a_tombstone_s_time_is_up(void **state)
 	json = talk(&run, conn, "ListOffsets", 7, "{'replicaId': -1, 'topics': [{'name': 'due', 'partitions': [{"
 		    "'partitionIndex': 0, 'timestamp': -3}]}]}");
 	assert_int_equal(num_at(json, "topics.0.partitions.0.offset"), -1);
-	assert_int_equal(num_at(json, "topics.0.partitions.0.timestamp"), -1);   /* though a header still has the greatest */
+	/* Though a header still has the greatest. */
+	assert_int_equal(num_at(json, "topics.0.partitions.0.timestamp"), -1);
 	json_decref(json);
 	assert_int_equal(produce(&run, conn, "due", BATCH("{'key': 'l'}")), 1);
 	json_decref(http_json(&run, 200, "POST", path, roll));
@@ -491,7 +501,8 @@ static void some_partitions_cannot_be_compacted(void **state)
 		   "there is no partition deleting/1; /v1/partitions/TOPIC/N is expected");
 	make("nonsense", "compact");
 	assert_int_equal(produce(&run, conn, "nonsense", BATCH("{'key': 'k'}")), 0);
-	json_decref(http_json(&run, 200, "POST", "/v1/partitions/nonsense/0/append", "{\"records\": {\"hex\": \"00\"}}"));
+	json_decref(
+		http_json(&run, 200, "POST", "/v1/partitions/nonsense/0/append", "{\"records\": {\"hex\": \"00\"}}"));
 	http_error(&run, 409, "POST", "/v1/partitions/nonsense/0/compact", "{\"roll\": true}",
 		   "batch at offset 1: only batches of magic 2 are compacted");
 	assert_int_equal(partition_of("nonsense")->log.n, 2);

@@ -1,6 +1,6 @@
-/* Everything at once, on four event loops: clients that produce, read along, change configurations, make and delete topics,
- * exchange validators and observers, and ask the control API. What a producer was told is in the log, once; nothing else
- * is. Meant for ThreadSanitizer, too. */
+/* Everything at once, on four event loops: clients that produce, read along, change configurations, make and delete
+ * topics, exchange validators and observers, and ask the control API. What a producer was told is in the log, once;
+ * nothing else is. Meant for ThreadSanitizer, too. */
 #include <stdatomic.h>
 
 #include "fakebroker/cluster/log_line.h"
@@ -60,7 +60,8 @@ static void *make_body(struct client *client, int api, int version, const char *
 		if (*p == '\'')
 			*p = '"';
 	json = json_loads(text, 0, NULL);
-	check(json && kw_from_json(kw_request(api), version, json, &client->arena, &body, &err) == 0, "%s: %s", text, err.text);
+	check(json && kw_from_json(kw_request(api), version, json, &client->arena, &body, &err) == 0, "%s: %s", text,
+	      err.text);
 	json_decref(json);
 	return body;
 }
@@ -76,8 +77,8 @@ static void *ask(struct client *client, int api, int version, const char *fmt, .
 	body = make_body(client, api, version, fmt, ap);
 	va_end(ap);
 	if (body)
-		check(kc_call(client->conn, api, version, body, soon(), &client->arena, &response, &err) == 0, "%s v%d: %s",
-		      kw_api_name(api), version, err.text);
+		check(kc_call(client->conn, api, version, body, soon(), &client->arena, &response, &err) == 0,
+		      "%s v%d: %s", kw_api_name(api), version, err.text);
 	return response;
 }
 
@@ -109,8 +110,8 @@ static int make_records(int number, int first, int count, char out[2000])
 	size_t n = 0;
 
 	for (int i = first; i < first + count; i++)
-		n += (size_t)snprintf(out + n, 2000 - n, "%s{'key': '%d-%d', 'value': '%s'}", i > first ? ", " : "", number, i,
-				      i % 5 ? "v" : "");
+		n += (size_t)snprintf(out + n, 2000 - n, "%s{'key': '%d-%d', 'value': '%s'}", i > first ? ", " : "",
+				      number, i, i % 5 ? "v" : "");
 	return first + count;
 }
 
@@ -164,7 +165,8 @@ static int read_record(void *arg, int32_t index, const struct kw_record *record)
 	      (long long)(reading->base + record->offsetDelta), (long long)reading->next);
 	reading->next++;
 	snprintf(key, sizeof key, "%.*s", record->key.n, record->key.p);
-	if (check(sscanf(key, "%d-%d", &number, &i) == 2 && number >= 0 && number < PRODUCERS && i >= 0 && i < MAX_RECORDS,
+	if (check(sscanf(key, "%d-%d", &number, &i) == 2 && number >= 0 && number < PRODUCERS && i >= 0 &&
+			  i < MAX_RECORDS,
 		  "a record that nobody sent: %s", key))
 		reading->seen[number][i]++;
 	return 0;
@@ -178,8 +180,9 @@ static bool read_on(struct client *client, const char *topic, int wait, struct r
 	struct kw_batch batch;
 	enum kw_walk why;
 
-	response = ask(client, 1, 12, "{'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': 1000000, 'topics': [{'topic': '%s', "
-		       "'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 900}]}]}", wait, topic,
+	response = ask(client, 1, 12, "{'maxWaitMs': %d, 'minBytes': 1, 'maxBytes': 1000000, 'topics': [{'topic': "
+		       "'%s', 'partitions': [{'partition': 0, 'fetchOffset': %lld, 'partitionMaxBytes': 900}]}]}",
+		       wait, topic,
 		       (long long)reading->next);
 	if (!response)
 		return false;
@@ -191,7 +194,8 @@ static bool read_on(struct client *client, const char *topic, int wait, struct r
 
 		if (kw_batch_parse(bytes, (size_t)(p->records.n - at), &batch, NULL) < 0)
 			break;   /* cut off */
-		check(kw_batch_crc(bytes, batch.size) == batch.crc, "a wrong checksum at offset %lld", (long long)batch.baseOffset);
+		check(kw_batch_crc(bytes, batch.size) == batch.crc,
+		      "a wrong checksum at offset %lld", (long long)batch.baseOffset);
 		reading->base = batch.baseOffset;
 		if (!check(kw_batch_walk(&batch, NULL, read_record, reading, &why, NULL) == 0, "an unreadable batch"))
 			return false;
@@ -223,8 +227,8 @@ static void alter(struct client *client, int type, const char *resource, const c
 {
 	const struct kw_IncrementalAlterConfigsResponse *response;
 
-	response = ask(client, 44, 1, "{'resources': [{'resourceType': %d, 'resourceName': '%s', 'configs': [{'name': '%s', "
-		       "'configOperation': 0, 'value': '%s'}]}]}", type, resource, name, value);
+	response = ask(client, 44, 1, "{'resources': [{'resourceType': %d, 'resourceName': '%s', 'configs': [{'name': "
+		       "'%s', 'configOperation': 0, 'value': '%s'}]}]}", type, resource, name, value);
 	if (response)
 		check(response->responses.v[0].errorCode == 0, "alter %s=%s: error %d", name, value,
 		      response->responses.v[0].errorCode);
@@ -252,8 +256,8 @@ static void *maker(void *arg)
 	struct client *client = arg;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		ask(client, 19, 7, "{'topics': [{'name': 'tmp', 'numPartitions': 3, 'replicationFactor': 2, 'configs': [{'name': "
-		    "'record.validator.classes', 'value': 'AllowAll'}]}]}");
+		ask(client, 19, 7, "{'topics': [{'name': 'tmp', 'numPartitions': 3, 'replicationFactor': 2, 'configs': "
+		    "[{'name': 'record.validator.classes', 'value': 'AllowAll'}]}]}");
 		ask(client, 3, 12, "{'topics': null}");
 		ask(client, 0, 9, PRODUCE, 1, "tmp", "{'value': 'x', 'repeat': 9}");
 		ask(client, 2, 7, "{'replicaId': -1, 'topics': [{'name': 'tmp', 'partitions': [{'partitionIndex': 1, "
@@ -283,7 +287,8 @@ static void watch(const char *method, const char *path, const char *body, int wa
 static void *watcher(void *arg)
 {
 	static const char *const classes[] = {"{\"classes\": \"NoOpObserver\"}", "{\"classes\": \"TrafficObserver\"}"};
-	static const char rule[] = "{\"match\": {\"api\": \"DescribeConfigs\", \"every\": 3}, \"action\": {\"delay\": 1}}";
+	static const char rule[] = "{\"match\": {\"api\": \"DescribeConfigs\", \"every\": 3}, \"action\": "
+				   "{\"delay\": 1}}";
 
 	(void)arg;
 	for (int i = 0; i < ROUNDS / 2; i++) {
@@ -313,15 +318,18 @@ static void compare(struct client *client, const char *topic)
 			break;
 	for (int n = 0; n < PRODUCERS; n++)
 		for (int i = 0; i < MAX_RECORDS && strcmp(topic_of[n], topic) == 0; i++)
-			check(reading->seen[n][i] == accepted[n][i], "record %d-%d is there %d times, and accepted %d times", n, i,
+			check(reading->seen[n][i] == accepted[n][i],
+			      "record %d-%d is there %d times, and accepted %d times", n, i,
 			      reading->seen[n][i], accepted[n][i]);
 	free(reading);
 }
 
 static void all_at_once(void **state)
 {
-	static const struct { void *(*run)(void *arg); int number; } roles[] = {
-		{producer, 0}, {producer, 1}, {producer, 2}, {reader, 0}, {reader, 1}, {configurer, 0}, {maker, 0}, {watcher, 0},
+	static const struct { void *(*run)(void *arg); int number;
+	} roles[] = {
+		{producer, 0}, {producer, 1}, {producer, 2}, {reader, 0}, {reader, 1}, {configurer, 0}, {maker, 0},
+		{watcher, 0},
 	};
 	enum { N = sizeof roles / sizeof *roles };
 	struct client clients[N];

@@ -1,4 +1,5 @@
-/* Definitions of configurations: Kafka's, the kit's, those of a scenario file; values and the rules by metadata.version. */
+/* Definitions of configurations: Kafka's, the kit's, those of a scenario file; values and the rules by
+ * metadata.version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +127,8 @@ static void finds_listener_overrides(void **state)
 	struct fixture *f = *state;
 
 	assert_string_equal(find(f, FB_BROKER, "listener.name.internal.ssl.keystore.type")->name, "ssl.keystore.type");
-	assert_string_equal(find(f, FB_BROKER, "listener.name.internal.plain.sasl.jaas.config")->name, "sasl.jaas.config");
+	assert_string_equal(find(f, FB_BROKER, "listener.name.internal.plain.sasl.jaas.config")->name,
+			    "sasl.jaas.config");
 	assert_null(find(f, FB_BROKER, "listener.name.internal"));
 	assert_null(find(f, FB_BROKER, "listener.name.internal.no.such"));
 	assert_null(find(f, FB_TOPIC, "listener.name.internal.retention.ms"));
@@ -177,7 +179,8 @@ static void values_as_kafka(void **state)
 		bool good = fb_config_parse_check(def, kw_str(values[i].value), &f->arena, &message), same;
 
 		if (good)
-			same = kw_str_eq(fb_canonical(def, kw_str(values[i].value), &f->arena), kw_str(values[i].result));
+			same = kw_str_eq(fb_canonical(def, kw_str(values[i].value), &f->arena),
+					 kw_str(values[i].result));
 		else
 			same = strcmp(message, values[i].result) == 0;
 		if (good == values[i].good && same)
@@ -211,7 +214,8 @@ static void hides_secrets(void **state)
 
 	def.sensitive = true;
 	assert_false(fb_config_parse_check(&def, kw_str("hunter2"), &f->arena, &message));
-	assert_string_equal(message, "Invalid value [hidden] for configuration retention.ms: Not a number of type LONG");
+	assert_string_equal(message,
+			    "Invalid value [hidden] for configuration retention.ms: Not a number of type LONG");
 }
 
 /* ---- levels ---- */
@@ -253,15 +257,15 @@ static const char scenario[] =
 	"{\"configs\": ["
 	"{\"name\": \"kit.int.min\", \"scope\": \"broker\", \"type\": \"INT\", \"default\": \"4096\","
 	" \"dynamic\": \"cluster-wide\", \"validator\": {\"atLeast\": 0},"
-	" \"mvValidators\": {\"30\": {\"atLeast\": 1048576}, \"4.0-IV3\": {\"atLeast\": 1}, \"28\": {\"atLeast\": 1024}}},"
-	"{\"name\": \"kit.window\", \"scope\": \"topic\", \"type\": \"DOUBLE\", \"default\": \"0.5\","
-	" \"mvValidators\": {\"27\": {\"between\": [0, 0.75]}, \"30\": {}}},"
+	" \"mvValidators\": {\"30\": {\"atLeast\": 1048576}, \"4.0-IV3\": {\"atLeast\": 1}, \"28\": {\"atLeast\": "
+	"1024}}},{\"name\": \"kit.window\", \"scope\": \"topic\", \"type\": \"DOUBLE\", \"default\": \"0.5\", "
+	"\"mvValidators\": {\"27\": {\"between\": [0, 0.75]}, \"30\": {}}},"
 	"{\"name\": \"kit.mode\", \"scope\": \"topic\", \"type\": \"STRING\", \"default\": \"old\","
 	" \"mvValidators\": {\"28\": {\"oneOf\": [\"new\", \"newer\"]}}},"
 	"{\"name\": \"kit.list\", \"scope\": \"topic\", \"type\": \"LIST\", \"default\": \"\","
 	" \"mvValidators\": {\"7\": {\"maxEntries\": 2}}},"
-	"{\"name\": \"kit.secret\", \"scope\": \"broker\", \"type\": \"STRING\", \"default\": \"\", \"sensitive\": true,"
-	" \"mvValidators\": {\"28\": {\"nonEmpty\": true}}},"
+	"{\"name\": \"kit.secret\", \"scope\": \"broker\", \"type\": \"STRING\", \"default\": \"\", \"sensitive\": "
+	"true, \"mvValidators\": {\"28\": {\"nonEmpty\": true}}},"
 	"{\"name\": \"log.segment.bytes\", \"scope\": \"broker\", \"mvValidators\": {\"30\": {\"atLeast\": 2097152}}}"
 	"]}";
 
@@ -295,7 +299,8 @@ static const struct {
 	{"{\"name\": \"a\", \"scope\": \"broker\", \"type\": \"int\"}", "$.configs[0].type", NULL},
 	{"{\"name\": \"a\", \"scope\": \"broker\", \"type\": \"INT\", \"default\": \"x\"}", "$.configs[0].default",
 	 "Invalid value x for configuration a: Not a number of type INT"},
-	{"{\"name\": \"a\", \"scope\": \"broker\", \"type\": \"INT\", \"default\": \"1\", \"validator\": {\"atLeast\": 2}}",
+	{"{\"name\": \"a\", \"scope\": \"broker\", \"type\": \"INT\", \"default\": \"1\", \"validator\": "
+	 "{\"atLeast\": 2}}",
 	 "$.configs[0].default", "Invalid value 1 for configuration a: Value must be at least 2"},
 	{"{\"name\": \"a\", \"scope\": \"broker\", \"type\": \"INT\", \"validator\": {\"atLast\": 2}}",
 	 "$.configs[0].validator.atLast", "unknown member \"atLast\"; did you mean \"atLeast\"?"},
@@ -313,12 +318,12 @@ static const struct {
 	 "$.configs[0].mvValidators[\"99\"]", "there is no metadata.version 99"},
 	{"{\"name\": \"a\", \"scope\": \"topic\", \"type\": \"INT\", \"mvValidators\": {\"28\": {}, \"4.2-IV0\": {}}}",
 	 "$.configs[0].mvValidators", "metadata.version 28 has two validators"},
-	{"{\"name\": \"a\", \"scope\": \"topic\", \"type\": \"INT\", \"dynamic\": \"read-only\"}", "$.configs[0].dynamic",
-	 "only a broker configuration can be anything but dynamic"},
+	{"{\"name\": \"a\", \"scope\": \"topic\", \"type\": \"INT\", \"dynamic\": \"read-only\"}",
+	 "$.configs[0].dynamic", "only a broker configuration can be anything but dynamic"},
 	{"{\"name\": \"a\", \"scope\": \"topic\", \"type\": \"INT\", \"synonym\": \"nope\"}", "$.configs[0].synonym",
 	 "there is no broker configuration nope"},
-	{"{\"name\": \"retention.ms\", \"scope\": \"topic\", \"type\": \"INT\", \"mvValidators\": {}}", "$.configs[0].type",
-	 "retention.ms is defined: it takes \"mvValidators\" only"},
+	{"{\"name\": \"retention.ms\", \"scope\": \"topic\", \"type\": \"INT\", \"mvValidators\": {}}",
+	 "$.configs[0].type", "retention.ms is defined: it takes \"mvValidators\" only"},
 	{"{\"name\": \"retention.ms\", \"scope\": \"topic\"}", "$.configs[0]", "missing member \"mvValidators\""},
 	{"{\"name\": \"log.dirs\", \"scope\": \"broker\", \"mvValidators\": {}}", "$.configs[0].mvValidators",
 	 "log.dirs has validators by metadata.version already"},
@@ -350,7 +355,8 @@ static const struct {
 } rules[] = {
 	/* no rule yet: only the plain validator */
 	{FB_BROKER, "kit.int.min", "0", 24, NULL},
-	{FB_BROKER, "kit.int.min", "-1", 24, "Invalid value -1 for configuration kit.int.min: Value must be at least 0"},
+	{FB_BROKER, "kit.int.min", "-1", 24,
+	 "Invalid value -1 for configuration kit.int.min: Value must be at least 0"},
 	{FB_BROKER, "kit.int.min", "x", 24, "Invalid value x for configuration kit.int.min: Not a number of type INT"},
 	/* the greatest level that is not above */
 	{FB_BROKER, "kit.int.min", "0", 25,
@@ -363,7 +369,8 @@ static const struct {
 	 "Invalid value 1024 for configuration kit.int.min: Value must be at least 1048576 (rule of level 30)"},
 	{FB_BROKER, "kit.int.min", "1048576", 33, NULL},
 	/* the plain validator stays */
-	{FB_BROKER, "kit.int.min", "-1", 25, "Invalid value -1 for configuration kit.int.min: Value must be at least 0"},
+	{FB_BROKER, "kit.int.min", "-1", 25,
+	 "Invalid value -1 for configuration kit.int.min: Value must be at least 0"},
 	/* null is the default */
 	{FB_BROKER, "kit.int.min", NULL, 28, NULL},
 	{FB_BROKER, "kit.int.min", NULL, 30,
@@ -396,7 +403,8 @@ static const struct {
 	{FB_BROKER, "cordoned.log.dirs", "/a", 30, NULL},
 	{FB_BROKER, "log.segment.bytes", "1048576", 29, NULL},
 	{FB_BROKER, "log.segment.bytes", "1048576", 30,
-	 "Invalid value 1048576 for configuration log.segment.bytes: Value must be at least 2097152 (rule of level 30)"},
+	 "Invalid value 1048576 for configuration log.segment.bytes: Value must be at least 2097152 "
+	 "(rule of level 30)"},
 };
 
 static void rules_by_level(void **state)

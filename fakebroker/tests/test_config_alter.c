@@ -214,12 +214,13 @@ static struct fb_alter_result alter(struct cluster *c, int8_t type, const char *
 	assert_int_equal(fb_alter_check(c->configs, &c->facts, &request, &c->arena, &answer), 0);
 	assert_int_equal(answer.nresults, 1);
 	if (!answer.results[0].errorCode)
-		assert_int_equal(fb_configs_apply(c->configs, answer.results[0].changes, answer.results[0].nchanges), 0);
+		assert_int_equal(fb_configs_apply(c->configs, answer.results[0].changes, answer.results[0].nchanges),
+				 0);
 	return answer.results[0];
 }
 
-static void expect(struct cluster *c, int8_t type, const char *name, const char *key, int8_t operation, const char *value,
-		   int16_t code, const char *message)
+static void expect(struct cluster *c, int8_t type, const char *name, const char *key, int8_t operation,
+		   const char *value, int16_t code, const char *message)
 {
 	struct fb_alter_result result = alter(c, type, name, key, operation, value);
 
@@ -345,7 +346,8 @@ static void values_have_a_limit(void **state)
 
 	expect(c, FB_TOPIC, "t", name, FB_SET, replicas(c, 4000, '1'), 0, NULL);
 	expect(c, FB_TOPIC, "t", name, FB_APPEND, replicas(c, 4000, '1'), 0, NULL);
-	expect(c, FB_TOPIC, "t", name, FB_APPEND, replicas(c, 700, '2'), 40, "The configuration value cannot be added because "
+	expect(c, FB_TOPIC, "t", name, FB_APPEND, replicas(c, 700, '2'), 40,
+	       "The configuration value cannot be added because "
 	       "it exceeds the maximum value size of 32767 bytes.");
 	expect(c, FB_TOPIC, "t", name, FB_APPEND, replicas(c, 600, '2'), 0, NULL);
 	expect(c, FB_TOPIC, "t", name, FB_SUBTRACT, replicas(c, 3999, '1'), 0, NULL);
@@ -385,8 +387,8 @@ static const struct {
 	{{{{"local.retention.ms", 18}, 0, {"2000", 4}}, {{"retention.ms", 12}, 0, {"1000", 4}}}, 2, 0, NULL},
 	{{{{"min.compaction.lag.ms", 21}, 0, {"10", 2}}, {{"max.compaction.lag.ms", 21}, 0, {"5", 1}}}, 2, 40,
 	 "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)"},
-	{{{{"remote.storage.enable", 21}, 0, {"true", 4}}}, 1, 40, "Tiered Storage functionality is disabled in the broker. "
-	 "Topic cannot be configured with remote log storage."},
+	{{{{"remote.storage.enable", 21}, 0, {"true", 4}}}, 1, 40, "Tiered Storage functionality is disabled in the "
+	 "broker. Topic cannot be configured with remote log storage."},
 	/* The last of a repeated name wins. */
 	{{{{"retention.ms", 12}, 0, {"x", 1}}, {{"retention.ms", 12}, 0, {"1", 1}}}, 2, 0, NULL},
 	{{{{"retention.ms", 12}, 0, {"1", 1}}, {{"retention.ms", 12}, 0, {"x", 1}}}, 2, 40,
@@ -401,8 +403,8 @@ static void creates_as_kafka(void **state)
 	for (size_t i = 0; i < sizeof created / sizeof *created; i++) {
 		struct fb_alter_result result;
 
-		assert_int_equal(fb_create_check(c->configs, &c->facts, kw_str("new"), created[i].configs, created[i].n, &c->arena,
-						 &result), 0);
+		assert_int_equal(fb_create_check(c->configs, &c->facts, kw_str("new"), created[i].configs, created[i].n,
+						 &c->arena, &result), 0);
 		assert_int_equal(result.errorCode, created[i].code);
 		if (created[i].message)
 			assert_string_equal(result.errorMessage, created[i].message);
@@ -422,23 +424,27 @@ static void illegal_at_this_level(void **state)
 	assert_int_equal(add_user_configs(c->defs), 0);
 	c->facts.level = 27;
 	expect(c, FB_BROKER, "1", "kit.rises", FB_SET, "16", 0, NULL);
-	expect(c, FB_BROKER, "1", "kit.rises", FB_SET, "0", 40, AT("27", "4.1-IV1") "broker 1 illegal: Invalid value 0 for "
-	       "configuration kit.rises: Value must be at least 1 (rule of level 25)");
+	expect(c, FB_BROKER, "1", "kit.rises", FB_SET, "0", 40,
+	       AT("27", "4.1-IV1") "broker 1 illegal: Invalid value 0 for configuration kit.rises: Value must be at "
+	       "least 1 (rule of level 25)");
 	c->facts.level = 28;
-	expect(c, FB_BROKER, "", "kit.rises", FB_SET, "16", 40, AT("28", "4.2-IV0") "the cluster default illegal: Invalid value "
-	       "16 for configuration kit.rises: Value must be at least 1024 (rule of level 28)");
+	expect(c, FB_BROKER, "", "kit.rises", FB_SET, "16", 40,
+	       AT("28", "4.2-IV0") "the cluster default illegal: Invalid value 16 for configuration kit.rises: Value "
+	       "must be at least 1024 (rule of level 28)");
 	expect(c, FB_TOPIC, "t", "kit.falls", FB_SET, "16", 0, NULL);
 	c->facts.level = 27;
-	expect(c, FB_TOPIC, "t", "kit.falls", FB_SET, "16", 40, AT("27", "4.1-IV1") "topic t illegal: Invalid value 16 for "
-	       "configuration kit.falls: Value must be at least 1024 (rule of level 25)");
+	expect(c, FB_TOPIC, "t", "kit.falls", FB_SET, "16", 40,
+	       AT("27", "4.1-IV1") "topic t illegal: Invalid value 16 for configuration kit.falls: Value must be at "
+	       "least 1024 (rule of level 25)");
 	/* It is the controller's rule: straight there, it holds as well. Kafka's own checks come first. */
 	c->facts.controller = true;
-	expect(c, FB_BROKER, "1", "kit.rises", FB_SET, "0", 40, AT("27", "4.1-IV1") "broker 1 illegal: Invalid value 0 for "
-	       "configuration kit.rises: Value must be at least 1 (rule of level 25)");
+	expect(c, FB_BROKER, "1", "kit.rises", FB_SET, "0", 40,
+	       AT("27", "4.1-IV1") "broker 1 illegal: Invalid value 0 for configuration kit.rises: Value must be at "
+	       "least 1 (rule of level 25)");
 	expect(c, FB_BROKER, "99", "kit.rises", FB_SET, "0", 102, "No node with id 99 found.");
 	c->facts.controller = false;
-	expect(c, FB_BROKER, "1", "kit.rises", FB_SET, "x", 42, "Invalid value x for configuration kit.rises: Not a number of "
-	       "type INT");
+	expect(c, FB_BROKER, "1", "kit.rises", FB_SET, "x", 42, "Invalid value x for configuration kit.rises: Not a "
+	       "number of type INT");
 }
 
 static void only_touched_keys_count(void **state)
@@ -454,13 +460,16 @@ static void only_touched_keys_count(void **state)
 	expect(c, FB_TOPIC, "t", "segment.ms", FB_SET, "5000", 0, NULL);
 	/* A deletion is judged by what is behind it: the cluster's value, the static one, the default. */
 	set(c, FB_BROKER, "", "kit.rises", "17");
-	expect(c, FB_BROKER, "1", "kit.rises", FB_DELETE, NULL, 40, AT("29", "4.2-IV1") "broker 1 illegal: Invalid value 17 for "
-	       "configuration kit.rises: Value must be at least 1024 (rule of level 28)");
-	expect(c, FB_TOPIC, "t", "kit.inherits", FB_DELETE, NULL, 40, AT("29", "4.2-IV1") "topic t illegal: Invalid value 16 "
-	       "for configuration kit.inherits: Value must be at least 2048 (rule of level 29)");
+	expect(c, FB_BROKER, "1", "kit.rises", FB_DELETE, NULL, 40,
+	       AT("29", "4.2-IV1") "broker 1 illegal: Invalid value 17 for configuration kit.rises: Value must be at "
+	       "least 1024 (rule of level 28)");
+	expect(c, FB_TOPIC, "t", "kit.inherits", FB_DELETE, NULL, 40,
+	       AT("29", "4.2-IV1") "topic t illegal: Invalid value 16 for configuration kit.inherits: Value must be at "
+	       "least 2048 (rule of level 29)");
 	assert_int_equal(fb_configs_set_static(c->configs, 1, kw_str("kit.rises"), kw_str("18"), NULL), 0);
-	expect(c, FB_BROKER, "", "kit.rises", FB_DELETE, NULL, 40, AT("29", "4.2-IV1") "the cluster default illegal: Invalid "
-	       "value 18 for configuration kit.rises: Value must be at least 1024 (rule of level 28)");
+	expect(c, FB_BROKER, "", "kit.rises", FB_DELETE, NULL, 40,
+	       AT("29", "4.2-IV1") "the cluster default illegal: Invalid value 18 for configuration kit.rises: Value "
+	       "must be at least 1024 (rule of level 28)");
 	assert_int_equal(fb_configs_set_static(c->configs, 1, kw_str("kit.rises"), kw_str("4096"), NULL), 0);
 	expect(c, FB_BROKER, "", "kit.rises", FB_DELETE, NULL, 0, NULL);
 	expect(c, FB_BROKER, "1", "kit.rises", FB_DELETE, NULL, 0, NULL);
@@ -473,9 +482,11 @@ static void defaults_and_secrets(void **state)
 	assert_int_equal(add_user_configs(c->defs), 0);
 	c->facts.level = 31;
 	expect(c, FB_BROKER, "1", "kit.default", FB_SET, "6", 0, NULL);
-	expect(c, FB_BROKER, "1", "kit.default", FB_DELETE, NULL, 40, AT("31", "4.4-IV0") "broker 1 illegal: Invalid value 5 for "
-	       "configuration kit.default: Value must be at least 6 (rule of level 31)");
-	expect(c, FB_BROKER, "1", "kit.secret", FB_SET, "", 42, "Cannot update these configs dynamically: [kit.secret]");
+	expect(c, FB_BROKER, "1", "kit.default", FB_DELETE, NULL, 40,
+	       AT("31", "4.4-IV0") "broker 1 illegal: Invalid value 5 for configuration kit.default: Value must be at "
+	       "least 6 (rule of level 31)");
+	expect(c, FB_BROKER, "1", "kit.secret", FB_SET, "", 42,
+	       "Cannot update these configs dynamically: [kit.secret]");
 	c->facts.controller = true;
 	expect(c, FB_BROKER, "1", "kit.secret", FB_SET, "", 0, NULL);
 }
@@ -485,7 +496,8 @@ static void other_resources_still_apply(void **state)
 	struct cluster *c = *state;
 	const struct fb_alter_config bad = {kw_str("kit.falls"), FB_SET, kw_str("1")},
 				     fine = {kw_str("kit.rises"), FB_SET, kw_str("1")};
-	const struct fb_alter_resource resources[] = {{FB_TOPIC, kw_str("t"), &bad, 1}, {FB_BROKER, kw_str("1"), &fine, 1}};
+	const struct fb_alter_resource resources[] = {{FB_TOPIC, kw_str("t"), &bad, 1},
+						      {FB_BROKER, kw_str("1"), &fine, 1}};
 	const struct fb_alter_request request = {.resources = resources, .nresources = 2};
 	struct fb_alter_answer answer;
 	struct fb_alter_result result;

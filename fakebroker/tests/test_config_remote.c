@@ -46,9 +46,11 @@ static int32_t split(const char *text, struct fb_alter_config *values)
 }
 
 /* The legacy request: the topic has these values and no others. */
-static void alter(struct fb_configs *configs, const char *values, struct kw_arena *arena, struct fb_alter_result *result)
+static void alter(struct fb_configs *configs, const char *values, struct kw_arena *arena,
+		  struct fb_alter_result *result)
 {
-	const struct fb_config_facts facts = {.self = 1, .groups = true, .controller = true, .level = 33, .topicExists = exists};
+	const struct fb_config_facts facts = {.self = 1, .groups = true, .controller = true, .level = 33,
+					      .topicExists = exists};
 	struct fb_alter_config list[MAX_VALUES];
 	const struct fb_alter_resource resource = {FB_TOPIC, kw_str("t"), list, split(values, list)};
 	const struct fb_alter_request request = {true, &resource, 1};

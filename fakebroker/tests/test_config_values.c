@@ -56,7 +56,8 @@ static void expect(struct fixture *f, enum fb_scope type, const char *resource, 
 	struct kw_str text = fb_configs_get(f->configs, type, kw_str(resource), 1, name, &f->arena, &got);
 
 	if (!kw_str_eq(text, kw_str(value)) || (value && got != source))
-		fail_msg("%s: want %s from %d, got %.*s from %d", name, value, source, text.n, text.n < 0 ? "" : text.s, got);
+		fail_msg("%s: want %s from %d, got %.*s from %d", name, value, source, text.n, text.n < 0 ? "" : text.s,
+			 got);
 }
 
 /* ---- layers ---- */
@@ -183,8 +184,9 @@ static bool append(void *arg, const struct fb_change *value)
 	struct walk *walk = arg;
 	size_t n = strlen(walk->text);
 
-	snprintf(walk->text + n, sizeof walk->text - n, "%d:%.*s:%.*s=%.*s ", value->resourceType, value->resourceName.n,
-		 value->resourceName.s, value->name.n, value->name.s, value->value.n, value->value.s);
+	snprintf(walk->text + n, sizeof walk->text - n, "%d:%.*s:%.*s=%.*s ", value->resourceType,
+		 value->resourceName.n, value->resourceName.s, value->name.n, value->name.s, value->value.n,
+		 value->value.s);
 	return --walk->stop_after > 0;
 }
 
@@ -280,8 +282,8 @@ static void describes_as_kafka(void **state)
 		    d->source == entries[i].source && d->isSensitive == entries[i].isSensitive &&
 		    d->configType == entries[i].configType && d->nsynonyms == entries[i].nsynonyms)
 			continue;
-		print_error("%s: got %.*s %d %d %d %d %zu\n", entries[i].name, d->value.n, d->value.s, d->readOnly, d->source,
-			    d->isSensitive, d->configType, d->nsynonyms);
+		print_error("%s: got %.*s %d %d %d %d %zu\n", entries[i].name, d->value.n, d->value.s, d->readOnly,
+			    d->source, d->isSensitive, d->configType, d->nsynonyms);
 		faults++;
 	}
 	assert_int_equal(faults, 0);
@@ -297,8 +299,9 @@ static const char *entry_text(struct fixture *f, enum fb_scope type, const char 
 
 	if (describe(f, type, resource, key, &d) != 1)
 		return "";
-	text = kw_sprintf(&f->arena, "%.*s/%d%s%s", d->value.n < 0 ? 4 : d->value.n, d->value.n < 0 ? "null" : d->value.s,
-			  d->source, d->readOnly ? " read-only" : "", d->isSensitive ? " sensitive" : "");
+	text = kw_sprintf(&f->arena, "%.*s/%d%s%s", d->value.n < 0 ? 4 : d->value.n,
+			  d->value.n < 0 ? "null" : d->value.s, d->source, d->readOnly ? " read-only" : "",
+			  d->isSensitive ? " sensitive" : "");
 	for (size_t i = 0; i < d->nsynonyms; i++)
 		text = kw_sprintf(&f->arena, "%s, %s=%.*s/%d", text, d->synonyms[i].name,
 				  d->synonyms[i].value.n < 0 ? 4 : d->synonyms[i].value.n,
@@ -401,8 +404,8 @@ static void refuses_resources_as_kafka(void **state)
 		{FB_GROUP, "g", 0, ""},
 		{FB_GROUP, "", 42, "Group name must not be empty"},
 		{FB_CLIENT_METRICS, "", 42, "Client metrics subscription name must not be empty"},
-		{99, "x", 42, "This most likely occurs because of a request being malformed by the client library or the "
-			      "message was sent to an incompatible broker. See the broker logs for more details."},
+		{99, "x", 42, "This most likely occurs because of a request being malformed by the client library or "
+			      "the message was sent to an incompatible broker. See the broker logs for more details."},
 	};
 	struct fixture *f = *state;
 	const struct fb_config_facts facts = {.self = 1, .groups = true, .topicExists = is_t};
@@ -410,7 +413,8 @@ static void refuses_resources_as_kafka(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *message;
 
-		assert_int_equal(fb_describe_check(&facts, rows[i].type, kw_str(rows[i].name), &f->arena, &message), rows[i].code);
+		assert_int_equal(fb_describe_check(&facts, rows[i].type, kw_str(rows[i].name), &f->arena, &message),
+				 rows[i].code);
 		assert_string_equal(message, rows[i].message);
 	}
 }

@@ -29,8 +29,8 @@ static struct kc_conn *dial_as(const char *client_id, int32_t node)
 {
 	struct kc_conn *conn;
 
-	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, node)->port, client_id, soon(), &conn,
-				    NULL), 0);
+	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, node)->port, client_id, soon(),
+				    &conn, NULL), 0);
 	return conn;
 }
 
@@ -67,7 +67,8 @@ static void each_path_has_its_methods(void **state)
 				continue;
 			http = http_ask(&run, methods[k], paths[i].path, "{}");
 			assert_int_equal(http.status, 405);
-			snprintf(text, sizeof text, "%s has no %s; it has %s", paths[i].path, methods[k], paths[i].methods);
+			snprintf(text, sizeof text, "%s has no %s; it has %s", paths[i].path, methods[k],
+				 paths[i].methods);
 			assert_string_equal(str_at(http.json, "error"), text);
 			snprintf(text, sizeof text, "\r\nAllow: %s\r\n", paths[i].methods);
 			assert_non_null(strstr(http.text, text));
@@ -79,8 +80,8 @@ static void each_path_has_its_methods(void **state)
 
 static void other_paths_are_not_found(void **state)
 {
-	static const char *const wrong[] = {"/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v1/statuses", "/v1/partitions",
-					    "/metrics/", "/V1/status"};
+	static const char *const wrong[] = {"/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v1/statuses",
+					    "/v1/partitions", "/metrics/", "/V1/status"};
 	char text[100];
 
 	(void)state;
@@ -97,7 +98,8 @@ static const struct {
 	/* the query */
 	{400, "GET", "/v1/status%00x", NULL, "the path has a NUL"},
 	{400, "GET", "/v1/status?x=1", NULL, "GET /v1/status has no parameter \"x\""},
-	{400, "GET", "/v1/requests?lmit=1", NULL, "GET /v1/requests has no parameter \"lmit\"; did you mean \"limit\"?"},
+	{400, "GET", "/v1/requests?lmit=1", NULL,
+	 "GET /v1/requests has no parameter \"lmit\"; did you mean \"limit\"?"},
 	{400, "GET", "/v1/requests?limit", NULL, "the query cannot be read: NAME=VALUE&... is expected"},
 	{400, "GET", "/v1/requests?limit=0", NULL, "limit: must be 1 to 10000, not 0"},
 	{400, "GET", "/v1/requests?limit=10001", NULL, "limit: must be 1 to 10000, not 10001"},
@@ -116,7 +118,8 @@ static const struct {
 	{400, "POST", "/v1/wait", "{\"api\": \"Fetch\", \"api\": \"Fetch\"}",
 	 "body:1: duplicate object key near '\"api\"' (column 22)"},
 	{400, "POST", "/v1/wait", "7", "body:1: '[' or '{' expected near '7' (column 1)"},
-	{400, "POST", "/v1/wait", "{\"aip\": \"Fetch\"}", "body:1: $.aip: unknown member \"aip\"; did you mean \"api\"?"},
+	{400, "POST", "/v1/wait", "{\"aip\": \"Fetch\"}",
+	 "body:1: $.aip: unknown member \"aip\"; did you mean \"api\"?"},
 	{400, "POST", "/v1/wait", "{\"api\": \"Fetsh\"}", "api: Kafka has no API \"Fetsh\""},
 	{400, "POST", "/v1/wait", "{\"timeoutMs\": 30001}", "body:1: $.timeoutMs: must be 0 to 30000, not 30001"},
 	{400, "POST", "/v1/wait", "{\"count\": 0}", "body:1: $.count: must be at least 1, not 0"},
@@ -140,8 +143,10 @@ static const struct {
 	{404, "GET", "/v1/partitions/t/-1", NULL, "there is no partition t/-1; /v1/partitions/TOPIC/N is expected"},
 	{404, "GET", "/v1/partitions/t/+0", NULL, "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
 	{404, "GET", "/v1/partitions/t/-0", NULL, "there is no partition t/-0; /v1/partitions/TOPIC/N is expected"},
-	{404, "POST", "/v1/partitions/t/+0/compact", NULL, "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
-	{404, "POST", "/v1/partitions/t/+0/append", "{}", "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
+	{404, "POST", "/v1/partitions/t/+0/compact", NULL,
+	 "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
+	{404, "POST", "/v1/partitions/t/+0/append", "{}",
+	 "there is no partition t/+0; /v1/partitions/TOPIC/N is expected"},
 	{404, "POST", "/v1/nodes/+1/stop", NULL, "there is no node \"+1\""},
 	{404, "GET", "/v1/partitions/t/4294967296", NULL,
 	 "there is no partition t/4294967296; /v1/partitions/TOPIC/N is expected"},
@@ -193,7 +198,8 @@ static void status_tells_what_there_is(void **state)
 	assert_string_equal(str_at(json, "clusterId"), run.process.cluster->id);
 	assert_int_equal(num_at(json, "metadataVersion"), 33);
 	assert_string_equal(str_at(json, "metadataVersionName"), "4.4-IV2");
-	assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "features"), "metadata.version")), 33);
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "features"), "metadata.version")),
+			 33);
 	assert_int_equal(json_array_size(at(json, "nodes")), 3);
 	assert_int_equal(num_at(json, "nodes.2.id"), 1000);
 	assert_string_equal(str_at(json, "nodes.2.role"), "controller");
@@ -212,8 +218,8 @@ static void a_partition_tells_its_log(void **state)
 
 	(void)state;
 	make_topic(&run, "p");
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'p', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'records': [{'value': 'a'}, {'value': 'b'}]}]}}]}]}"));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'p', 'partitionData': "
+			 "[{'index': 0, 'records': {'batches': [{'records': [{'value': 'a'}, {'value': 'b'}]}]}}]}]}"));
 	json = http_json(&run, 200, "GET", "/v1/partitions/p/0", NULL);
 	assert_string_equal(str_at(json, "topic"), "p");
 	assert_int_equal(num_at(json, "leader"), 1);
@@ -233,16 +239,17 @@ static void validators_tell_what_they_saw(void **state)
 	json_t *json;
 
 	(void)state;
-	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [{'name': 'v', 'numPartitions': 1, 'replicationFactor': 2, "
-			 "'configs': [{'name': 'record.validator.classes', 'value': 'NonEmptyValue,AllowAll'}]}]}"));
+	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [{'name': 'v', 'numPartitions': 1, "
+			 "'replicationFactor': 2, 'configs': [{'name': 'record.validator.classes', 'value': "
+			 "'NonEmptyValue,AllowAll'}]}]}"));
 	json = talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'v'}]}");
 	if (num_at(json, "topics.0.partitions.0.leaderId") != 1) {
 		kc_free(conn);
 		conn = dial(&run, 2);
 	}
 	json_decref(json);
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'v', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'records': [{'value': 'a'}, {'value': ''}]}]}}]}]}"));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'v', 'partitionData': "
+			 "[{'index': 0, 'records': {'batches': [{'records': [{'value': 'a'}, {'value': ''}]}]}}]}]}"));
 	json = http_json(&run, 200, "GET", "/v1/validators", NULL);
 	assert_int_equal(json_object_size(json), 1);
 	assert_string_equal(str_at(json, "v.classes"), "NonEmptyValue,AllowAll");
@@ -265,9 +272,9 @@ static void produced_records_are_readable(void **state)
 	(void)state;
 	make_topic(&run, "read");
 	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'codec': 'gzip', 'baseTimestamp': 5, 'records': [{'key': 'k', 'value': 'a', "
-			 "'headers': [{'key': 'h', 'value': {'hex': 'ff'}}]}, "
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': "
+			 "[{'index': 0, 'records': {'batches': [{'codec': 'gzip', 'baseTimestamp': 5, 'records': "
+			 "[{'key': 'k', 'value': 'a', 'headers': [{'key': 'h', 'value': {'hex': 'ff'}}]}, "
 			 "{'timestampDelta': 7, 'value': {'size': 1025}}]}]}}]}]}"));
 	json_decref(talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'other'}]}"));
 	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
@@ -288,8 +295,9 @@ static void produced_records_are_readable(void **state)
 	json_decref(json);
 	/* a batch that is cut off, and more records than are shown */
 	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'records': [{'value': 'x', 'repeat': 101}]}, {'raw': {'hex': '00'}}]}}]}]}"));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': "
+			 "[{'index': 0, 'records': {'batches': [{'records': [{'value': 'x', 'repeat': 101}]}, {'raw': "
+			 "{'hex': '00'}}]}}]}]}"));
 	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
 	assert_int_equal(json_array_size(json), 1);
 	assert_int_equal(json_array_size(at(json, PARTITION "batches.0.records")), 100);
@@ -298,8 +306,8 @@ static void produced_records_are_readable(void **state)
 	json_decref(json);
 	/* an old message, which is recorded although it is refused */
 	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'magic': 1, 'codec': 'lz4', "
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': "
+			 "[{'index': 0, 'records': {'batches': [{'magic': 1, 'codec': 'lz4', "
 			 "'records': [{'timestamp': 3, 'value': 'x'}]}]}}]}]}"));
 	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
 	assert_int_equal(num_at(json, PARTITION "batches.0.magic"), 1);
@@ -407,8 +415,9 @@ static void observers_are_made_with_options(void **state)
 	http_error(&run, 400, "PUT", "/v1/observer",
 		   "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.uss\": \"1\"}}",
 		   "body:1: $.options[\"SlowObserver.uss\"]: 'SlowObserver.uss' is no option, did you mean 'us'");
-	json_decref(http_json(&run, 400, "PUT", "/v1/observer",
-			      "{\"classes\": \"FailingObserver\", \"options\": {\"FailingObserver.create\": \"true\"}}"));
+	json_decref(
+		http_json(&run, 400, "PUT", "/v1/observer",
+			  "{\"classes\": \"FailingObserver\", \"options\": {\"FailingObserver.create\": \"true\"}}"));
 	json_decref(http_json(&run, 400, "PUT", "/v1/observer",
 			      "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.us\": 1}}"));
 	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
@@ -449,7 +458,8 @@ static void a_wait_ends(void **state)
 	json = http_json(&run, 200, "POST", "/v1/wait", body);
 	assert_int_equal(num_at(json, "met"), 1);
 	json_decref(json);
-	snprintf(body, sizeof body, "{\"after\": %lld, \"api\": \"ApiVersions\", \"node\": 2, \"timeoutMs\": 20}", after);
+	snprintf(body, sizeof body,
+		 "{\"after\": %lld, \"api\": \"ApiVersions\", \"node\": 2, \"timeoutMs\": 20}", after);
 	json = http_json(&run, 408, "POST", "/v1/wait", body);
 	assert_int_equal(num_at(json, "met"), 0);
 	json_decref(json);
@@ -467,7 +477,8 @@ static void waits_do_not_disturb_each_other(void **state)
 	int fds[N], gone = http_dial(run.process.control_port), late;
 
 	(void)state;
-	snprintf(body, sizeof body, "{\"after\": %lld, \"api\": \"DescribeCluster\", \"count\": 3}", (long long)last_id());
+	snprintf(body, sizeof body,
+		 "{\"after\": %lld, \"api\": \"DescribeCluster\", \"count\": 3}", (long long)last_id());
 	http_send(gone, "POST", "/v1/wait", body);
 	for (int i = 0; i < N; i++) {
 		fds[i] = http_dial(run.process.control_port);
@@ -627,8 +638,8 @@ static void fates_are_told(void **state)
 	json_t *list;
 
 	(void)state;
-	tell(&run, conn, "Produce", 9, "{'acks': 0, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': "
-	     "{'batches': [{'records': [{'value': 'a'}]}]}}]}]}");
+	tell(&run, conn, "Produce", 9, "{'acks': 0, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, "
+	     "'records': {'batches': [{'records': [{'value': 'a'}]}]}}]}]}");
 	assert_int_equal(kc_write(conn, unknown, sizeof unknown, soon(), NULL), 0);
 	assert_int_equal(kc_wait_close(conn, soon()), KC_CLOSED);
 	list = recorded("/v1/requests?after=%lld", after);
@@ -731,12 +742,13 @@ static void metrics_parse(void **state)
 	(void)state;
 	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"TrafficObserver\"}"));
 	conn = dial_as("a\"b\\c\nd", 1);
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, "
-			 "'records': {'batches': [{'records': [{'value': 'a'}]}]}}]}]}"));
+	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 't', 'partitionData': "
+			 "[{'index': 0, 'records': {'batches': [{'records': [{'value': 'a'}]}]}}]}]}"));
 	http = http_ask(&run, "GET", "/metrics", NULL);
 	assert_int_equal(http.status, 200);
 	assert_non_null(strstr(http.text, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
-	assert_non_null(strstr(http.body, "{node=\"1\",observer=\"TrafficObserver\",client_id=\"a\\\"b\\\\c\\nd\"} 1\n"));
+	assert_non_null(
+		strstr(http.body, "{node=\"1\",observer=\"TrafficObserver\",client_id=\"a\\\"b\\\\c\\nd\"} 1\n"));
 	assert_non_null(strstr(http.body, "\nkassay_connections 1\n"));
 	check_metrics(http.text + (http.body - http.text));
 	http_free(&http);

@@ -1,5 +1,5 @@
-/* Kafka's faults (faults.def): every row is sent to a broker that answers as a healthy one does, and to one that imitates
- * Kafka 4.4.0; and docs/fakebroker.md has the table. */
+/* Kafka's faults (faults.def): every row is sent to a broker that answers as a healthy one does, and to one that
+ * imitates Kafka 4.4.0; and docs/fakebroker.md has the table. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
@@ -52,18 +52,19 @@ static int stop(void **state)
 
 #define NULL_RECORDS "{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': null}]}]}"
 #define GOOD_RECORDS "{'index': 0, 'records': {'batches': [{'records': [{'value': 'v'}]}]}}"
-#define ALTER(type, name, configs) "{'resources': [{'resourceType': " #type ", 'resourceName': '" name "', 'configs': [" configs \
-	"]}], 'validateOnly': false}"
+#define ALTER(type, name, configs) \
+	"{'resources': [{'resourceType': " #type ", 'resourceName': '" name "', 'configs': [" configs "]}], " \
+	"'validateOnly': false}"
 #define OPERATION_9 ALTER(2, "t", "{'name': 'retention.ms', 'configOperation': 9, 'value': '1'}")
 #define NULL_OPERAND ALTER(2, "t", "{'name': 'cleanup.policy', 'configOperation': 2, 'value': null}")
 #define RESOURCE "{'resourceType': 2, 'resourceName': 't', 'configs': [{'name': 'retention.ms', 'value': '1'}]}"
 #define TWICE "{'resources': [" RESOURCE ", " RESOURCE "], 'validateOnly': false}"
 /* A block of ten bytes that says it inflates to 1 GiB. */
-#define PREAMBLE "{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': {'batches': [{" \
-	"'codec': 'snappy', " \
-	"'count': 1, 'lastOffsetDelta': 0, 'payload': {'hex': '80808080040000000000'}}]}}]}]}"
-#define LISTENER(name, host, port, protocol) "{'name': '" name "', 'host': '" host "', 'port': " #port ", 'securityProtocol': " \
-	#protocol "}"
+#define PREAMBLE \
+	"{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': {'batches': [{" \
+	"'codec': 'snappy', 'count': 1, 'lastOffsetDelta': 0, 'payload': {'hex': '80808080040000000000'}}]}}]}]}"
+#define LISTENER(name, host, port, protocol) \
+	"{'name': '" name "', 'host': '" host "', 'port': " #port ", 'securityProtocol': " #protocol "}"
 
 static json_t *registration(const char *listener)
 {
@@ -77,9 +78,10 @@ static json_t *registration(const char *listener)
 			"minSupportedVersion", json_object_get(feature, "minVersion"), "maxSupportedVersion",
 			json_object_get(feature, "maxVersion")));
 	json_decref(json);
-	return json_pack("{s:i, s:s, s:s, s:[o], s:o, s:n, s:[s], s:i}", "brokerId", 50, "clusterId", run.process.cluster->id,
-			 "incarnationId", "abcdefghijklmnopqrstuA", "listeners", quoted(listener), "features", features, "rack",
-			 "logDirs", "bcdefghijklmnopqrstuAQ", "previousBrokerEpoch", -1);
+	return json_pack("{s:i, s:s, s:s, s:[o], s:o, s:n, s:[s], s:i}", "brokerId", 50, "clusterId",
+			 run.process.cluster->id, "incarnationId", "abcdefghijklmnopqrstuA", "listeners",
+			 quoted(listener), "features", features, "rack", "logDirs", "bcdefghijklmnopqrstuAQ",
+			 "previousBrokerEpoch", -1);
 }
 
 static void tell_registration(const char *listener)
@@ -132,10 +134,12 @@ static void expect_resignation(int64_t epoch)
 	assert_string_equal(str_at(json, "errorMessage"), "The active controller appears to be node 1000.");
 	json_decref(json);
 	assert_int_equal(unregister(controller), KW_ERR_NOT_CONTROLLER);
-	assert_int_equal(ask_num(&run, controller, "errorCode", "BrokerHeartbeat", 0, "{'brokerId': 1, 'brokerEpoch': 1}"),
+	assert_int_equal(ask_num(&run, controller, "errorCode", "BrokerHeartbeat", 0,
+				 "{'brokerId': 1, 'brokerEpoch': 1}"),
 			 KW_ERR_NOT_CONTROLLER);
 	assert_int_equal(ask_num(&run, controller, "topics.0.partitions.0.errorCode", "DescribeQuorum", 1,
-				 "{'topics': [{'topicName': '__cluster_metadata', 'partitions': [{'partitionIndex': 0}]}]}"),
+				 "{'topics': [{'topicName': '__cluster_metadata', 'partitions': "
+				 "[{'partitionIndex': 0}]}]}"),
 			 KW_ERR_NOT_LEADER_OR_FOLLOWER);
 	json_decref(talk(&run, conn, "Metadata", 1, "{'topics': []}"));
 	assert_true(fb_controller_away(run.process.cluster) > 0);
@@ -163,11 +167,12 @@ static void null_records_are_refused(void **state)
 	json_decref(json);
 	/* The other partition is none the worse. */
 	assert_int_equal(ask_num(&run, conn, "responses.1.partitionResponses.0.errorCode", "Produce", 9,
-				 "{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': null}]}, "
-				 "{'name': 'u', 'partitionData': [" GOOD_RECORDS "]}]}"), 0);
+				 "{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': "
+				 "null}]}, {'name': 'u', 'partitionData': [" GOOD_RECORDS "]}]}"), 0);
 	assert_int_equal(end_of(&run, "u"), 1);
 	assert_int_equal(produce_error(PREAMBLE), KW_ERR_UNKNOWN_SERVER_ERROR);
-	assert_int_equal(produce_error("{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [" GOOD_RECORDS "]}]}"), 0);
+	assert_int_equal(produce_error("{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [" GOOD_RECORDS
+				       "]}]}"), 0);
 }
 
 /* One of topic's entries after the other in a request; all measured on Kafka 4.4.0. */
@@ -203,8 +208,9 @@ static void null_records_mute(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int64_t end = end_of(&run, "t");
 
-		tell(&run, conn, "Produce", rows[i].version, "{'acks': %d, 'topicData': [{'name': 't', 'partitionData': [%s]}, "
-		     "{'name': 'u', 'partitionData': [%s]}, {'name': 'nope', 'partitionData': [%s]}]}", rows[i].acks, rows[i].t,
+		tell(&run, conn, "Produce", rows[i].version, "{'acks': %d, 'topicData': [{'name': 't', "
+		     "'partitionData': [%s]}, {'name': 'u', 'partitionData': [%s]}, {'name': 'nope', "
+		     "'partitionData': [%s]}]}", rows[i].acks, rows[i].t,
 		     rows[i].u, rows[i].nope);
 		if (rows[i].mute)
 			expect_mute(&conn, 1);
@@ -215,7 +221,8 @@ static void null_records_mute(void **state)
 	}
 	assert_int_equal(end_of(&run, "u"), 0);
 	assert_int_equal(produce_error(PREAMBLE), KW_ERR_UNKNOWN_SERVER_ERROR);
-	assert_int_equal(produce_error("{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [" GOOD_RECORDS "]}]}"), 0);
+	assert_int_equal(produce_error("{'acks': -1, 'topicData': [{'name': 't', 'partitionData': [" GOOD_RECORDS
+				       "]}]}"), 0);
 }
 
 /* ---- the others that are never answered ---- */
@@ -237,8 +244,8 @@ static void no_transactions_mute(void **state)
 	expect_mute(&conn, 1);
 	tell(&run, conn, "AddPartitionsToTxn", 5, "{'transactions': []}");
 	expect_mute(&conn, 1);
-	json_decref(talk(&run, conn, "AddPartitionsToTxn", 3, "{'v3AndBelowTransactionalId': 'x', 'v3AndBelowProducerId': 1, "
-			 "'v3AndBelowProducerEpoch': 0, 'v3AndBelowTopics': []}"));
+	json_decref(talk(&run, conn, "AddPartitionsToTxn", 3, "{'v3AndBelowTransactionalId': 'x', "
+			 "'v3AndBelowProducerId': 1, 'v3AndBelowProducerEpoch': 0, 'v3AndBelowTopics': []}"));
 }
 
 static void expect_results(json_t *json, size_t n, int code, const char *message)
@@ -266,12 +273,14 @@ static int64_t retention(void)
 static void a_resource_twice_is_refused(void **state)
 {
 	static const char unknown[] = "{'resources': [{'resourceType': 99, 'resourceName': 'x', 'configs': []}, "
-				      "{'resourceType': 99, 'resourceName': 'x', 'configs': []}], 'validateOnly': false}";
+				      "{'resourceType': 99, 'resourceName': 'x', 'configs': []}], "
+				      "'validateOnly': false}";
 
 	(void)state;
 	expect_results(talk(&run, conn, "AlterConfigs", 1, TWICE), 2, KW_ERR_INVALID_REQUEST,
 		       "Each resource must appear at most once.");
-	expect_results(talk(&run, controller, "AlterConfigs", 1, TWICE), 1, KW_ERR_INVALID_REQUEST, "Duplicate resource.");
+	expect_results(talk(&run, controller, "AlterConfigs", 1, TWICE), 1, KW_ERR_INVALID_REQUEST,
+		       "Duplicate resource.");
 	expect_results(talk(&run, controller, "AlterConfigs", 1, unknown), 2, KW_ERR_UNSUPPORTED_VERSION,
 		       "Unknown resource type 99.");
 	assert_int_equal(retention(), 604800000);
@@ -284,9 +293,10 @@ static void a_resource_twice_mutes(void **state)
 		tell(&run, conn, "AlterConfigs", version, TWICE);
 		expect_mute(&conn, 1);
 	}
-	expect_results(talk(&run, controller, "AlterConfigs", 1, TWICE), 1, KW_ERR_INVALID_REQUEST, "Duplicate resource.");
-	tell(&run, controller, "AlterConfigs", 1, "{'resources': [{'resourceType': 99, 'resourceName': 'x', 'configs': []}, "
-	     "{'resourceType': 98, 'resourceName': 'x', 'configs': []}], 'validateOnly': false}");
+	expect_results(talk(&run, controller, "AlterConfigs", 1, TWICE), 1, KW_ERR_INVALID_REQUEST,
+		       "Duplicate resource.");
+	tell(&run, controller, "AlterConfigs", 1, "{'resources': [{'resourceType': 99, 'resourceName': 'x', 'configs': "
+	     "[]}, {'resourceType': 98, 'resourceName': 'x', 'configs': []}], 'validateOnly': false}");
 	expect_mute(&controller, CONTROLLER);
 	assert_int_equal(retention(), 604800000);
 }
@@ -295,21 +305,24 @@ static void a_resource_twice_mutes(void **state)
 
 static void bad_operations_are_refused(void **state)
 {
-	static const char unknown[] = "Unknown operations type 9", null[] = "Null value not supported for : cleanup.policy";
+	static const char unknown[] = "Unknown operations type 9",
+			  null[] = "Null value not supported for : cleanup.policy";
 
 	(void)state;
 	expect_results(talk(&run, conn, "IncrementalAlterConfigs", 1, OPERATION_9), 1, KW_ERR_INVALID_REQUEST, unknown);
-	expect_results(talk(&run, controller, "IncrementalAlterConfigs", 1, OPERATION_9), 1, KW_ERR_INVALID_REQUEST, unknown);
-	expect_results(talk(&run, controller, "IncrementalAlterConfigs", 1, NULL_OPERAND), 1, KW_ERR_INVALID_REQUEST, null);
+	expect_results(talk(&run, controller, "IncrementalAlterConfigs", 1, OPERATION_9), 1, KW_ERR_INVALID_REQUEST,
+		       unknown);
+	expect_results(talk(&run, controller, "IncrementalAlterConfigs", 1, NULL_OPERAND), 1, KW_ERR_INVALID_REQUEST,
+		       null);
 	assert_int_equal(unregister(controller), KW_ERR_BROKER_ID_NOT_REGISTERED);
 	assert_int_equal(leader_epoch(), 1);
 }
 
 static void bad_operations_topple(void **state)
 {
-	static const char both[] = "{'resources': [{'resourceType': 2, 'resourceName': 'u', 'configs': [{'name': 'retention.ms', "
-		"'configOperation': 0, 'value': '5'}]}, {'resourceType': 2, 'resourceName': 't', 'configs': [{'name': "
-		"'retention.ms', 'configOperation': -1, 'value': '1'}]}], 'validateOnly': false}";
+	static const char both[] = "{'resources': [{'resourceType': 2, 'resourceName': 'u', 'configs': [{'name': "
+		"'retention.ms', 'configOperation': 0, 'value': '5'}]}, {'resourceType': 2, 'resourceName': 't', "
+		"'configs': [{'name': 'retention.ms', 'configOperation': -1, 'value': '1'}]}], 'validateOnly': false}";
 	int64_t epoch = leader_epoch();
 
 	(void)state;
@@ -317,7 +330,8 @@ static void bad_operations_topple(void **state)
 	expect_resignation(epoch);
 	expect_results(talk(&run, controller, "IncrementalAlterConfigs", 0, both), 2, -1, NULL);
 	expect_resignation(epoch + 2);
-	assert_int_equal(fb_configs_long(run.process.cluster->configs, FB_TOPIC, kw_str("u"), 1, "retention.ms", 0), 604800000);
+	assert_int_equal(fb_configs_long(run.process.cluster->configs, FB_TOPIC, kw_str("u"), 1, "retention.ms", 0),
+			 604800000);
 	expect_results(talk(&run, controller, "IncrementalAlterConfigs", 1, NULL_OPERAND), 1, -1, NULL);
 	expect_resignation(epoch + 4);
 	/* A broker's own configurations do not come that far. */
@@ -438,13 +452,14 @@ static void docs_have_the_table(void **state)
 	size_t n;
 
 	(void)state;
-	n = (size_t)snprintf(wanted, sizeof wanted, "| fault | sent | Kafka | otherwise | releases |\n|---|---|---|---|---|\n");
+	n = (size_t)snprintf(wanted, sizeof wanted,
+			     "| fault | sent | Kafka | otherwise | releases |\n|---|---|---|---|---|\n");
 	for (int i = 1; i < FB_NFAULTS; i++) {
 		const struct fb_fault_row *row = &fb_faults[i];
 
-		n += (size_t)snprintf(wanted + n, sizeof wanted - n, "| `%s` | %s: %s | %s; %s. %s | %s | %s |\n", row->name,
-				      row->api, row->sent, row->does, fb_fate_text(row->fate), row->source, row->healthy,
-				      row->releases);
+		n += (size_t)snprintf(wanted + n, sizeof wanted - n, "| `%s` | %s: %s | %s; %s. %s | %s | %s |\n",
+				      row->name, row->api, row->sent, row->does, fb_fate_text(row->fate), row->source,
+				      row->healthy, row->releases);
 		assert_true(n < sizeof wanted);
 	}
 	assert_int_equal(kt_file_read("docs/fakebroker.md", 1 << 20, &text, &n, NULL), 0);

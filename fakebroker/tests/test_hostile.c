@@ -89,9 +89,10 @@ static size_t good_frame(const struct fb_api *api, int version, uint8_t *out, si
 {
 	struct kw_RequestHeader header = {.requestApiKey = api->key, .requestApiVersion = (int16_t)version,
 					  .correlationId = 1, .clientId = kw_str("hostile")};
-	const char *text = api->key == 0 ? "{\"acks\": 1, \"topicData\": [{\"name\": \"t\", \"partitionData\": [{\"index\": 0, "
-					   "\"records\": {\"batches\": [{\"codec\": \"gzip\", \"records\": [{\"key\": \"a\", "
-					   "\"value\": \"b\", \"headers\": [{\"key\": \"h\", \"value\": \"x\"}]}]}]}}]}]}"
+	const char *text = api->key == 0 ? "{\"acks\": 1, \"topicData\": [{\"name\": \"t\", \"partitionData\": "
+					   "[{\"index\": 0, \"records\": {\"batches\": [{\"codec\": \"gzip\", "
+					   "\"records\": [{\"key\": \"a\", \"value\": \"b\", \"headers\": [{\"key\": "
+					   "\"h\", \"value\": \"x\"}]}]}]}}]}]}"
 					 : "{}";
 	json_t *json = json_loads(version >= 13 ? "{}" : text, 0, NULL);
 	struct kw_buf buf;
@@ -101,7 +102,8 @@ static size_t good_frame(const struct fb_api *api, int version, uint8_t *out, si
 	kw_buf_init(&buf, 0);
 	kw_put_u32(&buf, 0);
 	assert_int_equal(kw_from_json(kw_request(api->key), version, json, &run.arena, &body, NULL), 0);
-	assert_int_equal(kw_encode(&kw_msg_RequestHeader, kw_request_header_version(api->key, version), &header, &buf, NULL), 0);
+	assert_int_equal(kw_encode(&kw_msg_RequestHeader, kw_request_header_version(api->key, version), &header, &buf,
+				   NULL), 0);
 	assert_int_equal(kw_encode(kw_request(api->key), version, body, &buf, NULL), 0);
 	kw_wr32(buf.p, (uint32_t)buf.n - 4);
 	n = buf.n < size ? buf.n : size;

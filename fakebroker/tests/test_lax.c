@@ -41,8 +41,8 @@ static int64_t put(const char *hex)
 static json_t *fetch(int64_t offset)
 {
 	return talk(&run, conn, "Fetch", 11, "{'replicaId': -1, 'maxWaitMs': 0, 'minBytes': 0, 'maxBytes': 1000000, "
-		    "'isolationLevel': 1, 'topics': [{'topic': 't', 'partitions': [{'partition': 0, 'fetchOffset': %lld, "
-		    "'partitionMaxBytes': 1000000}]}]}", (long long)offset);
+		    "'isolationLevel': 1, 'topics': [{'topic': 't', 'partitions': [{'partition': 0, 'fetchOffset': "
+		    "%lld, 'partitionMaxBytes': 1000000}]}]}", (long long)offset);
 }
 
 static void fetches(int64_t offset, const char *want)
@@ -112,8 +112,8 @@ static void nothing_is_kept_of_nothing(void **state)
 
 static void sequences_and_transactions_are_not_followed(void **state)
 {
-	static const char set[] = "{'batches': [{'attributes': 16, 'producerId': 5, 'producerEpoch': 1, 'baseSequence': 9, "
-				  "'records': [{'value': 'x'}]}]}";
+	static const char set[] = "{'batches': [{'attributes': 16, 'producerId': 5, 'producerEpoch': 1, "
+				  "'baseSequence': 9, 'records': [{'value': 'x'}]}]}";
 	json_t *json;
 
 	(void)state;
@@ -132,7 +132,8 @@ static void what_is_about_the_request_is_still_judged(void **state)
 	(void)state;
 	assert_int_equal(produce(&run, conn, "nowhere", "{'hex': '00'}"), -3);
 	assert_int_equal(ask_num(&run, conn, "responses.0.partitionResponses.0.errorCode", "Produce", 9, "{'acks': 7, "
-				 "'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': {'hex': '00'}}]}]}"), 21);
+				 "'topicData': [{'name': 't', 'partitionData': [{'index': 0, 'records': "
+				 "{'hex': '00'}}]}]}"), 21);
 	assert_int_equal(end_of(&run, "t"), 26);
 }
 

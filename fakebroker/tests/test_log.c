@@ -356,9 +356,9 @@ static void test_segments_roll_by_time(void **state)
 		int64_t first, second, later;   /* timestamps; ms on the broker's clock between the two */
 		size_t segments;
 	} rows[] = {
-		{1000, 2000, 0, 1}, {1000, 2001, 0, 2}, {2000, 1000, 0, 1}, {1000, INT64_MIN, 0, 1}, {1000, INT64_MAX, 0, 2},
-		{-1, 5000, 0, 1}, {INT64_MAX, INT64_MIN, 0, 1}, {1000, 1000, 1001, 1}, {-1, -1, 1000, 1}, {-1, -1, 1001, 2},
-		{-1, 5000, 1001, 2},
+		{1000, 2000, 0, 1}, {1000, 2001, 0, 2}, {2000, 1000, 0, 1}, {1000, INT64_MIN, 0, 1},
+		{1000, INT64_MAX, 0, 2}, {-1, 5000, 0, 1}, {INT64_MAX, INT64_MIN, 0, 1}, {1000, 1000, 1001, 1},
+		{-1, -1, 1000, 1}, {-1, -1, 1001, 2}, {-1, 5000, 1001, 2},
 	};
 
 	(void)state;

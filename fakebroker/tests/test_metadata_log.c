@@ -44,24 +44,28 @@ static void create(const char *topics)
 static void alter(int type, const char *name, const char *configs)
 {
 	assert_int_equal(ask_num(&run, broker, "responses.0.errorCode", "IncrementalAlterConfigs", 1,
-				 "{'resources': [{'resourceType': %d, 'resourceName': '%s', 'configs': [%s]}]}", type, name,
-				 configs), 0);
+				 "{'resources': [{'resourceType': %d, 'resourceName': '%s', 'configs': [%s]}]}", type,
+				 name, configs), 0);
 }
 
-#define FEATURES "{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, {'name': 'kraft.version', " \
-	"'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': 'group.version', 'minSupportedVersion': 0, "             \
-	"'maxSupportedVersion': 1}, {'name': 'transaction.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, "      \
-	"{'name': 'eligible.leader.replicas.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, {'name': "           \
-	"'share.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, {'name': 'streams.version', "                    \
-	"'minSupportedVersion': 0, 'maxSupportedVersion': 1}"
+#define FEATURES                                                                                             \
+	"{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, "                \
+	"{'name': 'kraft.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, "                    \
+	"{'name': 'group.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, "                    \
+	"{'name': 'transaction.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, "              \
+	"{'name': 'eligible.leader.replicas.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}, " \
+	"{'name': 'share.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 2}, "                    \
+	"{'name': 'streams.version', 'minSupportedVersion': 0, 'maxSupportedVersion': 1}"
 
 /* `more` ends the request. */
 static int64_t enlist_with(int version, int id, const char *incarnation, const char *rack, const char *more)
 {
 	int64_t epoch = ask_num(&run, controller, "brokerEpoch", "BrokerRegistration", version,
-		"{'brokerId': %d, 'clusterId': '%s', 'incarnationId': '%s', 'listeners': [{'name': 'PLAINTEXT', 'host': 'h', "
-		"'port': 9, 'securityProtocol': 0}], 'features': [" FEATURES "], 'rack': %s, 'logDirs': ['%s']%s}", id,
-		run.process.cluster->id, incarnation, rack, incarnation, more);
+				"{'brokerId': %d, 'clusterId': '%s', 'incarnationId': '%s', 'listeners': [{'name': "
+				"'PLAINTEXT', 'host': 'h', "
+				"'port': 9, 'securityProtocol': 0}], 'features': [" FEATURES
+				"], 'rack': %s, 'logDirs': ['%s']%s}",
+				id, run.process.cluster->id, incarnation, rack, incarnation, more);
 
 	assert_true(epoch > 0);
 	return epoch;
@@ -106,11 +110,11 @@ static void live_a_life(void)
 {
 	int64_t epoch;
 
-	create("{'name': 't1', 'numPartitions': 2, 'replicationFactor': 1, 'configs': [{'name': 'cleanup.policy', 'value': "
-	       "'compact'}, {'name': 'retention.ms', 'value': '1000'}]}, {'name': 't2', 'numPartitions': 1, "
+	create("{'name': 't1', 'numPartitions': 2, 'replicationFactor': 1, 'configs': [{'name': 'cleanup.policy', "
+	       "'value': 'compact'}, {'name': 'retention.ms', 'value': '1000'}]}, {'name': 't2', 'numPartitions': 1, "
 	       "'replicationFactor': 1}");
-	alter(FB_TOPIC, "t1", "{'name': 'cleanup.policy', 'configOperation': 1, 'value': null}, {'name': 'retention.ms', "
-			      "'configOperation': 0, 'value': '2000'}");
+	alter(FB_TOPIC, "t1", "{'name': 'cleanup.policy', 'configOperation': 1, 'value': null}, {'name': "
+			      "'retention.ms', 'configOperation': 0, 'value': '2000'}");
 	alter(FB_BROKER, "", "{'name': 'log.cleaner.threads', 'configOperation': 0, 'value': '2'}");
 	alter(FB_TOPIC, "t1", "{'name': 'retention.ms', 'configOperation': 0, 'value': '2000'}");   /* is so already */
 	epoch = enlist(50, "YWFhYWFhYWFhYWFhYWFhYQ", "'r'");
@@ -124,7 +128,8 @@ static void live_a_life(void)
 	assert_int_equal(enlist(51, "Y2NjY2NjY2NjY2NjY2NjYw", "null"), epoch);
 	assert_true(enlist(51, "ZGRkZGRkZGRkZGRkZGRkZA", "null") > epoch);
 	dismiss(51);
-	json_decref(talk(&run, broker, "DeleteTopics", 6, "{'topics': [{'name': 't2', 'topicId': '%s'}], 'timeoutMs': 5000}",
+	json_decref(talk(&run, broker, "DeleteTopics", 6,
+			 "{'topics': [{'name': 't2', 'topicId': '%s'}], 'timeoutMs': 5000}",
 			 zero_id));
 }
 
@@ -192,9 +197,10 @@ static void put_ids(struct text *text, const char *name, json_t *ids)
 /* A line of the data file. */
 static void put_record(struct text *text, json_t *record, int64_t batch)
 {
-	static const char *const values[] = {"name", "featureLevel", "resourceType", "resourceName", "value", "partitionId",
-					     "leader", "leaderEpoch", "partitionEpoch", "brokerId", "rack", "fenced",
-					     "inControlledShutdown"};
+	static const char *const values[] = {
+		"name", "featureLevel", "resourceType", "resourceName", "value", "partitionId", "leader", "leaderEpoch",
+		"partitionEpoch", "brokerId", "rack", "fenced", "inControlledShutdown",
+	};
 	static const char *const ids[] = {"replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr"};
 	static const char *const arrays[] = {"directories", "logDirs", "cordonedLogDirs", "endPoints", "features"};
 	json_t *data = json_object_get(record, "data");
@@ -250,7 +256,8 @@ static char *kafka_text(const char *when)
 	char mark[40], *text, *from, *to;
 	size_t n;
 
-	assert_int_equal(kt_file_read("fakebroker/tests/data/metadata_log_kafka_4.4.0.txt", 1 << 20, &text, &n, NULL), 0);
+	assert_int_equal(kt_file_read("fakebroker/tests/data/metadata_log_kafka_4.4.0.txt", 1 << 20, &text, &n, NULL),
+			 0);
 	snprintf(mark, sizeof mark, "# %s\n", when);
 	from = strstr(text, mark);
 	assert_non_null(from);
@@ -298,8 +305,8 @@ static void create_on(const char *name, const char *assignments, const char *con
 {
 	char topic[400];
 
-	snprintf(topic, sizeof topic, "{'name': '%s', 'numPartitions': -1, 'replicationFactor': -1, 'assignments': [%s], "
-		 "'configs': [%s]}", name, assignments, configs);
+	snprintf(topic, sizeof topic, "{'name': '%s', 'numPartitions': -1, 'replicationFactor': -1, 'assignments': "
+		 "[%s], 'configs': [%s]}", name, assignments, configs);
 	create(topic);
 }
 
@@ -387,11 +394,12 @@ static void a_topic_begins_with_replicas_that_run(void **state)
 	assert_string_equal(got, "batch PARTITION_RECORD 2 partitionId=0 leader=3 leaderEpoch=0 partitionEpoch=0 "
 				 "replicas=2,3 isr=3 directories=2\n");
 	free(got);
-	json = talk(&run, broker, "CreateTopics", 7, "{'topics': [{'name': 'd', 'numPartitions': -1, 'replicationFactor': -1, "
-		    "'assignments': [{'partitionIndex': 0, 'brokerIds': [2]}]}], 'timeoutMs': 5000}");
+	json = talk(&run, broker, "CreateTopics", 7, "{'topics': [{'name': 'd', 'numPartitions': -1, "
+		    "'replicationFactor': -1, 'assignments': [{'partitionIndex': 0, 'brokerIds': [2]}]}], "
+		    "'timeoutMs': 5000}");
 	assert_int_equal(num_at(json, "topics.0.errorCode"), KW_ERR_INVALID_REPLICA_ASSIGNMENT);
-	assert_string_equal(str_at(json, "topics.0.errorMessage"), "All brokers specified in the manual partition assignment for "
-			    "partition 0 are fenced or in controlled shutdown.");
+	assert_string_equal(str_at(json, "topics.0.errorMessage"), "All brokers specified in the manual partition "
+			    "assignment for partition 0 are fenced or in controlled shutdown.");
 	json_decref(json);
 	end();
 }
@@ -493,8 +501,8 @@ static void secrets_are_not_recorded(void **state)
 	running_start(&run, &settings);
 	broker = dial(&run, 1);
 	controller = dial(&run, FB_CONTROLLER_ID);
-	enlist_with(5, 50, "YWFhYWFhYWFhYWFhYWFhYQ", "null", ", 'staticConfigs': [{'name': 'ssl.key.password', 'value': "
-		    "'kittens-and-keys', 'isSensitive': true}]");
+	enlist_with(5, 50, "YWFhYWFhYWFhYWFhYWFhYQ", "null", ", 'staticConfigs': [{'name': 'ssl.key.password', "
+		    "'value': 'kittens-and-keys', 'isSensitive': true}]");
 	log = http_json(&run, 200, "GET", "/v1/metadata-log?from=11", NULL);
 	statics = at(log, "records.0.data.staticConfigs");
 	assert_int_equal(json_array_size(statics), 2);
@@ -525,16 +533,17 @@ static void refusals_write_nothing(void **state)
 	begin("33", true);
 	last = run.process.cluster->metadata.end;
 	create("{'name': 'bad name', 'numPartitions': 1, 'replicationFactor': 1}");
-	json_decref(talk(&run, broker, "CreateTopics", 7, "{'topics': [{'name': 'v', 'numPartitions': 1, 'replicationFactor': "
-			 "1}], 'timeoutMs': 5000, 'validateOnly': true}"));
+	json_decref(talk(&run, broker, "CreateTopics", 7, "{'topics': [{'name': 'v', 'numPartitions': 1, "
+			 "'replicationFactor': 1}], 'timeoutMs': 5000, 'validateOnly': true}"));
 	json_decref(talk(&run, broker, "UpdateFeatures", 2, "{'featureUpdates': [{'feature': 'metadata.version', "
 			 "'maxVersionLevel': 99, 'upgradeType': 1}]}"));
-	json_decref(talk(&run, broker, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, 'resourceName': '', "
-			 "'configs': [{'name': 'log.cleaner.threads', 'configOperation': 0, 'value': '2'}]}], "
-			 "'validateOnly': true}"));
+	json_decref(talk(&run, broker, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, "
+			 "'resourceName': '', 'configs': [{'name': 'log.cleaner.threads', 'configOperation': 0, "
+			 "'value': '2'}]}], 'validateOnly': true}"));
 	/* Legal by itself, but the class cannot be had. */
-	json_decref(talk(&run, broker, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, 'resourceName': '', "
-			 "'configs': [{'name': 'record.validator.classes', 'configOperation': 0, 'value': 'Nope'}]}]}"));
+	json_decref(talk(&run, broker, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, "
+			 "'resourceName': '', 'configs': [{'name': 'record.validator.classes', 'configOperation': 0, "
+			 "'value': 'Nope'}]}]}"));
 	create("{'name': 't', 'numPartitions': 1, 'replicationFactor': 1}");
 	assert_int_equal(run.process.cluster->metadata.end, last + 2);
 	end();

@@ -85,7 +85,8 @@ static void an_unknown_name_is_an_error(void **state)
 
 	(void)state;
 	assert_int_equal(fb_mutants_switch(names, 1, &err), KT_EUNKNOWN);
-	assert_string_equal(err.text, "unknown mutant \"records.crc-unchekced\"; did you mean \"records.crc-unchecked\"?");
+	assert_string_equal(err.text,
+			    "unknown mutant \"records.crc-unchekced\"; did you mean \"records.crc-unchecked\"?");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-/* Random configurations with random rules, at random levels: registrations, alterations, topics, upgrades and downgrades, each
- * asked of a running fakebroker and predicted by a model that shares no code with it. Seeds are fixed; KASSAY_SEED=N runs
- * another one. A failure names its seed and step. */
+/* Random configurations with random rules, at random levels: registrations, alterations, topics, upgrades and
+ * downgrades, each asked of a running fakebroker and predicted by a model that shares no code with it. Seeds are fixed;
+ * KASSAY_SEED=N runs another one. A failure names its seed and step. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,8 +29,8 @@ __attribute__((format(printf, 3, 4))) static void expect(int64_t got, int expect
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
 	if (got != expected)
-		fail_msg("seed %u, step %d at level %d: %s: expected %d, got %d", seed, step, model.level, what, expected,
-			 (int)got);
+		fail_msg("seed %u, step %d at level %d: %s: expected %d, got %d", seed, step, model.level, what,
+			 expected, (int)got);
 }
 
 static void do_register(void)
@@ -51,20 +51,24 @@ static void do_register(void)
 		wanted[d].set = true;
 		pick_value(def, wanted[d].text);
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s{'name': '%s', 'value': %s%s%s, 'isSensitive': %s}",
-				      n ? ", " : "", def->name, def->sensitive ? "" : "'", def->sensitive ? "null" : wanted[d].text,
-				      def->sensitive ? "" : "'", def->sensitive ? "true" : "false");
+				      n ? ", " : "", def->name, def->sensitive ? "" : "'",
+				      def->sensitive ? "null" : wanted[d].text, def->sensitive ? "" : "'",
+				      def->sensitive ? "true" : "false");
 	}
 	for (int d = 0; d < DEFS && version == 5; d++)
 		if (model.defs[d].scope == BROKER &&
 		    !legal(&model.defs[d], wanted[d].set ? wanted[d].text : model.defs[d].value, model.level))
 			good = false;
-	expect(ask_num(&run, conns[1], "errorCode", "BrokerRegistration", version, "{'brokerId': %d, 'clusterId': '%s', "
-		       "'incarnationId': 'kassayIncarnation%dAAAA', 'listeners': [], 'logDirs': ['kassayDirectory%dAAAAAA'], "
-		       "'features': [{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, {'name': "
-		       "'group.version', 'maxSupportedVersion': 1}, {'name': 'transaction.version', 'maxSupportedVersion': 2}, "
-		       "{'name': 'eligible.leader.replicas.version', 'maxSupportedVersion': 1}, {'name': 'share.version', "
-		       "'maxSupportedVersion': 2}, {'name': 'streams.version', 'maxSupportedVersion': 1}]%s%s%s}", 100 + b,
-		       run.process.cluster->id, b, b, version == 5 ? ", 'staticConfigs': [" : "", text, version == 5 ? "]" : ""),
+	expect(ask_num(&run, conns[1], "errorCode", "BrokerRegistration", version,
+		       "{'brokerId': %d, 'clusterId': '%s', "
+		       "'incarnationId': 'kassayIncarnation%dAAAA', 'listeners': [], 'logDirs': "
+		       "['kassayDirectory%dAAAAAA'], 'features': [{'name': 'metadata.version', 'minSupportedVersion': "
+		       "7, 'maxSupportedVersion': 33}, {'name': 'group.version', 'maxSupportedVersion': 1}, {'name': "
+		       "'transaction.version', 'maxSupportedVersion': 2}, {'name': 'eligible.leader.replicas.version', "
+		       "'maxSupportedVersion': 1}, {'name': 'share.version', 'maxSupportedVersion': 2}, {'name': "
+		       "'streams.version', 'maxSupportedVersion': 1}]%s%s%s}",
+		       100 + b, run.process.cluster->id, b, b, version == 5 ? ", 'staticConfigs': [" : "", text,
+		       version == 5 ? "]" : ""),
 	       good ? OK : INVALID_REGISTRATION, "registration v%d of %d with %s", version, 100 + b, text);
 	if (!good)
 		return;
@@ -152,11 +156,11 @@ static void wish_one(struct wish *wish, int d, bool legacy, bool by_controller)
 		op = SET;
 	if (op >= APPEND && !given[0])
 		op = SET;
-	wish->n += (size_t)snprintf(wish->text + wish->n, sizeof wish->text - wish->n, "%s{'name': '%s', 'value': %s%s%s",
-				    wish->n ? ", " : "", def->name, op == DELETE ? "" : "'", op == DELETE ? "null" : given,
-				    op == DELETE ? "" : "'");
-	wish->n += (size_t)snprintf(wish->text + wish->n, sizeof wish->text - wish->n, legacy ? "}" : ", 'configOperation': %d}",
-				    op);
+	wish->n += (size_t)snprintf(wish->text + wish->n, sizeof wish->text - wish->n,
+				    "%s{'name': '%s', 'value': %s%s%s", wish->n ? ", " : "", def->name,
+				    op == DELETE ? "" : "'", op == DELETE ? "null" : given, op == DELETE ? "" : "'");
+	wish->n += (size_t)snprintf(wish->text + wish->n, sizeof wish->text - wish->n,
+				    legacy ? "}" : ", 'configOperation': %d}", op);
 	if (op >= APPEND && !def->list) {
 		wish->not_a_list = true;
 		return;
@@ -185,7 +189,8 @@ static void make_wish(struct wish *wish, int resource, bool legacy, bool by_cont
 	}
 }
 
-static void judge_wish(const struct wish *wish, json_t *answer, bool by_controller, bool validate_only, const char *what)
+static void judge_wish(const struct wish *wish, json_t *answer, bool by_controller, bool validate_only,
+		       const char *what)
 {
 	bool by_broker = resources[wish->resource].type == BROKER && !by_controller;
 	const char *message = NULL;
@@ -201,7 +206,8 @@ static void judge_wish(const struct wish *wish, json_t *answer, bool by_controll
 		message = str_at(row, "errorMessage");
 	}
 	if (wish->plain_bad && by_broker && wish->not_a_list)   /* two faults with two codes */
-		expect(got == INVALID_CONFIG || got == INVALID_REQUEST, 1, "%s %s (%s)", what, wish->text, message ? message : "");
+		expect(got == INVALID_CONFIG || got == INVALID_REQUEST, 1, "%s %s (%s)", what, wish->text,
+		       message ? message : "");
 	else if (wish->plain_bad && by_broker)
 		expect(got, INVALID_REQUEST, "%s %s (%s)", what, wish->text, message ? message : "");
 	else if (wish->plain_bad || wish->not_a_list || wish->rule_bad)
@@ -215,8 +221,8 @@ static void judge_wish(const struct wish *wish, json_t *answer, bool by_controll
 			model.dynamic[wish->resource][d] = wish->result[d];
 }
 
-/* Resources of one request are judged by what was there before it: no two of them may concern each other. The default for
- * all brokers is not replaced as a whole, as Kafka wants min.insync.replicas to stay there. */
+/* Resources of one request are judged by what was there before it: no two of them may concern each other. The default
+ * for all brokers is not replaced as a whole, as Kafka wants min.insync.replicas to stay there. */
 static void do_alter(void)
 {
 	bool by_controller = chance(40), validate_only = chance(25);
@@ -276,7 +282,8 @@ static void do_topic(void)
 				      model.defs[d].name, value.text);
 	}
 	expect(ask_num(&run, conns[roll(2)], "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': '%s', "
-		       "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], 'timeoutMs': 1000, 'validateOnly': %s}",
+		       "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], 'timeoutMs': 1000, "
+		       "'validateOnly': %s}",
 		       name, text, validate_only ? "true" : "false"),
 	       wish.plain_bad || wish.rule_bad ? INVALID_CONFIG : OK, "create %s with %s", name, text);
 	if (wish.plain_bad || wish.rule_bad || validate_only)
@@ -307,9 +314,11 @@ static void do_level(void)
 
 	to = to < MIN_LEVEL ? MIN_LEVEL : to > MAX_LEVEL ? MAX_LEVEL : to;
 	expected = predict_level(to, type);
-	expect(ask_num(&run, conns[roll(2)], "errorCode", "UpdateFeatures", 2, "{'timeoutMs': 1000, 'featureUpdates': [{'feature': "
-		       "'metadata.version', 'maxVersionLevel': %d, 'upgradeType': %d}], 'validateOnly': %s}", to, type,
-		       validate_only ? "true" : "false"), expected, "to %d with type %d", to, type);
+	expect(ask_num(&run, conns[roll(2)], "errorCode", "UpdateFeatures", 2,
+		       "{'timeoutMs': 1000, 'featureUpdates': [{'feature': "
+		       "'metadata.version', 'maxVersionLevel': %d, 'upgradeType': %d}], 'validateOnly': %s}",
+		       to, type, validate_only ? "true" : "false"),
+	       expected, "to %d with type %d", to, type);
 	if (expected == OK && !validate_only)
 		model.level = to;
 }
@@ -329,13 +338,15 @@ static void compare(void)
 			const struct value *value = &model.dynamic[r][d];
 
 			if (model.defs[d].scope == resources[r].type)
-				expect(value->set ? kw_str_is(got, value->text) : got.n < 0, 1, "%s of %d:%s is %.*s, not %s",
-				       model.defs[d].name, resources[r].type, resources[r].name, got.n < 0 ? 4 : got.n,
-				       got.n < 0 ? "null" : got.s, value->set ? value->text : "null");
+				expect(value->set ? kw_str_is(got, value->text) : got.n < 0, 1,
+				       "%s of %d:%s is %.*s, not %s", model.defs[d].name, resources[r].type,
+				       resources[r].name, got.n < 0 ? 4 : got.n, got.n < 0 ? "null" : got.s,
+				       value->set ? value->text : "null");
 		}
 	}
 	for (int b = 0; b < BROKERS; b++)
-		expect(fb_cluster_broker(cluster, b ? 100 + b : 1) != NULL, model.registered[b], "broker %d is registered", b);
+		expect(fb_cluster_broker(cluster, b ? 100 + b : 1) != NULL, model.registered[b],
+		       "broker %d is registered", b);
 }
 
 static void play(void)

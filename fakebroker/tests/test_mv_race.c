@@ -1,5 +1,5 @@
-/* Requests that exclude each other, at the same time, on four event loops: the outcome is that of one order or the other, and
- * an illegal state never comes about. Meant for ThreadSanitizer, too. */
+/* Requests that exclude each other, at the same time, on four event loops: the outcome is that of one order or the
+ * other, and an illegal state never comes about. Meant for ThreadSanitizer, too. */
 #include "fakebroker/tests/talk.h"
 #include "lib/wire/errors.h"
 
@@ -66,18 +66,22 @@ static void an_alteration_or_an_upgrade(void **state)
 		assert_int_equal(alter ? alter : upgrade, KW_ERR_INVALID_CONFIG);
 		assert_int_equal(alter ? upgrade : alter, 0);
 		assert_int_equal(run.process.cluster->levels.v[FB_METADATA_VERSION], alter ? 28 : 27);
-		assert_int_equal(ask_num(&run, conns[0], "responses.0.errorCode", "IncrementalAlterConfigs", 1, ALTER, 2048), 0);
+		assert_int_equal(ask_num(&run, conns[0], "responses.0.errorCode", "IncrementalAlterConfigs", 1, ALTER,
+					 2048), 0);
 		if (alter)
 			update(27, FB_SAFE_DOWNGRADE);
 	}
 }
 
-#define REGISTER                                                                                                          \
-	"{'brokerId': 77, 'clusterId': '%s', 'incarnationId': 'kassayIncarnationAAAAQ', 'listeners': [], "                \
-	"'logDirs': ['kassayDirectoryAAAAAAA'], 'features': [{'name': 'metadata.version', 'minSupportedVersion': 7, "     \
-	"'maxSupportedVersion': 33}, {'name': 'group.version', 'maxSupportedVersion': 1}, {'name': 'transaction.version', " \
-	"'maxSupportedVersion': 2}, {'name': 'eligible.leader.replicas.version', 'maxSupportedVersion': 1}, {'name': "    \
-	"'share.version', 'maxSupportedVersion': 2}], 'staticConfigs': [{'name': 'kit.int.min', 'value': '10'}]}"
+#define REGISTER                                                                                           \
+	"{'brokerId': 77, 'clusterId': '%s', 'incarnationId': 'kassayIncarnationAAAAQ', 'listeners': [], " \
+	"'logDirs': ['kassayDirectoryAAAAAAA'], 'features': ["                                             \
+	"{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, "              \
+	"{'name': 'group.version', 'maxSupportedVersion': 1}, "                                            \
+	"{'name': 'transaction.version', 'maxSupportedVersion': 2}, "                                      \
+	"{'name': 'eligible.leader.replicas.version', 'maxSupportedVersion': 1}, "                         \
+	"{'name': 'share.version', 'maxSupportedVersion': 2}], "                                           \
+	"'staticConfigs': [{'name': 'kit.int.min', 'value': '10'}]}"
 
 static void a_registration_or_an_upgrade(void **state)
 {

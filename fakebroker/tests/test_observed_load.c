@@ -192,8 +192,8 @@ static void work_through(struct client *client)
 {
 	const struct kw_InitProducerIdResponse *id;
 	char codec[40];
-	void *body = body_for(client, 22, 4, "{'transactionalId': null, 'transactionTimeoutMs': 1000, 'producerId': -1, "
-			      "'producerEpoch': -1}");
+	void *body = body_for(client, 22, 4, "{'transactionalId': null, 'transactionTimeoutMs': 1000, 'producerId': "
+			      "-1, 'producerEpoch': -1}");
 
 	id = body ? exchange(client, 22, 4, body, true) : NULL;
 	if (!id)

@@ -193,7 +193,8 @@ static void *show_once(void *arg)
 	return NULL;
 }
 
-/* A thread that hangs in one observer holds up neither the closing of others, nor of others in the same list before it. */
+/* A thread that hangs in one observer holds up neither the closing of others, nor of others in the same list before
+ * it. */
 static void test_hangs_in_one(void **state)
 {
 	struct hanging hanging = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};

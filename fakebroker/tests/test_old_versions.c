@@ -1,4 +1,5 @@
-/* The versions of requests that Kafka 3.9 was the last to serve: what a running 3.9.0 answered, --release 3.9 must answer. */
+/* The versions of requests that Kafka 3.9 was the last to serve: what a running 3.9.0 answered, --release 3.9 must
+ * answer. */
 #include "fakebroker/tests/conversation.h"
 #include "fakebroker/tests/running.h"
 
@@ -46,7 +47,8 @@ static void old_versions_are_answered_as_by_3_9(void **state)
 		if (!is)
 			fail_msg("step %zu: %s", i, kt_err_line(&err, line, sizeof line));
 		if (!json_equal(is, json_object_get(step, "answer"))) {
-			printf("step %zu, %s %" JSON_INTEGER_FORMAT ":\n", i, json_string_value(json_object_get(step, "api")),
+			printf("step %zu, %s %" JSON_INTEGER_FORMAT ":\n", i,
+			       json_string_value(json_object_get(step, "api")),
 			       json_integer_value(json_object_get(step, "version")));
 			json_dumpf(is, stdout, JSON_ENCODE_ANY | JSON_COMPACT);
 			printf("\nnot\n");
@@ -60,7 +62,8 @@ static void old_versions_are_answered_as_by_3_9(void **state)
 	end(&m);
 }
 
-/* Do all partitions have the code that the first one of `as` has? The order in which they are answered is of no account. */
+/* Do all partitions have the code that the first one of `as` has? The order in which they are answered is of no
+ * account. */
 static bool answers_alike(json_t *is, json_t *as)
 {
 	json_t *topic, *partition, *want = json_array_get(json_object_get(as, "responses"), 0);

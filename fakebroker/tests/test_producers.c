@@ -81,8 +81,9 @@ static void out_of_order(struct bench *bench, int32_t sequence, int32_t n, int32
 {
 	char reason[200];
 
-	snprintf(reason, sizeof reason, "Out of order sequence number for producer 0 at offset %d in partition t-idem-0: "
-		 "%d (incoming seq. number), %d (current end sequence number)", (int)bench->end, sequence, last);
+	snprintf(reason, sizeof reason, "Out of order sequence number for producer 0 at offset %d in partition "
+		 "t-idem-0: %d (incoming seq. number), %d (current end sequence number)",
+		 (int)bench->end, sequence, last);
 	refused(bench, 0, 0, sequence, n, 45, reason);
 }
 

@@ -226,8 +226,8 @@ static void refused_records_can_be_read(void **state)
 	put("{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"RequiredHeader,NonEmptyValue\", "
 	    "\"record.validator.RequiredHeader.name\": \"trace\"}}");
 	put("{\"topic\": \"u\", \"configs\": {\"record.validator.classes\": \"RejectAll\"}}");
-	assert_int_equal(send_records(conn, "t", "{'key': 'k', 'value': 'v', 'headers': [{'key': 'trace', 'value': {'hex': "
-				      "'ff'}}]},"
+	assert_int_equal(send_records(conn, "t", "{'key': 'k', 'value': 'v', 'headers': [{'key': 'trace', 'value': "
+				      "{'hex': 'ff'}}]},"
 				 "{'value': {'hex': 'ff00'}, 'timestampDelta': 3},"
 				 "{'value': '', 'headers': [{'key': 'trace', 'value': null}]}"), 87);
 	assert_int_equal(send_records(conn, "u", "{'value': null}"), 87);
@@ -278,7 +278,8 @@ static void metrics_have_every_validator(void **state)
 			       "result=\"refused\"} 1\n"));
 	assert_non_null(strstr(http.body, "kassay_validator_records_total{topic=\"t\",validator=\"NonEmptyValue\","
 			       "result=\"failed\"} 0\n"));
-	assert_non_null(strstr(http.body, "kassay_validator_seconds_total{topic=\"t\",validator=\"NonEmptyValue\"} 0."));
+	assert_non_null(strstr(http.body,
+			       "kassay_validator_seconds_total{topic=\"t\",validator=\"NonEmptyValue\"} 0."));
 	http_free(&http);
 }
 
@@ -291,7 +292,8 @@ static void chains_are_exchanged(void **state)
 	json = http_json(&run, 200, "PUT", "/v1/validators",
 			 "{\"configs\": {\"record.validator.classes\": \"RejectAll\", "
 			 "\"record.validator.RejectAll.text\": \"all\"}}");
-	assert_string_equal(str_at(json, "t.classes"), "RequiredHeader,NonEmptyValue");   /* a topic's own goes before */
+	/* A topic's own goes before. */
+	assert_string_equal(str_at(json, "t.classes"), "RequiredHeader,NonEmptyValue");
 	json_decref(json);
 	make_topic(&run, "w");
 	assert_int_equal(send_records(conn, "w", "{'value': 'v'}"), 87);
@@ -311,10 +313,13 @@ static void wrong_chains_are_refused(void **state)
 		const char *body, *error;
 	} rows[] = {
 		{"{}", "body:1: $: missing member \"configs\""},
-		{"{\"configs\": {\"retention.ms\": \"1\"}}", "body:1: $.configs[\"retention.ms\"]: is not a configuration "
-		 "of validators: record.validator.classes or record.validator.NAME.OPTION is expected"},
-		{"{\"configs\": {\"record.validator.clases\": \"x\"}}", "body:1: $.configs[\"record.validator.clases\"]: is not a "
+		{"{\"configs\": {\"retention.ms\": \"1\"}}",
+		 "body:1: $.configs[\"retention.ms\"]: is not a "
 		 "configuration of validators: record.validator.classes or record.validator.NAME.OPTION is expected"},
+		{"{\"configs\": {\"record.validator.clases\": \"x\"}}",
+		 "body:1: "
+		 "$.configs[\"record.validator.clases\"]: is not a configuration of validators: "
+		 "record.validator.classes or record.validator.NAME.OPTION is expected"},
 		{"{\"configs\": {\"record.validator.classes\": 1}}",
 		 "body:1: $.configs[\"record.validator.classes\"]: must be a string, or null to delete it"},
 		{"{\"topic\": \"none\", \"configs\": {\"record.validator.classes\": \"AllowAll\"}}",
@@ -322,7 +327,8 @@ static void wrong_chains_are_refused(void **state)
 		{"{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"AlowAll\"}}",
 		 "INVALID_CONFIG: no validator 'AlowAll', did you mean 'AllowAll'"},
 		{"{\"configs\": {\"record.validator.classes\": \"RequiredHeader\"}}",
-		 "INVALID_CONFIG: validator RequiredHeader: option name is not set: it must be a text that is not empty"},
+		 "INVALID_CONFIG: validator RequiredHeader: option name is not set: it must be a text that is not "
+		 "empty"},
 	};
 
 	(void)state;

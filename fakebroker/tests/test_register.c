@@ -29,9 +29,11 @@ static struct fb_register_view good(void)
 {
 	static const struct fb_listener_view listener = {{"PLAINTEXT", 9}, {"localhost", 9}, 9092, 0};
 
-	return (struct fb_register_view){.version = 4, .brokerId = 5, .clusterId = kw_str("cluster"), .incarnationId = me,
-					 .listeners = &listener, .nlisteners = 1, .features = features_44,
-					 .nfeatures = NFEATURES, .logDirs = &dir_a, .nlogDirs = 1};
+	return (struct fb_register_view){
+		.version = 4, .brokerId = 5, .clusterId = kw_str("cluster"), .incarnationId = me,
+		.listeners = &listener, .nlisteners = 1, .features = features_44, .nfeatures = NFEATURES,
+		.logDirs = &dir_a, .nlogDirs = 1,
+	};
 }
 
 static void expect(struct fixture *f, const struct fb_register_view *request, int16_t code, const char *reason)
@@ -110,8 +112,8 @@ static void a_live_broker_keeps_its_id(void **state)
 	two_brokers(f);
 	request.brokerId = 1;
 	request.isMigratingZkBroker = true;
-	expect(f, &request, 101, "Another broker is registered with that broker id. If the broker was recently restarted this "
-	       "should self-resolve once the heartbeat manager expires the broker's session.");
+	expect(f, &request, 101, "Another broker is registered with that broker id. If the broker was recently "
+	       "restarted this should self-resolve once the heartbeat manager expires the broker's session.");
 }
 
 static void no_zk_brokers(void **state)
@@ -155,8 +157,8 @@ static void log_directories(void **state)
 }
 
 #define NOT_SUPPORTED(level, feature, range) \
-	"Unable to register because the broker does not support finalized version " level " of " feature ". The broker wants " \
-	"a version between " range ", inclusive."
+	"Unable to register because the broker does not support finalized version " level " of " feature ". " \
+	"The broker wants a version between " range ", inclusive."
 
 static void features(void **state)
 {
@@ -174,9 +176,10 @@ static void features(void **state)
 		{{{{"metadata.version", 16}, 33, 7}}, 1, 35, NOT_SUPPORTED("33", "metadata.version", "33 and 7")},
 		{{{{"group.version", 13}, 5, 6}}, 1, 35, NOT_SUPPORTED("1", "group.version", "5 and 6")},
 		{{{{"foo", 3}, 1, 2}}, 1, 35, NOT_SUPPORTED("0", "foo", "1 and 2")},
-		{{{{"metadata.version", 16}, 33, 33}, {{"transaction.version", 19}, 0, 2}, {{"group.version", 13}, 0, 1},
-		  {{"share.version", 13}, 0, 2}, {{"eligible.leader.replicas.version", 32}, 0, 1},
-		  {{"streams.version", 15}, 0, 1}, {{"foo", 3}, 0, 5}}, 7, 0, NULL},
+		{{{{"metadata.version", 16}, 33, 33}, {{"transaction.version", 19}, 0, 2},
+		  {{"group.version", 13}, 0, 1}, {{"share.version", 13}, 0, 2},
+		  {{"eligible.leader.replicas.version", 32}, 0, 1}, {{"streams.version", 15}, 0, 1},
+		  {{"foo", 3}, 0, 5}}, 7, 0, NULL},
 		{{{{"metadata.version", 16}, 7, 33}, {{"group.version", 13}, 0, 1}, {{"share.version", 13}, 0, 2},
 		  {{"eligible.leader.replicas.version", 32}, 0, 1}, {{"streams.version", 15}, 0, 1}}, 5, 35,
 		 NOT_SUPPORTED("2", "transaction.version", "0 and 0")},
@@ -311,14 +314,16 @@ static void static_configs(void **state)
 	request.version = 5;
 	request.statics = bad;
 	request.nstatics = 3;
-	expect(f, &request, 119, "metadata.version 33 makes these configurations illegal: broker 5 static kit.rises=16: Invalid "
-	       "value 16 for configuration kit.rises: Value must be at least 1024 (rule of level 28)");
+	expect(f, &request, 119, "metadata.version 33 makes these configurations illegal: broker 5 static "
+	       "kit.rises=16: Invalid value 16 for configuration kit.rises: Value must be at least 1024 "
+	       "(rule of level 28)");
 	request.statics = fine;
 	expect(f, &request, 0, NULL);
 	/* What it does not report has its default, which may be illegal. */
 	request.nstatics = 1;
-	expect(f, &request, 119, "metadata.version 33 makes these configurations illegal: broker 5 default kit.default=5: "
-	       "Invalid value 5 for configuration kit.default: Value must be at least 6 (rule of level 31)");
+	expect(f, &request, 119, "metadata.version 33 makes these configurations illegal: broker 5 default "
+	       "kit.default=5: Invalid value 5 for configuration kit.default: Value must be at least 6 "
+	       "(rule of level 31)");
 	/* A request that cannot tell is not held against it. */
 	request.version = 4;
 	expect(f, &request, 0, NULL);
@@ -342,7 +347,8 @@ static void below_the_level_of_static_configs(void **state)
 	struct fb_register_view request = good();
 	struct fb_register_answer answer;
 
-	assert_int_equal(fb_configs_set_static(f->configs, FB_ALL_NODES, kw_str("kit.static.configs.level"), kw_str("29"), NULL),
+	assert_int_equal(fb_configs_set_static(f->configs, FB_ALL_NODES, kw_str("kit.static.configs.level"),
+					       kw_str("29"), NULL),
 			 0);
 	f->view.levels = fb_levels_at(f->view.release, 28);
 	request.version = 5;

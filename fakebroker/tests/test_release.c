@@ -42,8 +42,10 @@ static void versions_are_those_of_4_1(void **state)
 	assert_int_equal(max_of(controller, 63), 1);
 	assert_int_equal(max_of(controller, 62), 5);
 	assert_int_equal(run.process.cluster->levels.v[FB_METADATA_VERSION], 27);
-	assert_int_equal(ask_num(&run, broker, "errorCode", "UpdateFeatures", 1, "{'featureUpdates': [{'feature': "
-				 "'metadata.version', 'maxVersionLevel': 28, 'upgradeType': 1}]}"), KW_ERR_INVALID_UPDATE_VERSION);
+	assert_int_equal(ask_num(&run, broker, "errorCode", "UpdateFeatures", 1,
+				 "{'featureUpdates': [{'feature': "
+				 "'metadata.version', 'maxVersionLevel': 28, 'upgradeType': 1}]}"),
+			 KW_ERR_INVALID_UPDATE_VERSION);
 	/* What 4.4 has closes, as any version that is not there. */
 	tell(&run, broker, "ListOffsets", 11, "{'replicaId': -1, 'topics': []}");
 	assert_int_equal(kc_wait_close(broker, soon()), KC_CLOSED);
@@ -72,9 +74,10 @@ static void configurations_are_those_of_4_1(void **state)
 	assert_string_equal(str_at(entry, "synonyms.0.name"), "consumer.session.timeout.ms");
 	assert_int_equal(json_array_size(at(entry, "synonyms")), 1);
 	json_decref(json);
-	json = talk(&run, conn, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, 'resourceName': '1', 'configs': "
-		    "[{'name': 'log.dirs', 'configOperation': 0, 'value': '/x'}]}]}");
-	assert_string_equal(str_at(json, "responses.0.errorMessage"), "Cannot update these configs dynamically: Set(log.dirs)");
+	json = talk(&run, conn, "IncrementalAlterConfigs", 1, "{'resources': [{'resourceType': 4, 'resourceName': '1', "
+		    "'configs': [{'name': 'log.dirs', 'configOperation': 0, 'value': '/x'}]}]}");
+	assert_string_equal(str_at(json, "responses.0.errorMessage"),
+			    "Cannot update these configs dynamically: Set(log.dirs)");
 	json_decref(json);
 	/* Pools that come later do not stand in the way. */
 	assert_int_equal(ask_num(&run, conn, "responses.0.errorCode", "IncrementalAlterConfigs", 1, "{'resources': "
@@ -100,8 +103,10 @@ static void create_topic(struct kc_conn *conn, const char *name, json_t *configs
 						      json_is_string(value) ? json_string_value(value) : number));
 	}
 	text = json_dumps(list, 0);
-	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': '%s', "
-				 "'numPartitions': 1, 'replicationFactor': 1, 'configs': %s}], 'timeoutMs': 5000}", name, text), 0);
+	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [{'name': '%s', "
+				 "'numPartitions': 1, 'replicationFactor': 1, 'configs': %s}], 'timeoutMs': 5000}",
+				 name, text), 0);
 	free(text);
 	json_decref(list);
 }
@@ -112,8 +117,9 @@ static json_t *put(json_t *row)
 	const char *topic = json_string_value(json_object_get(row, "topic"));
 	int version = (int)json_integer_value(json_object_get(row, "version"));
 	const char *release = run.process.cluster->release->name;
-	json_t *body = json_pack("{s:i, s:[{s:s, s:[{s:i, s:{s:O}}]}]}", "acks", -1, "topicData", "name", topic, "partitionData",
-				 "index", 0, "records", "batches", json_object_get(row, "batches")), *json, *is;
+	json_t *body = json_pack("{s:i, s:[{s:s, s:[{s:i, s:{s:O}}]}]}", "acks", -1, "topicData", "name", topic,
+				 "partitionData", "index", 0, "records", "batches", json_object_get(row, "batches")),
+	       *json, *is;
 	char *text = json_dumps(body, 0);
 	struct kc_conn *conn = dial(&run, 1);
 	int64_t before = end_of(&run, topic);
@@ -125,7 +131,8 @@ static json_t *put(json_t *row)
 		is = kc_wait_close(conn, soon()) == KC_CLOSED ? json_string("closed") : json_null();
 	} else {
 		json = talk(&run, conn, "Produce", version, "%s", text);
-		is = json_pack("[III]", num_at(json, "responses.0.partitionResponses.0.errorCode"), end_of(&run, topic) - before,
+		is = json_pack("[III]", num_at(json, "responses.0.partitionResponses.0.errorCode"),
+			       end_of(&run, topic) - before,
 			       (json_int_t)json_array_size(at(json, "responses.0.partitionResponses.0.recordErrors")));
 		json_decref(json);
 	}
@@ -144,7 +151,8 @@ static void check_rows(json_t *table, const char *release)
 		json_t *wanted = json_object_get(json_object_get(row, "answers"), release), *is;
 
 		now = json_object_get(row, "now");
-		fb_clock_set(run.process.cluster->clock, json_integer_value(now ? now : json_object_get(table, "now")), true);
+		fb_clock_set(run.process.cluster->clock, json_integer_value(now ? now : json_object_get(table, "now")),
+			     true);
 		is = put(row);
 		if (!json_equal(is, wanted))
 			fail_msg("%s, %s: %s", release, json_string_value(json_object_get(row, "case")),

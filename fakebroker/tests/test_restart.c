@@ -94,8 +94,8 @@ static void a_stopped_broker_is_gone_for_clients(void **state)
 	json_t *json;
 
 	(void)state;
-	tell(&run, two, "Fetch", 12, "{'maxWaitMs': 60000, 'minBytes': 1, 'maxBytes': 1000, 'topics': [{'topic': 'one', "
-	     "'partitions': [{'partition': 1, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]}");
+	tell(&run, two, "Fetch", 12, "{'maxWaitMs': 60000, 'minBytes': 1, 'maxBytes': 1000, 'topics': [{'topic': "
+	     "'one', 'partitions': [{'partition': 1, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]}");
 	post(200, "/v1/nodes/2/stop", NULL);
 	assert_int_equal(try_port(port), ECONNREFUSED);
 	code = kc_read_frame(two, soon(), &p, &n, NULL);
@@ -234,7 +234,8 @@ static void wrong_questions_are_answered(void **state)
 		   "body:1: $.confg: unknown member \"confg\"; did you mean \"config\"?");
 	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": 5}}",
 		   "body:1: $.config[\"kit.int.min\"]: must be a string, not a whole number");
-	http_error(&run, 400, "POST", "/v1/nodes/2/start", "{\"config\": {\"num.io.threads\": \"4\", \"kit.int.min\": \"x\"}}",
+	http_error(&run, 400, "POST", "/v1/nodes/2/start",
+		   "{\"config\": {\"num.io.threads\": \"4\", \"kit.int.min\": \"x\"}}",
 		   "Invalid value x for configuration kit.int.min: Not a number of type INT");
 	assert_int_equal(fb_configs_static(run.process.cluster->configs, 2, kw_str("num.io.threads")).n, -1);
 }
@@ -255,8 +256,8 @@ static void values_that_only_the_process_reads_are_refused(void **state)
 		for (int take = 0; take < 2; take++) {
 			snprintf(body, sizeof body, "{\"config\": {\"num.io.threads\": \"4\", \"%s\": %s}}", names[i],
 				 take ? "null" : "\"1\"");
-			snprintf(error, sizeof error, "%s is read when fakebroker starts and not when a broker does; give it in "
-				 "the scenario or with --set", names[i]);
+			snprintf(error, sizeof error, "%s is read when fakebroker starts and not when a broker does; "
+				 "give it in the scenario or with --set", names[i]);
 			http_error(&run, 400, "POST", "/v1/nodes/2/start", body, error);
 		}
 	}
@@ -277,8 +278,8 @@ static void a_start_that_hangs_does_not_hold_up_the_api(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(fifo, sizeof fifo, "%s/fifo", dir);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	snprintf(body, sizeof body, "{\"config\": {\"observer.class.name\": \"AuditObserver\", \"observer.AuditObserver.file\": "
-		 "\"%s\"}}", fifo);
+	snprintf(body, sizeof body, "{\"config\": {\"observer.class.name\": \"AuditObserver\", "
+		 "\"observer.AuditObserver.file\": \"%s\"}}", fifo);
 	post(200, "/v1/nodes/2/stop", NULL);
 	starting = http_dial(run.process.control_port);
 	http_send(starting, "POST", "/v1/nodes/2/start", body);
@@ -308,8 +309,10 @@ static void a_start_that_hangs_does_not_hold_up_the_api(void **state)
 
 static int64_t end_of_epoch(struct kc_conn *conn, int epoch)
 {
-	return ask_num(&run, conn, "topics.0.partitions.0.endOffset", "OffsetForLeaderEpoch", 4, "{'replicaId': -1, 'topics': "
-		       "[{'topic': 'three', 'partitions': [{'partition': 0, 'currentLeaderEpoch': -1, 'leaderEpoch': %d}]}]}",
+	return ask_num(&run, conn, "topics.0.partitions.0.endOffset", "OffsetForLeaderEpoch", 4,
+		       "{'replicaId': -1, 'topics': "
+		       "[{'topic': 'three', 'partitions': [{'partition': 0, 'currentLeaderEpoch': -1, "
+		       "'leaderEpoch': %d}]}]}",
 		       epoch);
 }
 
@@ -345,9 +348,9 @@ static void a_start_that_is_refused_leaves_it_stopped(void **state)
 {
 	struct fb_cluster *cluster = run.process.cluster;
 	int port = fb_cluster_node(cluster, 2)->port;
-	static const char why[] = "broker 2 cannot join: metadata.version 27 makes these configurations illegal: broker 2 static "
-				  "kit.int.min=0: Invalid value 0 for configuration kit.int.min: Value must be at least 1 (rule "
-				  "of level 25)";
+	static const char why[] = "broker 2 cannot join: metadata.version 27 makes these configurations illegal: "
+				  "broker 2 static kit.int.min=0: Invalid value 0 for configuration kit.int.min: Value "
+				  "must be at least 1 (rule of level 25)";
 	json_t *json;
 
 	(void)state;
@@ -369,8 +372,8 @@ static void a_start_that_is_refused_leaves_it_stopped(void **state)
 
 static int64_t upgrade(struct kc_conn *conn, int level)
 {
-	return ask_num(&run, conn, "errorCode", "UpdateFeatures", 2, "{'timeoutMs': 1000, 'featureUpdates': [{'feature': "
-		       "'metadata.version', 'maxVersionLevel': %d, 'upgradeType': 1}]}", level);
+	return ask_num(&run, conn, "errorCode", "UpdateFeatures", 2, "{'timeoutMs': 1000, 'featureUpdates': "
+		       "[{'feature': 'metadata.version', 'maxVersionLevel': %d, 'upgradeType': 1}]}", level);
 }
 
 static int64_t epoch_of(int32_t id)
@@ -393,8 +396,9 @@ static void a_rolling_restart_with_corrected_values_frees_the_upgrade(void **sta
 	assert_int_equal(upgrade(one, 28), 0);
 	post(200, "/v1/nodes/2/stop", NULL);
 	http_error(&run, 409, "POST", "/v1/nodes/2/start", "{\"config\": {\"kit.int.min\": \"16\"}}",
-		   "broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static kit.int.min=16: "
-		   "Invalid value 16 for configuration kit.int.min: Value must be at least 1024 (rule of level 28)");
+		   "broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static "
+		   "kit.int.min=16: Invalid value 16 for configuration kit.int.min: Value must be at least 1024 "
+		   "(rule of level 28)");
 	kc_free(one);
 }
 
@@ -421,18 +425,21 @@ static void a_foreign_broker_can_take_its_id(void **state)
 	(void)state;
 	post(200, "/v1/nodes/2/stop", NULL);
 	json = talk(&run, controller, "BrokerRegistration", 4, "{'brokerId': 2, 'clusterId': '%s', 'incarnationId': "
-		    "'kassayIncarnationAAAAQ', 'listeners': [{'name': 'PLAINTEXT', 'host': 'x', 'port': 1}], 'features': "
-		    "[{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, {'name': "
-		    "'group.version', 'maxSupportedVersion': 1}, {'name': 'transaction.version', 'maxSupportedVersion': 2}, "
-		    "{'name': 'eligible.leader.replicas.version', 'maxSupportedVersion': 1}], "
+		    "'kassayIncarnationAAAAQ', 'listeners': [{'name': 'PLAINTEXT', 'host': 'x', 'port': 1}], "
+		    "'features': [{'name': 'metadata.version', 'minSupportedVersion': 7, 'maxSupportedVersion': 33}, "
+		    "{'name': 'group.version', 'maxSupportedVersion': 1}, {'name': 'transaction.version', "
+		    "'maxSupportedVersion': 2}, {'name': 'eligible.leader.replicas.version', "
+		    "'maxSupportedVersion': 1}], "
 		    "'logDirs': ['kassayDirectoryAAAAAAA']}", run.process.cluster->id);
 	assert_int_equal(num_at(json, "errorCode"), 0);
-	assert_int_equal(ask_num(&run, controller, "errorCode", "BrokerHeartbeat", 1, "{'brokerId': 2, 'brokerEpoch': %d, "
-				 "'currentMetadataOffset': 1000}", (int)num_at(json, "brokerEpoch")), 0);
+	assert_int_equal(ask_num(&run, controller, "errorCode", "BrokerHeartbeat", 1,
+				 "{'brokerId': 2, 'brokerEpoch': %d, "
+				 "'currentMetadataOffset': 1000}",
+				 (int)num_at(json, "brokerEpoch")), 0);
 	json_decref(json);
-	http_error(&run, 409, "POST", "/v1/nodes/2/start", NULL, "broker 2 cannot join: Another broker is registered with that "
-		   "broker id. If the broker was recently restarted this should self-resolve once the heartbeat manager expires "
-		   "the broker's session.");
+	http_error(&run, 409, "POST", "/v1/nodes/2/start", NULL, "broker 2 cannot join: Another broker is registered "
+		   "with that broker id. If the broker was recently restarted this should self-resolve once the "
+		   "heartbeat manager expires the broker's session.");
 	assert_int_equal(ask_num(&run, controller, "errorCode", "UnregisterBroker", 0, "{'brokerId': 2}"), 0);
 	post(200, "/v1/nodes/2/start", NULL);
 	kc_free(controller);
@@ -461,8 +468,8 @@ static void a_refused_start_does_not_free_the_upgrade(void **state)
 	post(200, "/v1/nodes/2/stop", NULL);
 	assert_int_equal(upgrade(one, 28), KW_ERR_INVALID_CONFIG);
 	refused(409, "refused", "/v1/nodes/2/start", "{\"config\": {\"kit.secret\": \"swordfish\"}}",
-		"broker 2 cannot start: metadata.version 27 makes this configuration illegal: kit.secret: Invalid value [hidden] "
-		"for configuration kit.secret: String must be one of: shibboleth (rule of level 25)");
+		"broker 2 cannot start: metadata.version 27 makes this configuration illegal: kit.secret: Invalid "
+		"value [hidden] for configuration kit.secret: String must be one of: shibboleth (rule of level 25)");
 	assert_int_equal(upgrade(one, 28), KW_ERR_INVALID_CONFIG);
 	post(200, "/v1/nodes/2/start", "{\"config\": {\"kit.secret\": null, \"kit.int.min\": \"2048\"}}");
 	assert_int_equal(upgrade(one, 28), 0);
@@ -539,8 +546,9 @@ static bool produce_one(struct producer *producer, struct kc_conn **conn, int32_
 			return false;
 	}
 	kw_arena_reset(&producer->arena);
-	snprintf(text, sizeof text, "{\"acks\": -1, \"topicData\": [{\"name\": \"three\", \"partitionData\": [{\"index\": 1, "
-		 "\"records\": {\"batches\": [{\"records\": [{\"key\": \"%d\", \"value\": \"v\"}]}]}}]}]}", producer->number);
+	snprintf(text, sizeof text, "{\"acks\": -1, \"topicData\": [{\"name\": \"three\", \"partitionData\": "
+		 "[{\"index\": 1, \"records\": {\"batches\": [{\"records\": [{\"key\": \"%d\", \"value\": "
+		 "\"v\"}]}]}}]}]}", producer->number);
 	json = json_loads(text, 0, NULL);
 	kw_from_json(kw_request(0), 9, json, &producer->arena, &body, NULL);
 	json_decref(json);

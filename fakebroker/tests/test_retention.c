@@ -33,24 +33,27 @@ static json_t *clock_is(int status, const char *body)
 
 static void create(const char *topic, const char *configs)
 {
-	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7, "{'topics': [{'name': '%s', "
-				 "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], 'timeoutMs': 1000}", topic,
-				 configs), 0);
+	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [{'name': '%s', "
+				 "'numPartitions': 1, 'replicationFactor': 1, 'configs': [%s]}], 'timeoutMs': 1000}",
+				 topic, configs), 0);
 }
 
 /* A batch with one value of that size, as old as the clock says. */
 static void put(const char *topic, int size)
 {
-	assert_int_equal(ask_num(&run, conn, "responses.0.partitionResponses.0.errorCode", "Produce", 9, "{'acks': 1, 'topicData': "
-				 "[{'name': '%s', 'partitionData': [{'index': 0, 'records': {'batches': [{'baseTimestamp': %lld, "
-				 "'records': [{'value': {'size': %d}}]}]}}]}]}", topic,
-				 (long long)fb_cluster_now(run.process.cluster), size), 0);
+	assert_int_equal(ask_num(&run, conn, "responses.0.partitionResponses.0.errorCode", "Produce", 9,
+				 "{'acks': 1, 'topicData': "
+				 "[{'name': '%s', 'partitionData': [{'index': 0, 'records': {'batches': "
+				 "[{'baseTimestamp': %lld, 'records': [{'value': {'size': %d}}]}]}}]}]}",
+				 topic, (long long)fb_cluster_now(run.process.cluster), size), 0);
 }
 
 static int64_t offset_of(const char *topic, int timestamp)
 {
 	return ask_num(&run, conn, "topics.0.partitions.0.offset", "ListOffsets", 7,
-		       "{'topics': [{'name': '%s', 'partitions': [{'partitionIndex': 0, 'timestamp': %d}]}]}", topic, timestamp);
+		       "{'topics': [{'name': '%s', 'partitions': [{'partitionIndex': 0, 'timestamp': %d}]}]}", topic,
+		       timestamp);
 }
 
 static int64_t start_of(const char *topic)
@@ -63,7 +66,8 @@ static void retention_waits_after_the_start(void **state)
 {
 	(void)state;
 	create("aged", "");
-	assert_int_equal(produce(&run, conn, "aged", "{'batches': [{'baseTimestamp': 1000, 'records': [{'value': 'a'}]}]}"), 0);
+	assert_int_equal(produce(&run, conn, "aged",
+				 "{'batches': [{'baseTimestamp': 1000, 'records': [{'value': 'a'}]}]}"), 0);
 	fb_cluster_tick(run.process.cluster, false);
 	assert_int_equal(start_of("aged"), 0);
 	fb_cluster_tick(run.process.cluster, true);
@@ -142,7 +146,8 @@ static void records_without_timestamps_grow_old(void **state)
 	(void)state;
 	json_decref(clock_is(200, "{\"now\": 1700000000000, \"frozen\": true}"));
 	create("untimed", "{'name': 'retention.ms', 'value': '86400000'}");
-	assert_int_equal(produce(&run, conn, "untimed", "{'batches': [{'baseTimestamp': -1, 'records': [{'value': 'a'}]}]}"), 0);
+	assert_int_equal(produce(&run, conn, "untimed",
+				 "{'batches': [{'baseTimestamp': -1, 'records': [{'value': 'a'}]}]}"), 0);
 	json_decref(clock_is(200, "{\"advance\": 86400000}"));
 	assert_int_equal(start_of("untimed"), 0);
 	json_decref(clock_is(200, "{\"advance\": 300001}"));
@@ -154,8 +159,8 @@ static void large_logs_lose_segments(void **state)
 {
 	(void)state;
 	json_decref(clock_is(200, "{\"now\": 1700000000000, \"frozen\": true}"));
-	create("large", "{'name': 'retention.bytes', 'value': '1500000'}, {'name': 'segment.bytes', 'value': '1048576'}, "
-	       "{'name': 'retention.ms', 'value': '-1'}");
+	create("large", "{'name': 'retention.bytes', 'value': '1500000'}, {'name': 'segment.bytes', 'value': "
+	       "'1048576'}, {'name': 'retention.ms', 'value': '-1'}");
 	for (int i = 0; i < 7; i++)
 		put("large", 400000);
 	json_decref(clock_is(200, "{\"advance\": 300001}"));
@@ -167,12 +172,15 @@ static void compacted_logs_keep_their_segments(void **state)
 	(void)state;
 	json_decref(clock_is(200, "{\"now\": 1700000000000, \"frozen\": true}"));
 	create("kept", "{'name': 'cleanup.policy', 'value': 'compact'}, {'name': 'retention.ms', 'value': '1'}");
-	assert_int_equal(ask_num(&run, conn, "responses.0.partitionResponses.0.errorCode", "Produce", 9, "{'acks': 1, 'topicData': "
-				 "[{'name': 'kept', 'partitionData': [{'index': 0, 'records': {'batches': [{'baseTimestamp': "
+	assert_int_equal(ask_num(&run, conn, "responses.0.partitionResponses.0.errorCode", "Produce", 9,
+				 "{'acks': 1, 'topicData': "
+				 "[{'name': 'kept', 'partitionData': [{'index': 0, 'records': {'batches': "
+				 "[{'baseTimestamp': "
 				 "1700000000000, 'records': [{'key': 'k', 'value': 'v'}]}]}}]}]}"), 0);
 	json_decref(clock_is(200, "{\"advance\": 864000000}"));
 	assert_int_equal(start_of("kept"), 0);
-	assert_int_equal(ask_num(&run, conn, "topics.0.partitions.0.errorCode", "DeleteRecords", 2, "{'topics': [{'name': 'kept', "
+	assert_int_equal(ask_num(&run, conn, "topics.0.partitions.0.errorCode", "DeleteRecords", 2,
+				 "{'topics': [{'name': 'kept', "
 				 "'partitions': [{'partitionIndex': 0, 'offset': 1}]}]}"), 44);
 }
 

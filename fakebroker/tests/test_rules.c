@@ -67,7 +67,8 @@ static int64_t hits(const char *name)
 
 static void rules_come_and_go(void **state)
 {
-	json_t *json = put(&run, "one", "{'match': {'api': 'Fetch'}, 'action': {'delay': 5}, 'expect': {'atLeast': 1}}");
+	json_t *json = put(&run, "one",
+			   "{'match': {'api': 'Fetch'}, 'action': {'delay': 5}, 'expect': {'atLeast': 1}}");
 
 	(void)state;
 	assert_string_equal(str_at(json, "name"), "one");
@@ -77,7 +78,8 @@ static void rules_come_and_go(void **state)
 	assert_int_equal(num_at(json, "seen"), 0);
 	assert_int_equal(num_at(json, "hits"), 0);
 	json_decref(json);
-	json_decref(put(&run, "two%20words", "{'name': 'two words', 'match': {'api': 'Fetch'}, 'action': {'close': true}}"));
+	json_decref(put(&run, "two%20words",
+			"{'name': 'two words', 'match': {'api': 'Fetch'}, 'action': {'close': true}}"));
 	json_decref(put(&run, "one", "{'match': {'api': 'Produce'}, 'action': {'error': 'CORRUPT_MESSAGE'}}"));
 	json = http_json(&run, 200, "GET", "/v1/rules", NULL);
 	assert_int_equal(json_array_size(json), 2);
@@ -144,7 +146,8 @@ static bool is_hit(const char *pattern, const char *client_id)
 	bool hit;
 
 	assert_int_equal(kc_connect("127.0.0.1", port, client_id, soon(), &conn, NULL), 0);
-	snprintf(rule, sizeof rule, "{'match': {'clientId': '%s'}, 'action': {'error': 'KAFKA_STORAGE_ERROR'}}", pattern);
+	snprintf(rule, sizeof rule,
+		 "{'match': {'clientId': '%s'}, 'action': {'error': 'KAFKA_STORAGE_ERROR'}}", pattern);
 	set_rule(rule);
 	hit = !describes(conn);
 	delete("r");
@@ -168,7 +171,8 @@ static void by_client_id(void **state)
 
 static int64_t fetch_error(struct kc_conn *conn, const char *topic)
 {
-	return ask_num(&run, conn, "responses.0.partitions.0.errorCode", "Fetch", 12, "{'maxBytes': 1000, 'topics': [{'topic': "
+	return ask_num(&run, conn, "responses.0.partitions.0.errorCode", "Fetch", 12,
+		       "{'maxBytes': 1000, 'topics': [{'topic': "
 		       "'%s', 'partitions': [{'partition': 0, 'partitionMaxBytes': 1000}]}]}", topic);
 }
 
@@ -177,7 +181,8 @@ static int64_t fetch_error_by_id(struct kc_conn *conn, const char *topic)
 	char id[23];
 
 	kw_uuid_text(fb_topic_find(run.process.cluster, kw_str(topic))->id, id);
-	return ask_num(&run, conn, "responses.0.partitions.0.errorCode", "Fetch", 13, "{'maxBytes': 1000, 'topics': [{'topicId': "
+	return ask_num(&run, conn, "responses.0.partitions.0.errorCode", "Fetch", 13,
+		       "{'maxBytes': 1000, 'topics': [{'topicId': "
 		       "'%s', 'partitions': [{'partition': 0, 'partitionMaxBytes': 1000}]}]}", id);
 }
 
@@ -194,7 +199,8 @@ static void by_topic(void **state)
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': 't'}]}"), 56);
 	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': 'u'}]}"), 0);
 	assert_int_equal(ask_num(&run, conn, "responses.0.errorCode", "DeleteTopics", 5, "{'topicNames': ['t']}"), 56);
-	assert_int_equal(ask_num(&run, conn, "results.0.errorCode", "DescribeConfigs", 4, "{'resources': [{'resourceType': 2, "
+	assert_int_equal(ask_num(&run, conn, "results.0.errorCode", "DescribeConfigs", 4,
+				 "{'resources': [{'resourceType': 2, "
 				 "'resourceName': 'u', 'configurationKeys': []}]}"), 0);
 	assert_int_equal(hits("r"), 4);
 	delete("r");
@@ -208,7 +214,8 @@ static unsigned pattern(const char *match)
 	char rule[300];
 	unsigned bits = 0;
 
-	snprintf(rule, sizeof rule, "{'match': {'api': 'DescribeCluster'%s%s}, 'action': {'error': 'KAFKA_STORAGE_ERROR'}}",
+	snprintf(rule, sizeof rule,
+		 "{'match': {'api': 'DescribeCluster'%s%s}, 'action': {'error': 'KAFKA_STORAGE_ERROR'}}",
 		 *match ? ", " : "", match);
 	set_rule(rule);
 	for (unsigned i = 0; i < 8; i++)
@@ -239,8 +246,10 @@ static void the_first_rule_wins(void **state)
 	struct kc_conn *conn = dial(&run, 1);
 
 	(void)state;
-	json_decref(put(&run, "a", "{'match': {'api': 'DescribeCluster', 'times': 1}, 'action': {'error': 'CORRUPT_MESSAGE'}}"));
-	json_decref(put(&run, "b", "{'match': {'api': 'DescribeCluster'}, 'action': {'error': 'KAFKA_STORAGE_ERROR'}}"));
+	json_decref(put(&run, "a",
+			"{'match': {'api': 'DescribeCluster', 'times': 1}, 'action': {'error': 'CORRUPT_MESSAGE'}}"));
+	json_decref(put(&run, "b",
+			"{'match': {'api': 'DescribeCluster'}, 'action': {'error': 'KAFKA_STORAGE_ERROR'}}"));
 	assert_int_equal(ask_num(&run, conn, "errorCode", "DescribeCluster", 0, "{}"), 2);
 	assert_int_equal(ask_num(&run, conn, "errorCode", "DescribeCluster", 0, "{}"), 56);
 	assert_int_equal(hits("a"), 1);
@@ -345,8 +354,8 @@ static void delay_delays(void **state)
 	/* and a fetch then waits for as long as it said */
 	set_rule("{'match': {'api': 'Fetch'}, 'action': {'delay': 20}}");
 	began = kc_now_ms();
-	json_decref(talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 30, 'minBytes': 1, 'maxBytes': 1000, 'topics': [{'topic': 'u', "
-			 "'partitions': [{'partition': 0, 'partitionMaxBytes': 1000}]}]}"));
+	json_decref(talk(&run, conn, "Fetch", 12, "{'maxWaitMs': 30, 'minBytes': 1, 'maxBytes': 1000, 'topics': "
+			 "[{'topic': 'u', 'partitions': [{'partition': 0, 'partitionMaxBytes': 1000}]}]}"));
 	assert_true(kc_now_ms() - began >= 50);
 	delete("r");
 	kc_free(conn);
@@ -386,10 +395,12 @@ static void expectations_are_judged(void **state)
 	char text[200];
 
 	(void)state;
-	json_decref(put(&run, "none", "{'match': {'api': 'DescribeCluster'}, 'action': {'delay': 0}, 'expect': {'hits': 0}}"));
+	json_decref(put(&run, "none",
+			"{'match': {'api': 'DescribeCluster'}, 'action': {'delay': 0}, 'expect': {'hits': 0}}"));
 	assert_int_equal(fb_rules_unmet(rules, text, sizeof text), 0);
 	describes(conn);
-	json_decref(put(&run, "some", "{'match': {'api': 'DescribeQuorum'}, 'action': {'delay': 0}, 'expect': {'atLeast': 2}}"));
+	json_decref(put(&run, "some",
+			"{'match': {'api': 'DescribeQuorum'}, 'action': {'delay': 0}, 'expect': {'atLeast': 2}}"));
 	assert_int_equal(fb_rules_unmet(rules, text, sizeof text), 2);
 	assert_string_equal(text, "none: 1 hits, expected 0; some: 0 hits, expected at least 2");
 	delete("none");

@@ -142,8 +142,9 @@ static void says_what_may_lack(void **state)
 	void *response;
 
 	(void)state;
-	snprintf(wanted, sizeof wanted, "127.0.0.1:%d closed the connection at the first request after ApiVersions, as a listener "
-		 "does that wants a SASL login; give a login", fb_cluster_node(run.process.cluster, 1)->port);
+	snprintf(wanted, sizeof wanted, "127.0.0.1:%d closed the connection at the first request after ApiVersions, as "
+		 "a listener does that wants a SASL login; give a login",
+		 fb_cluster_node(run.process.cluster, 1)->port);
 	kw_arena_init(&arena, 0);
 	kc_use_login(conn, &nobody);
 	assert_int_equal(kc_negotiate(conn, soon(), &err), 0);

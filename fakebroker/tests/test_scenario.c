@@ -88,7 +88,8 @@ static void members_take_effect(void **state)
 	assert_string_equal(cluster->nodes[1].rack, "b");
 	assert_int_equal(fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 1, "num.partitions", 0), 1);
 	assert_int_equal(fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, 2, "num.partitions", 0), 3);
-	assert_true(kw_str_is(fb_configs_get(cluster->configs, FB_BROKER, KW_NULL_STR, 1, "kit.x", &arena, NULL), "4096"));
+	assert_true(
+		kw_str_is(fb_configs_get(cluster->configs, FB_BROKER, KW_NULL_STR, 1, "kit.x", &arena, NULL), "4096"));
 	orders = fb_topic_find(cluster, kw_str("orders"));
 	payments = fb_topic_find(cluster, kw_str("payments"));
 	assert_int_equal(orders->npartitions, 3);

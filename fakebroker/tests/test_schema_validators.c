@@ -55,7 +55,8 @@ static const struct row rows[] = {
 	{"{'type': 'array', 'items': 'int'}", "0402" "04" "020600", NULL},
 	{"{'type': 'array', 'items': 'int'}", "0304" "0204" "00", NULL},
 	{"{'type': 'array', 'items': 'int'}", "0306" "0204" "00", "a block of 3 bytes has 2 (at byte 4)"},
-	{"{'type': 'array', 'items': 'int'}", "0364" "0204" "00", "a block of items has a size that cannot be (at byte 0)"},
+	{"{'type': 'array', 'items': 'int'}", "0364" "0204" "00",
+	 "a block of items has a size that cannot be (at byte 0)"},
 	{"{'type': 'array', 'items': 'int'}", "ffffffffffffffffff01" "00",
 	 "a block of items has a size that cannot be (at byte 0)"},
 	{"{'type': 'array', 'items': 'int'}", "0402", "[1]: the value ends inside a number (at byte 2)"},
@@ -281,17 +282,19 @@ static void test_avro_schema(void **state)
 	(void)state;
 	assert_null(judge_hex("AvroSchema", one, PAYMENT));
 	assert_string_equal(judge_hex("AvroSchema", one, ORDER),
-			    "AvroSchema: the value is not of schema shop.Payment: note: there is no branch -54 (at byte 2)");
+			    "AvroSchema: the value is not of schema shop.Payment: note: there is no branch "
+			    "-54 (at byte 2)");
 	assert_null(judge_hex("AvroSchema", two, PAYMENT));
 	assert_null(judge_hex("AvroSchema", two, ORDER));
 	assert_string_equal(judge_hex("AvroSchema", two, "0e"),
-			    "AvroSchema: the value is of none of the 2 schemas; not shop.Payment: cents: the value ends "
-			    "inside a number (at byte 1)");
+			    "AvroSchema: the value is of none of the 2 schemas; not shop.Payment: cents: the value "
+			    "ends inside a number (at byte 1)");
 	assert_refused("AvroSchema", none, KT_EPLUGIN,
 		       "validator AvroSchema: fixtures/schemas/none.avsc: cannot be opened: No such file or directory");
-	assert_refused("AvroSchema", text, KT_EPLUGIN, "validator AvroSchema: fixtures/schemas/allowed.txt: no Avro schema: "
-		       "Error parsing JSON: invalid token near '#'");
-	assert_refused("AvroSchema", hole, KT_EPLUGIN, "validator AvroSchema: option schemas has an entry that is empty");
+	assert_refused("AvroSchema", text, KT_EPLUGIN, "validator AvroSchema: fixtures/schemas/allowed.txt: no Avro "
+		       "schema: Error parsing JSON: invalid token near '#'");
+	assert_refused("AvroSchema", hole, KT_EPLUGIN,
+		       "validator AvroSchema: option schemas has an entry that is empty");
 	assert_refused("AvroSchema", NULL, KT_EPLUGIN,
 		       "validator AvroSchema: option schemas is not set: it must be a text that is not empty");
 }
@@ -302,7 +305,8 @@ static void test_schema_id(void **state)
 {
 	static const struct setting list[] = {{"record.validator.SchemaId.ids", "7, 4294967295"}, {0}};
 	static const struct setting file[] = {
-		{"record.validator.SchemaId.ids.file", SCHEMAS "allowed.txt"}, {"record.validator.SchemaId.ids", "9"}, {0},
+		{"record.validator.SchemaId.ids.file", SCHEMAS "allowed.txt"},
+		{"record.validator.SchemaId.ids", "9"}, {0},
 	};
 	static const struct setting odd[] = {{"record.validator.SchemaId.ids", "7,x"}, {0}};
 	static const struct setting large[] = {{"record.validator.SchemaId.ids", "4294967296"}, {0}};
@@ -328,7 +332,8 @@ static void test_schema_id(void **state)
 	assert_null(judge_hex("SchemaId", file, "0000000002"));
 	assert_null(judge_hex("SchemaId", file, "0000000009"));
 	assert_non_null(judge_hex("SchemaId", file, "0000000003"));
-	assert_refused("SchemaId", NULL, KT_EPLUGIN, "validator SchemaId: one of the options ids and ids.file must be set");
+	assert_refused("SchemaId", NULL, KT_EPLUGIN,
+		       "validator SchemaId: one of the options ids and ids.file must be set");
 	assert_refused("SchemaId", odd, KT_EPLUGIN, "validator SchemaId: 'x' is no number of a schema");
 	assert_refused("SchemaId", large, KT_EPLUGIN, "validator SchemaId: '4294967296' is no number of a schema");
 }
@@ -345,14 +350,14 @@ static void assert_payloads(const char *schemas)
 		{"0000000002" PAYMENT, NULL},
 		{"0000000003" "7b7d", NULL},
 		{"0000000004" "7b7d", "PayloadSchema: there is no schema 4 for the value"},
-		{"0000000002" PAYMENT "00", "PayloadSchema: the value is not of schema 2, shop.Payment: 1 bytes are left over "
-					    "(at byte 4)"},
-		{"0000000002", "PayloadSchema: the value is not of schema 2, shop.Payment: order: the value ends inside a "
-			       "number (at byte 0)"},
-		{"0000000003" "7b", "PayloadSchema: the value is not JSON, as schema 3 wants it: string or '}' expected near "
-				    "end of file (at byte 1 of the payload)"},
-		{"0000000003", "PayloadSchema: the value is not JSON, as schema 3 wants it: unexpected token near end of "
-			       "file (at byte 0 of the payload)"},
+		{"0000000002" PAYMENT "00", "PayloadSchema: the value is not of schema 2, shop.Payment: 1 bytes are "
+					    "left over (at byte 4)"},
+		{"0000000002", "PayloadSchema: the value is not of schema 2, shop.Payment: order: the value ends "
+			       "inside a number (at byte 0)"},
+		{"0000000003" "7b", "PayloadSchema: the value is not JSON, as schema 3 wants it: string or '}' "
+				    "expected near end of file (at byte 1 of the payload)"},
+		{"0000000003", "PayloadSchema: the value is not JSON, as schema 3 wants it: unexpected token near end "
+			       "of file (at byte 0 of the payload)"},
 		{"01000000", "PayloadSchema: the value has 4 bytes, too few for a schema's number"},
 		{"0100000001", "PayloadSchema: the value begins with byte 0x01, not with 0x00"},
 	};

@@ -36,8 +36,8 @@ static enum fb_outcome echo(struct fb_conn *conn, struct fb_frame *frame)
 	return FB_REPLY;
 }
 
-/* First byte: e echo, s silent, c close, w wait until open, t wait for the timer, b block the loop until open, g use much
- * scratch memory, m look how much there is. */
+/* First byte: e echo, s silent, c close, w wait until open, t wait for the timer, b block the loop until open, g use
+ * much scratch memory, m look how much there is. */
 static enum fb_outcome handle(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state)
 {
 	(void)arg;

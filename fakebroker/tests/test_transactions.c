@@ -25,11 +25,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int16_t append(const char *topic, const char *id, int64_t producerId, int epoch, int sequence, int64_t *baseOffset)
+static int16_t append(const char *topic, const char *id, int64_t producerId, int epoch, int sequence,
+		      int64_t *baseOffset)
 {
-	json_t *json = talk(&run, conn, "Produce", 12, "{'transactionalId': %s%s%s, 'acks': -1, 'topicData': [{'name': '%s', "
-			    "'partitionData': [{'index': 0, 'records': {'batches': [{'attributes': %d, 'producerId': %lld, "
-			    "'producerEpoch': %d, 'baseSequence': %d, 'records': [{'value': 'v', 'repeat': 2}]}]}}]}]}",
+	json_t *json = talk(&run, conn, "Produce", 12, "{'transactionalId': %s%s%s, 'acks': -1, 'topicData': [{'name': "
+			    "'%s', 'partitionData': [{'index': 0, 'records': {'batches': [{'attributes': %d, "
+			    "'producerId': %lld, 'producerEpoch': %d, 'baseSequence': %d, 'records': [{'value': 'v', "
+			    "'repeat': 2}]}]}}]}]}",
 			    id ? "'" : "", id ? id : "null", id ? "'" : "", topic, id ? KW_A_TRANSACTIONAL : 0,
 			    (long long)producerId, epoch, sequence);
 	int16_t error = (int16_t)num_at(json, "responses.0.partitionResponses.0.errorCode");
@@ -41,8 +43,10 @@ static int16_t append(const char *topic, const char *id, int64_t producerId, int
 
 static int64_t stable_offset(const char *topic)
 {
-	return ask_num(&run, conn, "topics.0.partitions.0.offset", "ListOffsets", 7, "{'isolationLevel': %d, 'topics': "
-		       "[{'name': '%s', 'partitions': [{'partitionIndex': 0, 'timestamp': -1}]}]}", READ_COMMITTED, topic);
+	return ask_num(&run, conn, "topics.0.partitions.0.offset", "ListOffsets", 7,
+		       "{'isolationLevel': %d, 'topics': "
+		       "[{'name': '%s', 'partitions': [{'partitionIndex': 0, 'timestamp': -1}]}]}",
+		       READ_COMMITTED, topic);
 }
 
 /* InitProducerId; naming the producer unless its id is -1. */
@@ -61,8 +65,8 @@ static int16_t init(const char *id, int64_t *producerId, int *epoch)
 /* EndTxn 5, which tells how to go on. */
 static int16_t end(const char *id, int64_t *producerId, int *epoch, bool commit)
 {
-	json_t *json = talk(&run, conn, "EndTxn", 5, "{'transactionalId': '%s', 'producerId': %lld, 'producerEpoch': %d, "
-			    "'committed': %s}", id, (long long)*producerId, *epoch, commit ? "true" : "false");
+	json_t *json = talk(&run, conn, "EndTxn", 5, "{'transactionalId': '%s', 'producerId': %lld, 'producerEpoch': "
+			    "%d, 'committed': %s}", id, (long long)*producerId, *epoch, commit ? "true" : "false");
 	int16_t error = (int16_t)num_at(json, "errorCode");
 
 	*producerId = num_at(json, "producerId");
@@ -184,16 +188,19 @@ static void a_later_coordinator_keeps_nothing_open(void **state)
 
 	(void)state;
 	assert_int_equal(init("later", &producerId, &epoch), 0);
-	assert_int_equal(ask_num(&run, conn, "markers.0.topics.0.partitions.0.errorCode", "WriteTxnMarkers", 1, "{'markers': "
-				 "[{'producerId': %lld, 'producerEpoch': 0, 'transactionResult': true, 'coordinatorEpoch': 5, "
-				 "'topics': [{'name': 'wrap', 'partitionIndexes': [0]}]}]}", (long long)producerId), 0);
+	assert_int_equal(ask_num(&run, conn, "markers.0.topics.0.partitions.0.errorCode", "WriteTxnMarkers", 1,
+				 "{'markers': "
+				 "[{'producerId': %lld, 'producerEpoch': 0, 'transactionResult': true, "
+				 "'coordinatorEpoch': 5, 'topics': [{'name': 'wrap', 'partitionIndexes': [0]}]}]}",
+				 (long long)producerId), 0);
 	assert_int_equal(append("wrap", "later", producerId, epoch, 0, &offset), 0);
 	assert_int_equal(stable_offset("wrap"), offset);
 	assert_int_equal(end("later", &producerId, &epoch, true), 0);
 	assert_int_equal(stable_offset("wrap"), offset + 3);
 }
 
-/* Kafka 4.4.0: a producer whose transaction another one aborted goes on when it names itself before that one asks again. */
+/* Kafka 4.4.0: a producer whose transaction another one aborted goes on when it names itself before that one asks
+ * again. */
 static void a_fenced_producer_that_names_itself_goes_on(void **state)
 {
 	int64_t a = -1, b = -1, offset;
@@ -215,7 +222,8 @@ static void a_fenced_producer_that_names_itself_goes_on(void **state)
 static int16_t list_error(const char *pattern)
 {
 	return (int16_t)ask_num(&run, conn, "errorCode", "ListTransactions", 2,
-				"{'stateFilters': [], 'producerIdFilters': [], 'transactionalIdPattern': '%s'}", pattern);
+				"{'stateFilters': [], 'producerIdFilters': [], 'transactionalIdPattern': '%s'}",
+				pattern);
 }
 
 /* Kafka's are RE2's. What it refuses and PCRE2 would take as well as what would go on for too long. */

@@ -59,55 +59,56 @@ static void check_rows(struct fixture *f, const struct row *rows, size_t n)
 /* A node at metadata.version 33. */
 static const struct row at_33[] = {
 	{MV, 33, U, NULL, 0, 0, NULL},
-	{MV, 1000, U, NULL, 0, 0, ALL "Invalid update version 1000 for feature metadata.version. Local controller 1 only "
+	{MV, 1000, U, NULL, 0, 0, ALL "Invalid update version 1000 for feature metadata.version. Local controller 1 "
+	 "only supports versions 7-33"},
+	{MV, 34, U, NULL, 0, 0, ALL "Invalid update version 34 for feature metadata.version. Local controller 1 only "
 	 "supports versions 7-33"},
-	{MV, 34, U, NULL, 0, 0, ALL "Invalid update version 34 for feature metadata.version. Local controller 1 only supports "
-	 "versions 7-33"},
-	{MV, 1, SD, NULL, 0, 0, ALL "Invalid update version 1 for feature metadata.version. Local controller 1 only supports "
-	 "versions 7-33"},
-	{MV, 6, UD, NULL, 0, 0, ALL "Invalid update version 6 for feature metadata.version. Local controller 1 only supports "
-	 "versions 7-33"},
-	{MV, 0, SD, NULL, 0, 0, ALL "Invalid update version 0 for feature metadata.version. Local controller 1 only supports "
-	 "versions 7-33"},
-	{MV, -1, SD, NULL, 0, 0, ALL "Invalid update version -1 for feature metadata.version. A feature version cannot be "
-	 "less than 0."},
-	{MV, 32, U, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. Can't downgrade the version of "
-	 "this feature without setting the upgrade type to either safe or unsafe downgrade."},
-	{MV, 32, 0, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. The controller does not support "
-	 "the given upgrade type."},
-	{MV, 32, 9, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. The controller does not support "
-	 "the given upgrade type."},
-	{MV, 20, SD, NULL, 0, 0, ALL "Unsupported metadata.version downgrade from 33 to 20. Refusing to perform the requested "
-	 "downgrade because it might delete metadata information."},
-	{MV, 20, UD, NULL, 0, 0, ALL "Unsupported metadata.version downgrade from 33 to 20. Unsafe metadata downgrade is not "
-	 "supported in this version."},
-	{MV, 32, SD, NULL, 0, 0, ALL "Unsupported metadata.version downgrade from 33 to 32. Refusing to perform the requested "
-	 "downgrade because it might delete metadata information."},
-	{"foo", 1, U, NULL, 0, 0, ALL "Invalid update version 1 for feature foo. Local controller 1 does not support this "
-	 "feature."},
+	{MV, 1, SD, NULL, 0, 0, ALL "Invalid update version 1 for feature metadata.version. Local controller 1 only "
+	 "supports versions 7-33"},
+	{MV, 6, UD, NULL, 0, 0, ALL "Invalid update version 6 for feature metadata.version. Local controller 1 only "
+	 "supports versions 7-33"},
+	{MV, 0, SD, NULL, 0, 0, ALL "Invalid update version 0 for feature metadata.version. Local controller 1 only "
+	 "supports versions 7-33"},
+	{MV, -1, SD, NULL, 0, 0, ALL "Invalid update version -1 for feature metadata.version. A feature version cannot "
+	 "be less than 0."},
+	{MV, 32, U, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. Can't downgrade the "
+	 "version of this feature without setting the upgrade type to either safe or unsafe downgrade."},
+	{MV, 32, 0, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. The controller does not "
+	 "support the given upgrade type."},
+	{MV, 32, 9, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. The controller does not "
+	 "support the given upgrade type."},
+	{MV, 20, SD, NULL, 0, 0, ALL "Unsupported metadata.version downgrade from 33 to 20. Refusing to perform the "
+	 "requested downgrade because it might delete metadata information."},
+	{MV, 20, UD, NULL, 0, 0, ALL "Unsupported metadata.version downgrade from 33 to 20. Unsafe metadata downgrade "
+	 "is not supported in this version."},
+	{MV, 32, SD, NULL, 0, 0, ALL "Unsupported metadata.version downgrade from 33 to 32. Refusing to perform the "
+	 "requested downgrade because it might delete metadata information."},
+	{"foo", 1, U, NULL, 0, 0, ALL "Invalid update version 1 for feature foo. Local controller 1 does not "
+	 "support this feature."},
 	{"foo", 0, U, NULL, 0, 0, ALL "Invalid update version 0 for feature foo. Feature foo not found."},
-	{"", 1, U, NULL, 0, 0, ALL "Invalid update version 1 for feature . Local controller 1 does not support this feature."},
+	{"", 1, U, NULL, 0, 0, ALL "Invalid update version 1 for feature . Local controller 1 does not "
+				   "support this feature."},
 	{NULL, 0, 0, NULL, 0, 0, NULL},
 	{MV, 33, U, MV, 33, U, NULL},
 	{MV, 99, U, MV, 33, U, NULL},
-	{MV, 33, U, MV, 99, U, ALL "Invalid update version 99 for feature metadata.version. Local controller 1 only supports "
-	 "versions 7-33"},
+	{MV, 33, U, MV, 99, U, ALL "Invalid update version 99 for feature metadata.version. Local controller 1 only "
+	 "supports versions 7-33"},
 	{TXN, 9, U, NULL, 0, 0, ALL "Invalid update version 9 for feature transaction.version. Local controller 1 only "
 	 "supports versions 0-2"},
 	{TXN, 1, SD, NULL, 0, 0, NULL},
 	{"group.version", 0, SD, NULL, 0, 0, NULL},
 	{"kraft.version", 1, U, NULL, 0, 0, NULL},
 	{"kraft.version", 0, SD, NULL, 0, 0, NULL},
-	{"kraft.version", 1, SD, NULL, 0, 0, ALL "Invalid update version 1 for feature kraft.version. Can't downgrade to a "
-	 "newer version."},
-	{"kraft.version", 2, U, NULL, 0, 0, ALL "Invalid update version 2 for feature kraft.version. Local controller 1 only "
-	 "supports versions 0-1"},
-	{"share.version", 2, U, "foo", 1, U, ALL "Invalid update version 1 for feature foo. Local controller 1 does not "
+	{"kraft.version", 1, SD, NULL, 0, 0, ALL "Invalid update version 1 for feature kraft.version. Can't downgrade "
+	 "to a newer version."},
+	{"kraft.version", 2, U, NULL, 0, 0, ALL "Invalid update version 2 for feature kraft.version. Local controller "
+	 "1 only supports versions 0-1"},
+	{"share.version", 2, U, "foo", 1, U, ALL "Invalid update version 1 for feature foo. Local controller 1 does "
+	 "not support this feature."},
+	{"foo", 1, U, MV, 99, U, ALL "Invalid update version 1 for feature foo. Local controller 1 does not "
 	 "support this feature."},
-	{"foo", 1, U, MV, 99, U, ALL "Invalid update version 1 for feature foo. Local controller 1 does not support this "
-	 "feature."},
-	{MV, 99, U, "foo", 1, U, ALL "Invalid update version 99 for feature metadata.version. Local controller 1 only supports "
-	 "versions 7-33"},
+	{MV, 99, U, "foo", 1, U, ALL "Invalid update version 99 for feature metadata.version. Local controller 1 only "
+	 "supports versions 7-33"},
 };
 
 static void updates_at_33(void **state)
@@ -126,10 +127,10 @@ static const struct row at_21[] = {
 	{ELR, 1, U, NULL, 0, 0, ALL "Invalid update version 1 for feature eligible.leader.replicas.version. "
 	 "eligible.leader.replicas.version could not be set to 1 because it depends on metadata.version level 23"},
 	{ELR, 1, U, MV, 23, U, NULL},
-	{MV, 22, SD, NULL, 0, 0, ALL "Invalid update version 22 for feature metadata.version. Can't downgrade to a newer "
-	 "version."},
-	{MV, 22, UD, NULL, 0, 0, ALL "Invalid update version 22 for feature metadata.version. Can't downgrade to a newer "
-	 "version."},
+	{MV, 22, SD, NULL, 0, 0, ALL "Invalid update version 22 for feature metadata.version. Can't downgrade to a "
+	 "newer version."},
+	{MV, 22, UD, NULL, 0, 0, ALL "Invalid update version 22 for feature metadata.version. Can't downgrade to a "
+	 "newer version."},
 	{MV, 21, SD, NULL, 0, 0, NULL},
 };
 
@@ -172,12 +173,12 @@ static void brokers_must_support(void **state)
 {
 	static const struct fb_feature_range only_33[] = {{{"metadata.version", 16}, 33, 33}};
 	static const struct row rows[] = {
-		{MV, 32, SD, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. Broker 61 only supports "
-		 "versions 33"},
-		{MV, 34, U, NULL, 0, 0, ALL "Invalid update version 34 for feature metadata.version. Local controller 1 only "
-		 "supports versions 7-33"},
-		{TXN, 1, SD, NULL, 0, 0, ALL "Invalid update version 1 for feature transaction.version. Broker 61 does not "
-		 "support this feature."},
+		{MV, 32, SD, NULL, 0, 0, ALL "Invalid update version 32 for feature metadata.version. Broker 61 only "
+		 "supports versions 33"},
+		{MV, 34, U, NULL, 0, 0, ALL "Invalid update version 34 for feature metadata.version. Local controller "
+		 "1 only supports versions 7-33"},
+		{TXN, 1, SD, NULL, 0, 0, ALL "Invalid update version 1 for feature transaction.version. Broker 61 does "
+		 "not support this feature."},
 		{TXN, 0, SD, NULL, 0, 0, NULL},
 	};
 	struct fixture *f = *state;
@@ -216,13 +217,13 @@ static void each_feature_for_itself_in_39(void **state)
 	assert_int_equal(answer.results[1].errorCode, 0);
 	assert_null(answer.results[1].errorMessage);
 	assert_int_equal(answer.results[0].errorCode, 95);
-	assert_string_equal(answer.results[0].errorMessage, "Invalid update version 1 for feature foo. Local controller 1 does "
-			    "not support this feature.");
+	assert_string_equal(answer.results[0].errorMessage, "Invalid update version 1 for feature foo. Local "
+			    "controller 1 does not support this feature.");
 	assert_int_equal(answer.levels.v[FB_METADATA_VERSION], 20);
 	ask(f, &(struct row){MV, 16, SD, TXN, 0, U, NULL}, &answer);
 	assert_int_equal(answer.results[0].errorCode, 95);
-	assert_string_equal(answer.results[0].errorMessage, "Invalid metadata.version 16. Refusing to perform the requested "
-			    "downgrade because it might delete metadata information.");
+	assert_string_equal(answer.results[0].errorMessage, "Invalid metadata.version 16. Refusing to perform the "
+			    "requested downgrade because it might delete metadata information.");
 	assert_int_equal(answer.results[1].errorCode, 0);
 	assert_int_equal(answer.levels.v[FB_METADATA_VERSION], 21);
 }
@@ -291,8 +292,8 @@ static void add_broker(struct fixture *f, int32_t id, const struct fb_static_con
 {
 	static const struct fb_feature_range all[] = {{{"metadata.version", 16}, 7, 33}};
 
-	f->brokers[f->view.nbrokers++] = (struct fb_broker_view){.id = id, .features = all, .nfeatures = 1, .reported = true,
-								 .statics = statics, .nstatics = n};
+	f->brokers[f->view.nbrokers++] = (struct fb_broker_view){.id = id, .features = all, .nfeatures = 1,
+								 .reported = true, .statics = statics, .nstatics = n};
 }
 
 static void upgrade_names_every_offender(void **state)
@@ -314,12 +315,12 @@ static void upgrade_names_every_offender(void **state)
 	assert_int_equal(answer.errorCode, 40);
 	assert_string_equal(answer.errorMessage,
 		"The update failed: metadata.version 28 makes these configurations illegal: "
-		"broker 2 static kit.rises=16: Invalid value 16 for configuration kit.rises: Value must be at least 1024 "
-		"(rule of level 28); "
-		"cluster default kit.rises=17: Invalid value 17 for configuration kit.rises: Value must be at least 1024 "
-		"(rule of level 28); "
-		"broker 1 dynamic kit.rises=18: Invalid value 18 for configuration kit.rises: Value must be at least 1024 "
-		"(rule of level 28)");
+		"broker 2 static kit.rises=16: Invalid value 16 for configuration kit.rises: Value must be at least "
+		"1024 (rule of level 28); "
+		"cluster default kit.rises=17: Invalid value 17 for configuration kit.rises: Value must be at least "
+		"1024 (rule of level 28); "
+		"broker 1 dynamic kit.rises=18: Invalid value 18 for configuration kit.rises: Value must be at least "
+		"1024 (rule of level 28)");
 	assert_memory_equal(&answer.levels, &f->view.levels, sizeof answer.levels);
 	/* 29: topics inherit the cluster's 17, except one that has its own. */
 	set(f, FB_TOPIC, "b", "kit.inherits", "4096");
@@ -329,10 +330,10 @@ static void upgrade_names_every_offender(void **state)
 	assert_int_equal(answer.errorCode, 40);
 	assert_string_equal(answer.errorMessage,
 		"The update failed: metadata.version 29 makes these configurations illegal: "
-		"cluster default kit.rises=17: Invalid value 17 for configuration kit.rises: Value must be at least 1024 "
-		"(rule of level 28); "
-		"topic a default kit.inherits=17: Invalid value 17 for configuration kit.inherits: Value must be at least 2048 "
-		"(rule of level 29)");
+		"cluster default kit.rises=17: Invalid value 17 for configuration kit.rises: Value must be at least "
+		"1024 (rule of level 28); "
+		"topic a default kit.inherits=17: Invalid value 17 for configuration kit.inherits: Value must be at "
+		"least 2048 (rule of level 29)");
 	set(f, FB_BROKER, "", "kit.rises", NULL);
 	ask(f, &(struct row){MV, 30, U, NULL, 0, 0, NULL}, &answer);
 	assert_int_equal(answer.errorCode, 0);
@@ -354,8 +355,9 @@ static void defaults_count_and_secrets_do_not(void **state)
 	ask(f, &(struct row){MV, 31, U, NULL, 0, 0, NULL}, &answer);
 	assert_int_equal(answer.errorCode, 40);
 	assert_string_equal(answer.errorMessage,
-		"The update failed: metadata.version 31 makes these configurations illegal: broker 2 default kit.default=5: "
-		"Invalid value 5 for configuration kit.default: Value must be at least 6 (rule of level 31)");
+		"The update failed: metadata.version 31 makes these configurations illegal: broker 2 default "
+		"kit.default=5: Invalid value 5 for configuration kit.default: Value must be at least 6 "
+		"(rule of level 31)");
 	/* A broker that told nothing is not held against its defaults. A dynamic value does not cure a static one. */
 	f->brokers[1].reported = false;
 	ask(f, &(struct row){MV, 31, U, NULL, 0, 0, NULL}, &answer);
@@ -379,8 +381,8 @@ static void downgrade_is_checked_too(void **state)
 	ask(f, &(struct row){MV, 27, SD, NULL, 0, 0, NULL}, &answer);
 	assert_int_equal(answer.errorCode, 40);
 	assert_string_equal(answer.errorMessage,
-		"The update failed: metadata.version 27 makes these configurations illegal: topic t kit.falls=16: Invalid value "
-		"16 for configuration kit.falls: Value must be at least 1024 (rule of level 25)");
+		"The update failed: metadata.version 27 makes these configurations illegal: topic t kit.falls=16: "
+		"Invalid value 16 for configuration kit.falls: Value must be at least 1024 (rule of level 25)");
 	/* Other features are none of its business, and Kafka's own checks come first. */
 	ask(f, &(struct row){TXN, 1, SD, NULL, 0, 0, NULL}, &answer);
 	assert_int_equal(answer.errorCode, 0);
@@ -419,7 +421,8 @@ static void one_by_one_refuses_the_level_only(void **state)
 	ask(f, &(struct row){MV, 16, U, "kraft.version", 0, U, NULL}, &answer);
 	assert_int_equal(answer.errorCode, 0);
 	assert_int_equal(answer.results[1].errorCode, 40);
-	assert_non_null(strstr(answer.results[1].errorMessage, "broker 1 static log.dirs=/a,/b: Multiple log directories"));
+	assert_non_null(strstr(answer.results[1].errorMessage,
+			       "broker 1 static log.dirs=/a,/b: Multiple log directories"));
 	assert_int_equal(answer.results[0].errorCode, 0);
 	assert_int_equal(answer.levels.v[FB_METADATA_VERSION], 15);
 }

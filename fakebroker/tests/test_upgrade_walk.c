@@ -1,5 +1,5 @@
-/* Every ordered pair of levels with every upgrade type: a cluster formatted at the first is asked for the second. Predicted
- * from two tables: where Kafka 4.4.0 takes a downgrade, and which configurations are illegal where. */
+/* Every ordered pair of levels with every upgrade type: a cluster formatted at the first is asked for the second.
+ * Predicted from two tables: where Kafka 4.4.0 takes a downgrade, and which configurations are illegal where. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 
 enum { FIRST = 7, LAST = 33, NLEVELS = LAST - FIRST + 1, INVALID_CONFIG = 40, INVALID_UPDATE_VERSION = 95 };
 
-/* The lowest level to which a Kafka 4.4.0 at this one takes a downgrade, safe and unsafe alike; itself: to none. Asked of a
- * node that was formatted at 7 and moved up level by level. */
+/* The lowest level to which a Kafka 4.4.0 at this one takes a downgrade, safe and unsafe alike; itself: to none. Asked
+ * of a node that was formatted at 7 and moved up level by level. */
 static const struct {
 	int16_t from, lowest;
 } downgrades[] = {
@@ -54,7 +54,8 @@ static int walk_setup(void **state)
 		return -1;
 	f = *state;
 	for (int i = 0; i < 4; i++)
-		f->brokers[i] = (struct fb_broker_view){.id = i + 1, .features = all_levels, .nfeatures = 1, .reported = i < 3};
+		f->brokers[i] =
+			(struct fb_broker_view){.id = i + 1, .features = all_levels, .nfeatures = 1, .reported = i < 3};
 	f->brokers[0].statics = first;
 	f->brokers[1].statics = second;
 	f->brokers[2].statics = third;
@@ -95,7 +96,8 @@ static void check_message(const char *message, int to)
 {
 	char begin[100];
 
-	snprintf(begin, sizeof begin, "The update failed: metadata.version %d makes these configurations illegal: ", to);
+	snprintf(begin, sizeof begin,
+		 "The update failed: metadata.version %d makes these configurations illegal: ", to);
 	if (strncmp(message, begin, strlen(begin)) != 0)
 		fail_msg("to %d: %s", to, message);
 	for (size_t i = 0; i < sizeof offences / sizeof *offences; i++) {
@@ -117,8 +119,8 @@ static void check_pair(struct fixture *f, int from, int to, int type)
 
 	assert_int_equal(fb_upgrade_check(&f->view, &update, 1, &f->arena, &answer), 0);
 	if (answer.errorCode != expected)
-		fail_msg("from %d to %d with type %d: expected %d, got %d (%s)", from, to, type, expected, answer.errorCode,
-			 answer.errorMessage ? answer.errorMessage : "");
+		fail_msg("from %d to %d with type %d: expected %d, got %d (%s)", from, to, type, expected,
+			 answer.errorCode, answer.errorMessage ? answer.errorMessage : "");
 	assert_int_equal(answer.levels.v[FB_METADATA_VERSION], expected ? from : to);
 	if (expected == INVALID_CONFIG)
 		check_message(answer.errorMessage, to);

@@ -216,7 +216,8 @@ static void test_check_option(void **state)
 	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct kt_err err = {0};
 
-		assert_int_equal(fb_chain_check_option(NULL, NULL, rows[i].config, &err), rows[i].text ? KT_EUNKNOWN : 0);
+		assert_int_equal(fb_chain_check_option(NULL, NULL, rows[i].config, &err),
+				 rows[i].text ? KT_EUNKNOWN : 0);
 		if (rows[i].text)
 			assert_string_equal(err.text, rows[i].text);
 	}
@@ -322,18 +323,20 @@ static void test_time_limit(void **state)
 static void test_within_the_limit(void **state)
 {
 	static const struct setting limited[] = {
-		{"record.validator.timeout.ms", "60000"}, {"record.validator.RequiredHeader.name", "trace-id"}, {NULL, NULL},
+		{"record.validator.timeout.ms", "60000"},
+		{"record.validator.RequiredHeader.name", "trace-id"}, {NULL, NULL},
 	};
 	struct kw_header header = {{"trace-id", 8}, {(const uint8_t *)"7", 1}};
-	struct kw_record good = {.key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}, .nheaders = 1, .headers = &header};
+	struct kw_record good = {.key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}, .nheaders = 1,
+				 .headers = &header};
 	struct kw_record bare = {.key = {(const uint8_t *)"", 0}, .value = {NULL, -1}};
 
 	(void)state;
 	assert_null(judge("NonEmptyValue,RequiredHeader", limited, &good));
 	assert_string_equal(judge("NonEmptyValue,RequiredHeader", limited, &bare),
 			    judge("NonEmptyValue,RequiredHeader", limited + 1, &bare));
-	assert_refused("AllowAll", (const struct setting[]){{"record.validator.timeout.ms", "soon"}, {NULL, NULL}}, KT_ETYPE,
-		       "record.validator.timeout.ms must be a whole number, not \"soon\"");
+	assert_refused("AllowAll", (const struct setting[]){{"record.validator.timeout.ms", "soon"}, {NULL, NULL}},
+		       KT_ETYPE, "record.validator.timeout.ms must be a whole number, not \"soon\"");
 	fb_workers_stop();
 }
 

@@ -15,8 +15,8 @@ static const char user_configs[] =
 	" \"mvValidators\": {\"25\": {\"atLeast\": 1024}, \"28\": {\"atLeast\": 1}}},"
 	"{\"name\": \"kit.default\", \"scope\": \"broker\", \"type\": \"INT\", \"default\": \"5\","
 	" \"dynamic\": \"cluster-wide\", \"mvValidators\": {\"31\": {\"atLeast\": 6}}},"
-	"{\"name\": \"kit.secret\", \"scope\": \"broker\", \"type\": \"STRING\", \"default\": \"\", \"sensitive\": true,"
-	" \"mvValidators\": {\"28\": {\"nonEmpty\": true}}},"
+	"{\"name\": \"kit.secret\", \"scope\": \"broker\", \"type\": \"STRING\", \"default\": \"\", \"sensitive\": "
+	"true, \"mvValidators\": {\"28\": {\"nonEmpty\": true}}},"
 	"{\"name\": \"kit.inherits\", \"scope\": \"topic\", \"type\": \"INT\", \"default\": \"4096\","
 	" \"synonym\": \"kit.rises\", \"mvValidators\": {\"29\": {\"atLeast\": 2048}}}"
 	"]}";

@@ -265,8 +265,8 @@ static int32_t leader_of(const struct kw_MetadataResponse *response, int32_t par
 	return *code == 0 ? found->leaderId : -1;
 }
 
-int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t appears, int64_t deadline,
-		      struct kc_conn **conn, struct kt_err *err)
+int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t appears,
+		      int64_t deadline, struct kc_conn **conn, struct kt_err *err)
 {
 	const struct kw_MetadataResponse *response;
 	struct kw_arena arena;

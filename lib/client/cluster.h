@@ -19,8 +19,8 @@ struct kc_node {
 
 struct kc_login;
 
-/* Connects to the first of the comma-separated addresses that answers and asks it for the brokers. login (login.h) is of all
- * connections and may be NULL; it outlives the cluster. *out is NULL on failure. */
+/* Connects to the first of the comma-separated addresses that answers and asks it for the brokers. login (login.h) is
+ * of all connections and may be NULL; it outlives the cluster. *out is NULL on failure. */
 int kc_cluster_open(const char *bootstrap, const char *client_id, const struct kc_login *login, int64_t deadline,
 		    struct kc_cluster **out, struct kt_err *err);
 void kc_cluster_free(struct kc_cluster *cluster);
@@ -37,8 +37,8 @@ int kc_cluster_node(struct kc_cluster *cluster, int32_t id, int64_t deadline, st
 		    struct kt_err *err);
 /* The leader of a partition as of now. Waits until `appears` for a topic to appear and for a leader to be elected; each
  * answer may take until the deadline. */
-int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t appears, int64_t deadline,
-		      struct kc_conn **conn, struct kt_err *err);
+int kc_cluster_leader(struct kc_cluster *cluster, const char *topic, int32_t partition, int64_t appears,
+		      int64_t deadline, struct kc_conn **conn, struct kt_err *err);
 /* The active controller, at the first of the listeners that DescribeQuorum names for it (version 2, KIP-853).
  * KT_EVERSION if the brokers do not serve that. */
 int kc_cluster_controller(struct kc_cluster *cluster, int64_t deadline, struct kc_conn **conn, struct kt_err *err);

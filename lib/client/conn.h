@@ -28,7 +28,8 @@ struct kc_conn {
 	const struct kw_ApiVersionsResponse *versions;
 };
 
-/* All that comes until the peer closes; *p is valid until the next call on conn. KT_ELIMIT above max bytes, KT_ETIMEOUT. */
+/* All that comes until the peer closes; *p is valid until the next call on conn. KT_ELIMIT above max bytes,
+ * KT_ETIMEOUT. */
 int kc_read_all(struct kc_conn *conn, size_t max, int64_t deadline, const uint8_t **p, size_t *n, struct kt_err *err);
 
 #endif

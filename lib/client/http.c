@@ -14,21 +14,23 @@ int kc_http_answer(const char *text, int *status, char **answer, struct kt_err *
 
 	if (!end || sscanf(text, "HTTP/1.%*1d %3d", status) != 1 || *status < 100)
 		return kt_fail(err, KT_ESYNTAX, "the answer is not HTTP");
-	if (strcasestr(text, "\r\ntransfer-encoding: chunked") && strcasestr(text, "\r\ntransfer-encoding: chunked") < end)
+	if (strcasestr(text, "\r\ntransfer-encoding: chunked") &&
+	    strcasestr(text, "\r\ntransfer-encoding: chunked") < end)
 		return kt_fail(err, KT_ESYNTAX, "the answer comes in chunks, which are not read here");
 	*answer = strdup(end + 4);
 	return *answer ? 0 : kt_fail(err, KT_ENOMEM, "out of memory");
 }
 
 /* Sends the request and takes what comes until the server closes behind its answer. */
-static int exchange(struct kc_conn *conn, const char *request, size_t size, int64_t deadline, int *status, char **answer,
-		    struct kt_err *err)
+static int exchange(struct kc_conn *conn, const char *request, size_t size, int64_t deadline, int *status,
+		    char **answer, struct kt_err *err)
 {
 	const uint8_t *p;
 	char *text;
 	size_t n;
 
-	if (kc_write(conn, request, size, deadline, err) < 0 || kc_read_all(conn, ANSWER_MAX, deadline, &p, &n, err) < 0)
+	if (kc_write(conn, request, size, deadline, err) < 0 ||
+	    kc_read_all(conn, ANSWER_MAX, deadline, &p, &n, err) < 0)
 		return err->code;
 	text = malloc(n + 1);
 	if (!text)

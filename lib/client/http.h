@@ -5,8 +5,8 @@
 #include "lib/text/err.h"
 
 /* url is "http://host:port/path". body may be NULL; it is sent as application/json. timeout is in ms, for all of it.
- * *answer, which the caller frees, is the body of the answer with a NUL behind it. KT_EUSAGE (url), KT_ENET, KT_ETIMEOUT,
- * KT_ECLOSED, KT_ELIMIT (16 MiB), KT_ESYNTAX. */
+ * *answer, which the caller frees, is the body of the answer with a NUL behind it. KT_EUSAGE (url), KT_ENET,
+ * KT_ETIMEOUT, KT_ECLOSED, KT_ELIMIT (16 MiB), KT_ESYNTAX. */
 int kc_http(const char *method, const char *url, const char *body, int timeout, int *status, char **answer,
 	    struct kt_err *err);
 

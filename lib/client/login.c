@@ -136,8 +136,8 @@ static int authenticate(struct kc_conn *conn, int version, struct kw_bytes token
 	return 0;
 }
 
-/* After SaslHandshake 0 tokens are frames of their own, and a refusal is the end of the connection. The server's token of
- * PLAIN is empty (PlainSaslServer.evaluateResponse). */
+/* After SaslHandshake 0 tokens are frames of their own, and a refusal is the end of the connection. The server's token
+ * of PLAIN is empty (PlainSaslServer.evaluateResponse). */
 static int send_token(struct kc_conn *conn, struct kw_bytes token, int64_t deadline, struct kt_err *err)
 {
 	const uint8_t *p;
@@ -152,7 +152,8 @@ static int send_token(struct kc_conn *conn, struct kw_bytes token, int64_t deadl
 	if (rc == 0)
 		rc = kc_read_frame(conn, deadline, &p, &n, err);
 	if (rc == 0 && n > 0)
-		rc = kt_fail(err, KT_EPEER, "%s answers the token with %zu bytes, but PLAIN has none to say", conn->peer, n);
+		rc = kt_fail(err, KT_EPEER,
+			     "%s answers the token with %zu bytes, but PLAIN has none to say", conn->peer, n);
 	return rc;
 }
 
@@ -210,6 +211,6 @@ void kc_explain_close(const struct kc_conn *conn, struct kt_err *err)
 		return;
 	n = strlen(err->text);
 	snprintf(err->text + n, sizeof err->text - n,
-		 " at the first request after ApiVersions, as a listener does that wants a SASL login%s%s", how ? "; " : "",
-		 how ? how : "");
+		 " at the first request after ApiVersions, as a listener does that wants a SASL login%s%s",
+		 how ? "; " : "", how ? how : "");
 }

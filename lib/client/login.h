@@ -35,8 +35,8 @@ int kc_log_in(struct kc_conn *conn, int64_t deadline, struct kt_err *err);
 int kc_log_in_as(struct kc_conn *conn, const char *user, const char *password, int64_t deadline, struct kt_err *err);
 
 /* After a request of which nothing was amiss failed with err: appends to its text that the listener may want a login,
- * where that is what it looks like. Nobody logged in, the peer answered ApiVersions with SaslHandshake in it, and closed at
- * the first request after that. kc_call() does this by itself. */
+ * where that is what it looks like. Nobody logged in, the peer answered ApiVersions with SaslHandshake in it, and
+ * closed at the first request after that. kc_call() does this by itself. */
 void kc_explain_close(const struct kc_conn *conn, struct kt_err *err);
 
 #endif

@@ -35,7 +35,8 @@ size_t kt_control(const char *s, unsigned *character)
 	if (c != 0xe2)
 		return 0;
 	*character = 0x2000 | (second & 0x3fU) << 6 | (last & 0x3f);
-	return (second == 0x80 && last >= 0xaa && last <= 0xae) || (second == 0x81 && last >= 0xa6 && last <= 0xa9) ? 3 : 0;
+	return (second == 0x80 && last >= 0xaa && last <= 0xae) || (second == 0x81 && last >= 0xa6 && last <= 0xa9)
+	       ? 3 : 0;
 }
 
 void kt_put_clean(FILE *f, const char *s)

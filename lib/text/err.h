@@ -63,8 +63,9 @@ const char *kt_strerror(int code);
 int kt_fail(struct kt_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
-/* Bytes of the control character that s begins with, which is stored, or 0 if it is none. They are U+0000 to 1F and 7F to 9F,
- * and those by which text changes its direction, so that it reads as what it is not: U+202A to 202E, 2066 to 2069. */
+/* Bytes of the control character that s begins with, which is stored, or 0 if it is none. They are U+0000 to 1F and 7F
+ * to 9F, and those by which text changes its direction, so that it reads as what it is not: U+202A to 202E, 2066 to
+ * 2069. */
 size_t kt_control(const char *s, unsigned *character);
 /* Replaces control characters by question marks and drops a UTF-8 sequence that was cut off at
  * the end: for text that quotes input and went through a buffer of fixed size. */

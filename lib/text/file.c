@@ -16,7 +16,8 @@ static int too_large(size_t max, struct kt_err *err)
 	return kt_fail(err, KT_ELIMIT, "larger than the limit of %zu bytes", max);
 }
 
-/* Reads f to its end into a buffer that grows with what arrives: to what a file has, else to what shows that it is too much. */
+/* Reads f to its end into a buffer that grows with what arrives: to what a file has, else to what shows that it is too
+ * much. */
 static int read_all(FILE *f, size_t max, char **text, size_t *n, struct kt_err *err)
 {
 	size_t cap = 0, got, first = FIRST;
@@ -96,7 +97,8 @@ int kt_file_append(const char *file, struct kt_err *err)
 	int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666), flags;
 
 	if (fd < 0)
-		return kt_fail(err, KT_EFILE, "%s: %s", file, errno == ENXIO ? "nobody reads from it" : strerror(errno));
+		return kt_fail(err, KT_EFILE, "%s: %s", file,
+			       errno == ENXIO ? "nobody reads from it" : strerror(errno));
 	flags = fcntl(fd, F_GETFL);
 	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 	return fd;
@@ -109,7 +111,8 @@ int kt_file_hold_std(struct kt_err *err)
 			continue;
 		/* It gets the lowest number that is free; and is opened for what nobody wants of it. */
 		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-			return kt_fail(err, KT_ESYS, "/dev/null cannot be opened in place of descriptor %d, which is closed", fd);
+			return kt_fail(err, KT_ESYS,
+				       "/dev/null cannot be opened in place of descriptor %d, which is closed", fd);
 	}
 	return 0;
 }

@@ -10,16 +10,16 @@
  * Errors: KT_EFILE, KT_ELIMIT, KT_ENOMEM, with err->file set; *text is NULL then. */
 int kt_file_read(const char *file, size_t max, char **text, size_t *n, struct kt_err *err);
 
-/* Writes all of the runs, which it changes, however many writes that takes. 0, or -1 with errno; part of them may be written
- * then. Not for sockets, whose writers do not want SIGPIPE. */
+/* Writes all of the runs, which it changes, however many writes that takes. 0, or -1 with errno; part of them may be
+ * written then. Not for sockets, whose writers do not want SIGPIPE. */
 int kt_file_write(int fd, struct iovec *iov, int niov);
 
-/* Opens a file to append to it, which is made if need be. A named pipe must have a reader already: none is waited for. Returns
- * the descriptor, or KT_EFILE. */
+/* Opens a file to append to it, which is made if need be. A named pipe must have a reader already: none is waited for.
+ * Returns the descriptor, or KT_EFILE. */
 int kt_file_append(const char *file, struct kt_err *err);
 
-/* Occupies those of the descriptors 0, 1 and 2 that the process was started without, so that no file or socket gets one of
- * them and with it what is printed. Reading and writing them fails as before, with EBADF. KT_ESYS. */
+/* Occupies those of the descriptors 0, 1 and 2 that the process was started without, so that no file or socket gets one
+ * of them and with it what is printed. Reading and writing them fails as before, with EBADF. KT_ESYS. */
 int kt_file_hold_std(struct kt_err *err);
 
 #endif

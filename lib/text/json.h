@@ -45,9 +45,9 @@ int kt_json_load(struct kt_json *doc, const char *file, struct kt_err *err);
 int kt_json_parse(struct kt_json *doc, const char *name, const char *text, size_t n, struct kt_err *err);
 void kt_json_fini(struct kt_json *doc);
 
-/* Writes json (flags as of json_dumps()) beside the file and renames it, so that a reader sees all of it or nothing. What is
- * no regular file, as a pipe, a device or a symbolic link, is written to. json may be NULL, for one that could not be made.
- * Errors: KT_EFILE. */
+/* Writes json (flags as of json_dumps()) beside the file and renames it, so that a reader sees all of it or nothing.
+ * What is no regular file, as a pipe, a device or a symbolic link, is written to. json may be NULL, for one that could
+ * not be made. Errors: KT_EFILE. */
 int kt_json_write(const char *file, const json_t *json, size_t flags, struct kt_err *err);
 
 /* Paths are "$", "$.nodes[0].id", "$.configs["log.dirs"]": a name that is no identifier is a JSON string in

@@ -124,16 +124,16 @@ enum { KT_CLI_SHOWN = 1 };
  * option if its value is wrong. */
 int kt_cli_parse(const struct kt_cli *cli, int *argc, char **argv, FILE *out, struct kt_err *err);
 
-/* The same for main(), before it opens anything: prints to stdout, tells what is wrong on stderr, and holds what is closed of
- * the two and stdin (kt_file_hold_std). False when the program is to exit with *status. */
+/* The same for main(), before it opens anything: prints to stdout, tells what is wrong on stderr, and holds what is
+ * closed of the two and stdin (kt_file_hold_std). False when the program is to exit with *status. */
 bool kt_cli_begin(const struct kt_cli *cli, int *argc, char **argv, int *status);
 
 /* main() of a program with commands: reads the options before the command, finds the command and runs it. Returns the
  * exit code. */
 int kt_cli_run(const struct kt_cli *cli, int argc, char **argv);
 
-/* The last thing that a program does with its output: status, or KT_EXIT_ENGINE with a line on stderr when not all of it
- * could be written. A closed pipe is no failure. kt_cli_run() and kt_cli_begin() do it themselves. */
+/* The last thing that a program does with its output: status, or KT_EXIT_ENGINE with a line on stderr when not all of
+ * it could be written. A closed pipe is no failure. kt_cli_run() and kt_cli_begin() do it themselves. */
 int kt_finish_stdout(const char *program, int status);
 
 /* Prints "program: " and the error as one line on stderr. */

@@ -8,14 +8,17 @@
 
 struct kt_regex {
 	pcre2_code *text;     /* for UTF-8 */
-	pcre2_code *bytes;    /* for all else; NULL: the pattern has characters that are no bytes, so that nothing else matches */
+	pcre2_code *bytes;    /* for all else; NULL: the pattern has characters that are no bytes, so that nothing
+				 else matches */
 };
 
 enum {
 	NESTED_MOST = 200,
 	WAYS_MOST = 1000, WAYS_LEAST = 8,     /* a text's ways through the pattern at any one place */
-	WORK_MOST = 1 << 26,                  /* that many times a way is compared with another: some tens of milliseconds */
-	WAY_INTS = 2 * 3,                     /* of the work space: pcre2_dfa_match() has two lists of states of three ints */
+	WORK_MOST = 1 << 26,                  /* that many times a way is compared with another: some tens of
+						 milliseconds */
+	WAY_INTS = 2 * 3,                     /* of the work space: pcre2_dfa_match() has two lists of states
+						 of three ints */
 	SPARE_INTS = 8,
 };
 
@@ -110,8 +113,9 @@ static bool is_atom(const char *item, size_t n)
 	return high == n || (n == 1 && item[0] != ')');
 }
 
-/* What pcre2_dfa_match() repeats for x+ it counts, so that each place where a run of x may have begun is a way of its own;
- * for (?:x)+ it does not. The length of x when the item is x+ or x+?, or 0; x++, x?+ and their like are something else. */
+/* What pcre2_dfa_match() repeats for x+ it counts, so that each place where a run of x may have begun is a way of its
+ * own; for (?:x)+ it does not. The length of x when the item is x+ or x+?, or 0; x++, x?+ and their like are something
+ * else. */
 static size_t repeated(const char *item, size_t n)
 {
 	if (n >= 3 && item[n - 1] == '?')
@@ -128,7 +132,8 @@ static int take_item(pcre2_callout_enumerate_block *item, void *arg)
 	if (is_costly(source->pattern + begin, n))
 		return kt_fail(source->err, KT_ELIMIT, "has %.*s, which takes more than one pass over the text", (int)n,
 			       source->pattern + begin);
-	/* Which makes blanks and comments of parts of the pattern, and a comment at the end of what is put behind it. */
+	/* Which makes blanks and comments of parts of the pattern, and a comment at the end of what is put behind
+	 * it. */
 	if (has_letter(source->pattern + begin, n, 'x'))
 		return kt_fail(source->err, KT_ELIMIT, "has %.*s: blanks in patterns always count", (int)n,
 			       source->pattern + begin);
@@ -153,7 +158,8 @@ static int library_failed(int code, size_t offset, struct kt_err *err)
 	return kt_fail(err, KT_ESYNTAX, "%s (at byte %zu)", (const char *)reason, offset);
 }
 
-/* Is the pattern one by itself, and of the allowed? Compiled with a callout before each item, the library tells the items. */
+/* Is the pattern one by itself, and of the allowed? Compiled with a callout before each item, the library tells the
+ * items. */
 static int check(struct source *source, pcre2_compile_context *limits)
 {
 	uint32_t options = PCRE2_UTF | PCRE2_AUTO_CALLOUT | PCRE2_NEVER_BACKSLASH_C, back_reference = 0;
@@ -168,7 +174,8 @@ static int check(struct source *source, pcre2_compile_context *limits)
 	if (!code)
 		return library_failed(rc, offset, source->err);
 	pcre2_pattern_info(code, PCRE2_INFO_BACKREFMAX, &back_reference);
-	rc = back_reference ? kt_fail(source->err, KT_ELIMIT, "has a back reference, to group %u", (unsigned)back_reference)
+	rc = back_reference ? kt_fail(source->err, KT_ELIMIT,
+				      "has a back reference, to group %u", (unsigned)back_reference)
 			    : pcre2_callout_enumerate(code, take_item, source);
 	pcre2_code_free(code);
 	return rc;
@@ -206,7 +213,8 @@ static pcre2_code *compile(const struct source *source, enum kt_regex_extent ext
 	return code;
 }
 
-int kt_regex_compile(struct kt_regex **regex, const char *pattern, size_t n, enum kt_regex_extent extent, struct kt_err *err)
+int kt_regex_compile(struct kt_regex **regex, const char *pattern, size_t n, enum kt_regex_extent extent,
+		     struct kt_err *err)
 {
 	struct kt_err why = {0};
 	pcre2_compile_context *limits = new_limits();

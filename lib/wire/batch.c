@@ -71,7 +71,8 @@ const char *kw_batch_unwritable(const struct kw_batch *batch)
 			? "Cannot write transactional messages without a valid producer ID" : NULL;
 	if (batch->producerEpoch == -1)
 		return "Invalid negative producer epoch";
-	return batch->baseSequence < 0 && !(batch->attributes & KW_A_CONTROL) ? "Invalid negative sequence number used" : NULL;
+	return batch->baseSequence < 0 && !(batch->attributes & KW_A_CONTROL)
+	       ? "Invalid negative sequence number used" : NULL;
 }
 
 void kw_record_put(struct kw_buf *out, const struct kw_record *record)

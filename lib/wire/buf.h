@@ -41,7 +41,8 @@ void kw_buf_clear(struct kw_buf *buf);
 /* Room for n more bytes at the end, or NULL (and failed). Does not change n. */
 uint8_t *kw_buf_room(struct kw_buf *buf, size_t n);
 /* Of a buffer that failed: sets err, with the text unless it was memory that lacked. Returns the code. */
-int kw_buf_fail(const struct kw_buf *buf, struct kt_err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int kw_buf_fail(const struct kw_buf *buf, struct kt_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* p may be NULL when n is 0. */
 void kw_put(struct kw_buf *buf, const void *p, size_t n);
 /* Like kw_put, but with by_ref may keep a reference: p must then outlive the content. */

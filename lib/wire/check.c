@@ -234,8 +234,8 @@ static void check_message(struct check *check)
 	code = kw_legacy_parse(entry->p, entry->size, &message, &err);
 	computed = kw_legacy_crc(entry->p, entry->size);
 	if (message.crc != computed)
-		find(check, KW_R_CRC, kw_rule_code(KW_R_CRC), KW_L_CRC, 4, "crc says %08x, the bytes from magic on have %08x",
-		     message.crc, computed);
+		find(check, KW_R_CRC, kw_rule_code(KW_R_CRC), KW_L_CRC, 4,
+		     "crc says %08x, the bytes from magic on have %08x", message.crc, computed);
 	if (code) {
 		find(check, KW_RULES, KW_ERR_UNKNOWN_SERVER_ERROR, err.offset, 4, "%s", err.text);
 		return;
@@ -243,7 +243,8 @@ static void check_message(struct check *check)
 	if (kw_legacy_walk(&message, NULL, NULL, NULL, &why, &err)) {
 		struct kw_fault fault = {.rule = KW_RULES, .at = err.offset, .size = 1, .code = kw_walk_code(why)};
 
-		fault.inflated = why != KW_WALK_BEYOND && !(why >= KW_WALK_WRAPPER_MAGIC && why <= KW_WALK_WRAPPER_OFFSET);
+		fault.inflated = why != KW_WALK_BEYOND &&
+				 !(why >= KW_WALK_WRAPPER_MAGIC && why <= KW_WALK_WRAPPER_OFFSET);
 		snprintf(fault.text, sizeof fault.text, "%.230s", err.text);
 		check->fn(check->arg, &fault);
 	}

@@ -1,5 +1,5 @@
-/* What is wrong with a batch or message, and at which bytes: all of it, for people who look at bytes. What a broker answers,
- * which stops at the first fault and knows topic and release, is verdict.h. */
+/* What is wrong with a batch or message, and at which bytes: all of it, for people who look at bytes. What a broker
+ * answers, which stops at the first fault and knows topic and release, is verdict.h. */
 #ifndef KASSAY_WIRE_CHECK_H
 #define KASSAY_WIRE_CHECK_H
 
@@ -17,9 +17,9 @@ struct kw_fault {
 /* A non-zero return ends the check. */
 typedef int kw_fault_fn(void *arg, const struct kw_fault *fault);
 
-/* Shows every fault of an entry of kw_set_next, in the order in which Kafka's leader looks for them: the first code that
- * is not 0 is its answer to a producer, as far as bytes decide. Source: UnifiedLog, LogValidator, DefaultRecordBatch
- * (release 4.4.0). */
+/* Shows every fault of an entry of kw_set_next, in the order in which Kafka's leader looks for them: the first code
+ * that is not 0 is its answer to a producer, as far as bytes decide. Source: UnifiedLog, LogValidator,
+ * DefaultRecordBatch (release 4.4.0). */
 void kw_entry_faults(const struct kw_entry *entry, enum kw_role role, kw_fault_fn *fn, void *arg);
 
 /* If flipping one bit of the n bytes turns their CRC-32C by `difference` (stored xor computed), its byte and bit; false

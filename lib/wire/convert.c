@@ -134,7 +134,8 @@ static int add_record(struct up *up, const struct kw_item *item)
 		up->baseTimestamp = item->timestamp;
 	if (item->timestamp > up->maxTimestamp)
 		up->maxTimestamp = item->timestamp;
-	record.timestampDelta = (int64_t)((uint64_t)item->timestamp - (uint64_t)up->baseTimestamp);   /* wraps, as in Java */
+	/* Wraps, as in Java. */
+	record.timestampDelta = (int64_t)((uint64_t)item->timestamp - (uint64_t)up->baseTimestamp);
 	kw_record_put(&up->area, &record);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* Decode: one interpreter for every message and version.
  *
- * This half takes the common cases of each step of a plan with as little ado as can be. Each kind of step has a function,
- * which goes on to that of the next step in its last call, a jump where the compiler optimizes: so place, step and
- * struct stay in registers, and none are saved. Without optimization the stack holds the steps of one struct and of those
- * around it, no more. What is not common, and what is broken, is left to decode_field.c.
+ * This half takes the common cases of each step of a plan with as little ado as can be. Each kind of step has a
+ * function, which goes on to that of the next step in its last call, a jump where the compiler optimizes: so place,
+ * step and struct stay in registers, and none are saved. Without optimization the stack holds the steps of one struct
+ * and of those around it, no more. What is not common, and what is broken, is left to decode_field.c.
  */
 #include "lib/wire/decode.h"
 
@@ -291,7 +291,8 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 
 	if (!p)
 		map->base = nothing;
-	d = (struct kw_dec){.base = p ? p : nothing, .end = (p ? p : nothing) + n, .arena = arena, .err = err, .map = map};
+	d = (struct kw_dec){.base = p ? p : nothing, .end = (p ? p : nothing) + n, .arena = arena, .err = err,
+			    .map = map};
 	return decode(&d, kw_plan_get(msg, version, err), out, used);
 }
 

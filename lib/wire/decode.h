@@ -1,8 +1,8 @@
 /* Inside lib/wire: what the two halves of decoding share. decode.c takes the common cases of each step of a plan,
  * decode_field.c any field, and says what is wrong with it.
  *
- * All that reads takes the place to read at and returns the place behind, or NULL after a failure: so the place stays in a
- * register, and one look at it is enough.
+ * All that reads takes the place to read at and returns the place behind, or NULL after a failure: so the place stays
+ * in a register, and one look at it is enough.
  */
 #ifndef KASSAY_WIRE_DECODE_H
 #define KASSAY_WIRE_DECODE_H
@@ -31,7 +31,8 @@ const uint8_t *kw_read_struct(struct kw_dec *d, const uint8_t *p, const struct k
 const uint8_t *kw_read_structs(struct kw_dec *d, const uint8_t *p, const struct kw_plan *plan, char *out, int32_t n,
 			       struct kw_frame *up);
 /* One field; `out` is its struct. */
-const uint8_t *kw_read_field(struct kw_dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame, char *out);
+const uint8_t *kw_read_field(struct kw_dec *d, const uint8_t *p, const struct kw_op *op, struct kw_frame *frame,
+			     char *out);
 /* The tagged fields at the end of a struct. */
 const uint8_t *kw_read_tags(struct kw_dec *d, const uint8_t *p, const struct kw_plan *plan, char *out,
 			    struct kw_frame *frame);

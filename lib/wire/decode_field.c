@@ -81,7 +81,8 @@ static ptrdiff_t add_span(struct kw_dec *d, const uint8_t *p, const struct kw_op
 	return (ptrdiff_t)d->map->n - 1;
 }
 
-static inline ptrdiff_t open_span(struct kw_dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame)
+static inline ptrdiff_t open_span(struct kw_dec *d, const uint8_t *p, const struct kw_op *op,
+				  const struct kw_frame *frame)
 {
 	return d->map ? add_span(d, p, op, frame) : NO_SPAN;
 }
@@ -156,8 +157,9 @@ static inline const uint8_t *read_number(const struct kw_op *op, char *at, const
 /* ---- values ---- */
 
 /* A length prefix into *n: -1 = null, else no more than what is left. `wide` is its size where not compact. */
-static inline const uint8_t *length(struct kw_dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame,
-				    unsigned wide, bool nullable, ptrdiff_t span, int32_t *n)
+static inline const uint8_t *length(struct kw_dec *d, const uint8_t *p, const struct kw_op *op,
+				    const struct kw_frame *frame, unsigned wide, bool nullable, ptrdiff_t span,
+				    int32_t *n)
 {
 	if (op->compact) {
 		uint32_t v = 0;
@@ -229,8 +231,8 @@ static inline const uint8_t *read_value(struct kw_dec *d, const uint8_t *p, cons
 	return p;
 }
 
-static const uint8_t *read_count(struct kw_dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame,
-				 ptrdiff_t span, int32_t *n)
+static const uint8_t *read_count(struct kw_dec *d, const uint8_t *p, const struct kw_op *op,
+				 const struct kw_frame *frame, ptrdiff_t span, int32_t *n)
 {
 	char text[96];
 
@@ -298,8 +300,8 @@ static const uint8_t *read_array(struct kw_dec *d, const uint8_t *p, const struc
 }
 
 /* Before a nullable struct stands whether it is there: a signed byte, in a tagged field an unsigned varint. */
-static const uint8_t *read_presence(struct kw_dec *d, const uint8_t *p, const struct kw_op *op, const struct kw_frame *frame,
-				    bool *present)
+static const uint8_t *read_presence(struct kw_dec *d, const uint8_t *p, const struct kw_op *op,
+				    const struct kw_frame *frame, bool *present)
 {
 	uint32_t v;
 
@@ -367,7 +369,8 @@ static bool is_of_another_version(const struct kw_plan *plan, uint32_t tag)
 
 /* `left`: how many tagged fields there can still be. */
 static const uint8_t *read_unknown_tag(struct kw_dec *d, const uint8_t *p, const struct kw_plan *plan, uint32_t tag,
-				       uint32_t size, uint32_t left, struct kw_tags *unknown, const struct kw_frame *frame)
+				       uint32_t size, uint32_t left, struct kw_tags *unknown,
+				       const struct kw_frame *frame)
 {
 	if (is_of_another_version(plan, tag))
 		return fail(d, p, frame, KT_ECORRUPT, "a tagged field of another version");

@@ -204,8 +204,8 @@ bool kw_place_at(struct kw_editing *editing, struct kt_obj *obj, size_t extra, s
 
 /* ---- splicing ---- */
 
-/* Where a begin or an end goes when `n` bytes come in the place of `size` at `at`. Bytes put in between two fields belong
- * to neither. */
+/* Where a begin or an end goes when `n` bytes come in the place of `size` at `at`. Bytes put in between two fields
+ * belong to neither. */
 static size_t moved(size_t place, bool begin, size_t at, size_t size, size_t n)
 {
 	if (place < at || (place == at && (size > 0 || !begin)))

@@ -15,8 +15,8 @@
  *           the form of the length takes, that which fits the bytes, and the bytes left behind it
  *   hex     bytes
  *   bit, tag, from, to
- * Nothing cascades: a length that an edit makes wrong stays wrong. The one exception is the size of a frame, which is set
- * right at the end unless a "size" edit says otherwise.
+ * Nothing cascades: a length that an edit makes wrong stays wrong. The one exception is the size of a frame, which is
+ *set right at the end unless a "size" edit says otherwise.
  */
 #ifndef KASSAY_WIRE_EDIT_H
 #define KASSAY_WIRE_EDIT_H
@@ -39,8 +39,8 @@ struct kw_editing {
 	size_t cuts[KW_EDIT_CUTS], ncuts;   /* rising offsets where a new piece begins */
 };
 
-/* Applies one edit: an object that was opened and of which nothing was asked yet. Errors, in obj->err: KT_EUNKNOWN (edit,
- * member or path, with the nearest known), KT_ETYPE, KT_ERANGE, KT_ESYNTAX, KT_ELIMIT, KT_ENOMEM. */
+/* Applies one edit: an object that was opened and of which nothing was asked yet. Errors, in obj->err: KT_EUNKNOWN
+ * (edit, member or path, with the nearest known), KT_ETYPE, KT_ERANGE, KT_ESYNTAX, KT_ELIMIT, KT_ENOMEM. */
 int kw_edit_apply(struct kw_editing *editing, struct kt_obj *obj);
 
 /* Edits a whole request frame in place, its size field included. `result` tells how to send it: half_close and cuts. It

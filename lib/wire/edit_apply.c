@@ -28,7 +28,8 @@ static bool read_value(struct kt_obj *obj, const char *const *words, int *word, 
 		*word = i;
 		return true;
 	}
-	kt_obj_fail(obj, "value", KT_ESYNTAX, "must be a number or \"%s\", perhaps with \"+N\" or \"-N\" behind it", words[0]);
+	kt_obj_fail(obj, "value", KT_ESYNTAX,
+		    "must be a number or \"%s\", perhaps with \"+N\" or \"-N\" behind it", words[0]);
 	return false;
 }
 
@@ -323,7 +324,8 @@ void kw_edit_insert_tag(struct kw_editing *editing, struct kt_obj *obj)
 		return;
 	kt_obj_str(obj, "at", &path);
 	kt_obj_int64(obj, "tag", 0, UINT32_MAX, &tag);
-	path = kw_sprintf(editing->map.arena, "%s%s_taggedFields", path, *path && path[strlen(path) - 1] != '.' ? "." : "");
+	path = kw_sprintf(editing->map.arena, "%s%s_taggedFields", path,
+			  *path && path[strlen(path) - 1] != '.' ? "." : "");
 	tags = path ? kw_map_find(&editing->map, path) : NULL;
 	if (!tags) {
 		kt_obj_fail(obj, *path == '_' ? NULL : "at", KT_EUNKNOWN, "has no tagged fields");
@@ -335,7 +337,8 @@ void kw_edit_insert_tag(struct kw_editing *editing, struct kt_obj *obj)
 	at = tags->end;
 	if (kw_splice(editing, obj, at, 0, data.p, (size_t)data.n) && kw_splice(editing, obj, at, 0, bytes, n)) {
 		grow(&editing->map, tags->start, at, n + (size_t)data.n);
-		kw_splice(editing, obj, tags->len_at, tags->len_end - tags->len_at, bytes, put_leb128(bytes, count + 1u, 0));
+		kw_splice(editing, obj, tags->len_at, tags->len_end - tags->len_at, bytes,
+			  put_leb128(bytes, count + 1u, 0));
 	}
 }
 
@@ -361,7 +364,8 @@ void kw_edit_rename(struct kw_editing *editing, struct kt_obj *obj)
 	for (size_t i = 0; i < map->n && !obj->err->code; i++) {
 		const struct kw_span *span = &map->v[i];
 
-		if (span->type != KW_STRING || span->array || !has_length(span) || span->end - span->len_end != strlen(from) ||
+		if (span->type != KW_STRING || span->array || !has_length(span) ||
+		    span->end - span->len_end != strlen(from) ||
 		    memcmp(editing->buf->p + span->len_end, from, strlen(from)) != 0)
 			continue;
 		found = true;

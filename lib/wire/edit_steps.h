@@ -17,8 +17,8 @@ typedef void kw_edit_fn(struct kw_editing *editing, struct kt_obj *obj);
 #include "lib/wire/edits.def"
 #undef KW_EDIT
 
-/* The place that a member names, or json, which stands in the member. False with a failure in obj. `extra`: how many bytes
- * at an offset are meant, which must be there. */
+/* The place that a member names, or json, which stands in the member. False with a failure in obj. `extra`: how many
+ * bytes at an offset are meant, which must be there. */
 bool kw_place_read(struct kw_editing *editing, struct kt_obj *obj, const char *member, json_t *json, size_t extra,
 		   struct kw_place *place);
 /* "at" with "plus" and "size". */

@@ -289,8 +289,8 @@ static inline bool is_default(const struct kw_plan *plan, const struct kw_op *op
 	       kw_field_is_default(op->field, in);
 }
 
-static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, const struct kw_plan *plan, const char *in,
-						     struct kw_frame *frame)
+static __attribute__((noinline)) uint8_t *write_tags(struct enc *e, uint8_t *q, const struct kw_plan *plan,
+						     const char *in, struct kw_frame *frame)
 {
 	const struct kw_tags *unknown = tags_of(plan, in);
 	uint32_t n = (uint32_t)unknown->n, k = 0;
@@ -353,8 +353,8 @@ static inline uint8_t *write_ints(uint8_t *q, const int32_t *v, int32_t n)
 	return q;
 }
 
-/* The common cases of a step, with as little ado as can be. NULL for all others and for what is not allowed: that is left to
- * write_slowly(), which says what is wrong. */
+/* The common cases of a step, with as little ado as can be. NULL for all others and for what is not allowed: that is
+ * left to write_slowly(), which says what is wrong. */
 static inline uint8_t *write_quickly(struct enc *e, uint8_t *q, const struct kw_step *step, const char *in,
 				     struct kw_frame *frame)
 {

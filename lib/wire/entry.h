@@ -14,7 +14,8 @@ enum {
 	KW_E_LENGTH = 8,        /* int32: bytes after this field */
 	KW_E_BODY = 12,         /* what the length counts */
 	KW_E_MAGIC = 16,        /* int8 */
-	KW_E_MIN_LENGTH = 14,   /* smallest legal value of the length field: a message of magic 0 with null key and value */
+	KW_E_MIN_LENGTH = 14,   /* smallest legal value of the length field: a message of magic 0 with null
+				   key and value */
 };
 
 struct kw_entry {

@@ -1,4 +1,5 @@
-/* Kafka's error codes as constants: KW_ERR_INVALID_CONFIG is 40. Their names at run time: kw_error_name() in message.h. */
+/* Kafka's error codes as constants: KW_ERR_INVALID_CONFIG is 40. Their names at run time: kw_error_name() in
+ * message.h. */
 #ifndef KASSAY_WIRE_ERRORS_H
 #define KASSAY_WIRE_ERRORS_H
 

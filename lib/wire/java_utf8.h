@@ -15,8 +15,8 @@ struct kw_record;
 bool kw_java_utf8_good(const uint8_t *p, size_t n);
 /* Appends the bytes as they come out. */
 void kw_java_utf8_put(struct kw_buf *out, const uint8_t *p, size_t n);
-/* Gives a record the header keys that it has after it went through a Kafka broker that encodes it anew; where they stay as
- * they are, nothing changes. 0 or KT_ENOMEM. */
+/* Gives a record the header keys that it has after it went through a Kafka broker that encodes it anew; where they stay
+ * as they are, nothing changes. 0 or KT_ENOMEM. */
 int kw_record_recode_keys(struct kw_record *record, struct kw_arena *arena);
 
 #endif

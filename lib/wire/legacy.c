@@ -1,5 +1,5 @@
-/* Messages of magic 0 and 1, read as Kafka's LegacyRecord and AbstractLegacyRecordBatch read them: same order of checks,
- * same words, same stops. */
+/* Messages of magic 0 and 1, read as Kafka's LegacyRecord and AbstractLegacyRecordBatch read them: same order of
+ * checks, same words, same stops. */
 #include <zlib.h>
 
 #include "lib/wire/batch.h"
@@ -69,7 +69,8 @@ int kw_legacy_parse(const uint8_t *p, size_t n, struct kw_legacy *legacy, struct
 	return code ? code : read_fields(legacy, err);
 }
 
-int kw_legacy_parse_fields(const uint8_t *p, size_t n, enum kw_fields fields, struct kw_legacy *legacy, struct kt_err *err)
+int kw_legacy_parse_fields(const uint8_t *p, size_t n, enum kw_fields fields, struct kw_legacy *legacy,
+			   struct kt_err *err)
 {
 	struct kt_err beyond = {0};
 	int code = kw_legacy_parse(p, n, legacy, &beyond);
@@ -233,7 +234,8 @@ static int read_inner(struct walk *walk, const uint8_t *p, struct kw_legacy *inn
 		return stop(walk, KW_WALK_BAD_CODEC, at + KW_L_ATTRIBUTES, "Unknown compression type id: %d", codec);
 	if (codec != KW_NONE)
 		return stop(walk, KW_WALK_INNER_CODEC, at + KW_L_ATTRIBUTES, "Inner messages must not be compressed");
-	crc = walk->opts->inner_crc && inner->magic == walk->wrapper->magic ? kw_legacy_crc(p, inner->size) : inner->crc;
+	crc = walk->opts->inner_crc && inner->magic == walk->wrapper->magic ? kw_legacy_crc(p, inner->size)
+									    : inner->crc;
 	if (crc != inner->crc)
 		return stop(walk, KW_WALK_INNER_CRC, at + KW_L_CRC,
 			    "Record is corrupt (stored crc = %u, computed crc = %u)", inner->crc, crc);

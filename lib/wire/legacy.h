@@ -52,7 +52,8 @@ struct kw_legacy {
  * message. On failure legacy has what could be read; size is right after the second kind of KT_ECORRUPT. */
 int kw_legacy_parse(const uint8_t *p, size_t n, struct kw_legacy *legacy, struct kt_err *err);
 /* The same, but of what follows the timestamp only the given fields must lie in the message. */
-int kw_legacy_parse_fields(const uint8_t *p, size_t n, enum kw_fields fields, struct kw_legacy *legacy, struct kt_err *err);
+int kw_legacy_parse_fields(const uint8_t *p, size_t n, enum kw_fields fields, struct kw_legacy *legacy,
+			   struct kt_err *err);
 uint32_t kw_legacy_crc(const uint8_t *p, size_t size);   /* of [16, size); size is at least 16 */
 
 /* Called once per message: for the message itself, or for each one in the wrapper. Offset, timestamp type and timestamp

@@ -133,8 +133,8 @@ int kw_legacy_set_end(struct kw_legacy_set *set, struct kt_err *err)
 	if (codec != KW_NONE && set->n > 0)
 		code = wrap(set, err);
 	if (code == 0 && (set->inner.failed || set->out->failed))
-		code = kw_buf_fail(set->inner.failed ? &set->inner : set->out, err, "message set of %d messages is too large",
-				   set->n);
+		code = kw_buf_fail(set->inner.failed ? &set->inner : set->out, err,
+				   "message set of %d messages is too large", set->n);
 	return code;
 }
 

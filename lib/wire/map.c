@@ -18,7 +18,8 @@ struct kw_span *kw_map_add(struct kw_map *map, const char *path, const uint8_t *
 		map->v = v;
 		map->cap = cap;
 	}
-	path = map->prefix ? kw_sprintf(map->arena, "%s%s", map->prefix, path) : kw_strndup(map->arena, path, strlen(path));
+	path = map->prefix ? kw_sprintf(map->arena, "%s%s", map->prefix, path)
+			   : kw_strndup(map->arena, path, strlen(path));
 	if (!path)
 		return NULL;
 	span = &map->v[map->n++];
@@ -67,7 +68,8 @@ static int map_frame(struct kw_map *map, const struct kw_msg *header, int header
 	if (code == 0 && !msg)
 		code = kt_fail(err, KT_EVERSION, "there is no such API");
 	if (code == 0) {
-		code = kw_decode_map(msg, version, frame->p + head, frame->n - head, map->arena, &decoded, &body, map, err);
+		code = kw_decode_map(msg, version, frame->p + head, frame->n - head, map->arena, &decoded, &body, map,
+				     err);
 		if (code)
 			err->offset += head;
 	}
@@ -81,12 +83,13 @@ int kw_map_request(struct kw_map *map, const uint8_t *p, size_t n, size_t *used,
 	const struct kw_msg *msg = n >= 4 ? kw_request((int16_t)kw_rd16(p)) : NULL;
 	int version = n >= 4 ? (int16_t)kw_rd16(p + 2) : -1;
 
-	return map_frame(map, &kw_msg_RequestHeader, msg ? kw_request_header_version(msg->key, version) : 1, msg, version,
-			 &(struct kw_slice){p, n}, used, err);
+	return map_frame(map, &kw_msg_RequestHeader, msg ? kw_request_header_version(msg->key, version) : 1, msg,
+			 version, &(struct kw_slice){p, n}, used, err);
 }
 
-int kw_map_response(struct kw_map *map, int api, int version, const uint8_t *p, size_t n, size_t *used, struct kt_err *err)
+int kw_map_response(struct kw_map *map, int api, int version, const uint8_t *p, size_t n, size_t *used,
+		    struct kt_err *err)
 {
-	return map_frame(map, &kw_msg_ResponseHeader, kw_response_header_version(api, version), kw_response(api), version,
-			 &(struct kw_slice){p, n}, used, err);
+	return map_frame(map, &kw_msg_ResponseHeader, kw_response_header_version(api, version), kw_response(api),
+			 version, &(struct kw_slice){p, n}, used, err);
 }

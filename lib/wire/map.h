@@ -55,13 +55,14 @@ int kw_decode_map(const struct kw_msg *msg, int version, const uint8_t *p, size_
 int kw_map_request(struct kw_map *map, const uint8_t *p, size_t n, size_t *used, struct kt_err *err);
 
 /* The same for a response to a request of that API and version. */
-int kw_map_response(struct kw_map *map, int api, int version, const uint8_t *p, size_t n, size_t *used, struct kt_err *err);
+int kw_map_response(struct kw_map *map, int api, int version, const uint8_t *p, size_t n, size_t *used,
+		    struct kt_err *err);
 
 /* Adds the batches and messages of all records fields that are in the map so far. False when memory is exhausted. */
 bool kw_map_record_fields(struct kw_map *map);
 
-/* Adds the batches and messages in [p, p + n) as path[0], path[1], ... with their records; stops where there is neither.
- * False when memory is exhausted. */
+/* Adds the batches and messages in [p, p + n) as path[0], path[1], ... with their records; stops where there is
+ * neither. False when memory is exhausted. */
 bool kw_map_set(struct kw_map *map, const char *path, const uint8_t *p, size_t n);
 /* Adds one batch as path; "" for a batch that stands alone, whose fields have bare names. It has the size that its
  * length states, at most n. False when memory is exhausted; a batch that is too short has what fields it has. */

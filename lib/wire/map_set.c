@@ -19,7 +19,8 @@ struct area {
 };
 
 /* Adds base.name, or name alone when base is "". */
-static struct kw_span *add(struct area *area, const char *base, const char *name, enum kw_type type, enum kw_coding coding)
+static struct kw_span *add(struct area *area, const char *base, const char *name, enum kw_type type,
+			   enum kw_coding coding)
 {
 	char path[PATH_SIZE];
 	struct kw_span *span;
@@ -176,7 +177,8 @@ static const struct {
 /* The bytes of the batch at p, at most n. */
 static size_t batch_size(const uint8_t *p, size_t n)
 {
-	int64_t size = n >= KW_B_LOG_OVERHEAD ? (int64_t)(int32_t)kw_rd32(p + KW_B_LENGTH) + KW_B_LOG_OVERHEAD : (int64_t)n;
+	int64_t size = n >= KW_B_LOG_OVERHEAD ? (int64_t)(int32_t)kw_rd32(p + KW_B_LENGTH) + KW_B_LOG_OVERHEAD
+					      : (int64_t)n;
 
 	return size < KW_B_LOG_OVERHEAD || (uint64_t)size > n ? n : (size_t)size;
 }

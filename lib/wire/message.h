@@ -88,8 +88,8 @@ int kw_api_key(const char *name);
 /* "CORRUPT_MESSAGE" for 2; "UNKNOWN_ERROR_CODE" for a number that Kafka does not have. And back, 0 or KT_EUNKNOWN. */
 const char *kw_error_name(int code);
 int kw_error_code(const char *name, int *code);
-/* A refusal for people, "INVALID_CONFIG (40): words"; nothing follows the code where the message is null or empty. As much
- * as fits, without control characters. Returns buf. */
+/* A refusal for people, "INVALID_CONFIG (40): words"; nothing follows the code where the message is null or empty. As
+ * much as fits, without control characters. Returns buf. */
 const char *kw_error_text(int code, struct kw_str message, char *buf, size_t size);
 
 /* ---- frame headers ----
@@ -105,8 +105,8 @@ int kw_response_header_version(int api_key, int api_version);
 enum { KW_DECODE_PER_BYTE = 200 };
 
 /* Decodes [p, p+n) as `msg` version `version`. The result, in the arena, is struct kw_<name>; strings and records point
- * into p, which may be NULL when n is 0. *used, if given, gets the bytes read: trailing bytes are the caller's to judge.
- * Errors: KT_EVERSION, KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
+ * into p, which may be NULL when n is 0. *used, if given, gets the bytes read: trailing bytes are the caller's to
+ * judge. Errors: KT_EVERSION, KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
 int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
 	      size_t *used, struct kt_err *err);
 

@@ -63,8 +63,8 @@ static int read_tcp(struct packet *packet)
 	return 1;
 }
 
-/* The packet ends where IP says; what is behind it is padding. A length of 0 comes from cards that cut packets into smaller
- * ones themselves: the packet is as long as it is. */
+/* The packet ends where IP says; what is behind it is padding. A length of 0 comes from cards that cut packets into
+ * smaller ones themselves: the packet is as long as it is. */
 static int end_at(struct packet *packet, size_t at, size_t size, size_t least)
 {
 	if (size == 0)
@@ -168,8 +168,8 @@ static int link_raw(struct packet *packet)
 	return p[0] >> 4 == 6 ? read_ipv6(packet) : read_ipv4(packet);
 }
 
-/* An address family as the machine that captured numbers and writes it: 2 is IPv4 everywhere, IPv6 has a number on every
- * system. The IP version says the same. */
+/* An address family as the machine that captured numbers and writes it: 2 is IPv4 everywhere, IPv6 has a number on
+ * every system. The IP version says the same. */
 static int link_null(struct packet *packet)
 {
 	const uint8_t *p = look(packet, 5);

@@ -50,8 +50,8 @@ const char *kw_link_name(int link);
 
 /* Reads a packet of n captured bytes that had wire_n on the wire (a smaller wire_n counts as n). Returns 1 when it is a
  * whole TCP head (segment->data points into p), 0 when it is something else (ARP, UDP), or KT_ETRUNC, KT_ECORRUPT or
- * KT_EVERSION (a fragment, an unknown link) with the offset in the packet. Checksums are not looked at: on the machine that sent
- * a packet they are often left to its network card. */
+ * KT_EVERSION (a fragment, an unknown link) with the offset in the packet. Checksums are not looked at: on the machine
+ * that sent a packet they are often left to its network card. */
 int kw_packet_read(int link, const uint8_t *p, size_t n, size_t wire_n, struct kw_segment *segment, struct kt_err *err);
 
 /* "127.0.0.1:9092", "[::1]:9092" */
@@ -68,8 +68,9 @@ enum {
 
 /* The head of a classic pcap file of raw IP packets with microseconds, big-endian. */
 void kw_pcap_head(uint8_t out[KW_PCAP_HEAD]);
-/* What stands in front of the payload of a segment, of niov runs that make at most KW_PCAP_PAYLOAD_MAX bytes: the packet's
- * record, IP and TCP head, with right checksums. data and lost of the segment do not count. Returns its bytes. */
+/* What stands in front of the payload of a segment, of niov runs that make at most KW_PCAP_PAYLOAD_MAX bytes: the
+ * packet's record, IP and TCP head, with right checksums. data and lost of the segment do not count. Returns its
+ * bytes. */
 size_t kw_pcap_packet_head(uint8_t out[KW_PCAP_PACKET_HEAD], const struct kw_segment *segment, const struct iovec *iov,
 			   int niov, int64_t time_us);
 

@@ -2,7 +2,8 @@
 #include "lib/wire/buf.h"
 #include "lib/wire/packet.h"
 
-enum { RECORD = 16, IPV4_HEAD = 20, IPV6_HEAD = 40, TCP_HEAD = 20, HOPS = 64, TCP = 6, MICROSECONDS = 1000000, WINDOW = 65535 };
+enum { RECORD = 16, IPV4_HEAD = 20, IPV6_HEAD = 40, TCP_HEAD = 20, HOPS = 64, TCP = 6, MICROSECONDS = 1000000,
+       WINDOW = 65535 };
 
 void kw_pcap_head(uint8_t out[KW_PCAP_HEAD])
 {
@@ -14,7 +15,8 @@ void kw_pcap_head(uint8_t out[KW_PCAP_HEAD])
 	kw_wr32(out + 20, KW_LINK_RAW);
 }
 
-/* The sum of RFC 1071 in the machine's order of bytes. `odd`: how many bytes came before, which may be an odd number. */
+/* The sum of RFC 1071 in the machine's order of bytes. `odd`: how many bytes came before, which may be an odd
+ * number. */
 static uint64_t add_sum(uint64_t sum, const uint8_t *p, size_t n, size_t *odd)
 {
 	uint16_t pair;

@@ -14,9 +14,9 @@
 
 struct kw_plan;
 
-/* Some numbers of a run, which one shuffle moves. It writes KW_LANES bytes: those that go too far are zeros and defaults,
- * or overwritten by what comes next, since fields lie in memory in the order of the wire, and a struct ends with its
- * unknown tags. What is read goes too far as well, but where the run is long enough it lies within it. */
+/* Some numbers of a run, which one shuffle moves. It writes KW_LANES bytes: those that go too far are zeros and
+ * defaults, or overwritten by what comes next, since fields lie in memory in the order of the wire, and a struct ends
+ * with its unknown tags. What is read goes too far as well, but where the run is long enough it lies within it. */
 struct kw_move {
 	uint16_t offset;           /* of the first in the C struct */
 	uint16_t from, to;         /* of the run's bytes on the wire: where to read, where to write */
@@ -50,7 +50,8 @@ struct kw_dec;
 struct kw_step;
 struct kw_frame;
 
-/* Reads at p a step and all that come after it in its struct, which lies at `out`; returns the place behind, or NULL. */
+/* Reads at p a step and all that come after it in its struct, which lies at `out`; returns the place behind, or
+ * NULL. */
 typedef const uint8_t *kw_read_fn(struct kw_dec *d, const uint8_t *p, const struct kw_step *step, char *out,
 				  struct kw_frame *frame);
 /* By kind of step. */

@@ -1,4 +1,5 @@
-/* The releases of Apache Kafka whose verdict on a batch is known (produce_releases.def), and their default configuration. */
+/* The releases of Apache Kafka whose verdict on a batch is known (produce_releases.def), and their default
+ * configuration. */
 #ifndef KASSAY_WIRE_PRODUCE_RELEASE_H
 #define KASSAY_WIRE_PRODUCE_RELEASE_H
 

@@ -45,9 +45,9 @@ struct kw_rule_facts {
 	size_t size;                     /* of the batch, where it is not batch->size; 0 = it is */
 };
 
-/* Of whole batches: the first rule from `from` on that the header breaks, in Kafka's order; KW_RULES if there is none. conf
- * NULL: those that depend on it are not asked. Of one shorter than a header only what comes up to KW_R_NO_HEADER is
- * asked. */
+/* Of whole batches: the first rule from `from` on that the header breaks, in Kafka's order; KW_RULES if there is none.
+ * conf NULL: those that depend on it are not asked. Of one shorter than a header only what comes up to KW_R_NO_HEADER
+ * is asked. */
 enum kw_rule kw_rule_broken(enum kw_role role, const struct kw_batch *batch, const struct kw_topic_conf *conf,
 			    enum kw_rule from);
 

@@ -460,7 +460,8 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 	fprintf(c, "offsetof(struct %s, %s)},\n", sname, lower(f->name));
 }
 
-/* The members of a struct that are not zero by default. A nullable struct that is there by default points to its constant. */
+/* The members of a struct that are not zero by default. A nullable struct that is there by default points to its
+ * constant. */
 static void emit_members(FILE *c, struct msg *m, const struct strct *s)
 {
 	char sub[256];
@@ -518,7 +519,8 @@ static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 		fprintf(c, "%s_fields, %d, ", name, s->n);
 	else
 		fprintf(c, "NULL, 0, ");
-	fprintf(c, "sizeof(struct %s), offsetof(struct %s, unknownTags), %d, &%s_defaults};\n", name, name, (*id)++, name);
+	fprintf(c, "sizeof(struct %s), offsetof(struct %s, unknownTags), %d, &%s_defaults};\n", name, name, (*id)++,
+		name);
 }
 
 static FILE *create(const char *dir, const char *name)

@@ -1,8 +1,8 @@
 /* Inside lib/wire: sixteen bytes put into another order at once.
  *
- * Numbers that follow each other are decoded and encoded so, up to eight in one step: the order turns each around, drops or
- * leaves the gaps of the C struct, and is fixed in the plan. Compared with a load, a turn and a store for each number this
- * halves the time of a message that is mostly numbers.
+ * Numbers that follow each other are decoded and encoded so, up to eight in one step: the order turns each around,
+ * drops or leaves the gaps of the C struct, and is fixed in the plan. Compared with a load, a turn and a store for each
+ * number this halves the time of a message that is mostly numbers.
  */
 #ifndef KASSAY_WIRE_SHUFFLE_H
 #define KASSAY_WIRE_SHUFFLE_H

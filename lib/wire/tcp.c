@@ -45,7 +45,8 @@ struct kw_tcp {
 
 /* ---- handing on ---- */
 
-static void hand_on(struct kw_tcp *tcp, struct entry *entry, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at)
+static void hand_on(struct kw_tcp *tcp, struct entry *entry, int side, const uint8_t *p, size_t n,
+		    const struct kw_tcp_at *at)
 {
 	if (n == 0)
 		return;
@@ -65,8 +66,8 @@ static void hand_on_gap(struct kw_tcp *tcp, struct entry *entry, int side, uint3
 }
 
 /* Bytes at seq, which is not beyond the next one that is due: what of them is new. */
-static void take(struct kw_tcp *tcp, struct entry *entry, int side, uint32_t seq, const uint8_t *p, size_t n, size_t lost,
-		 const struct kw_tcp_at *at)
+static void take(struct kw_tcp *tcp, struct entry *entry, int side, uint32_t seq, const uint8_t *p, size_t n,
+		 size_t lost, const struct kw_tcp_at *at)
 {
 	size_t old = entry->streams[side].next - seq;
 
@@ -307,7 +308,8 @@ static bool is_new(struct entry *entry, const struct kw_segment *segment, int si
 	bool payload = segment->data.n + segment->lost > 0;
 
 	if (segment->flags & KW_TCP_SYN)
-		return stream->known ? seq != stream->next - (uint32_t)entry->conn.bytes[side] : entry->conn.end != KW_TCP_OPEN;
+		return stream->known ? seq != stream->next - (uint32_t)entry->conn.bytes[side]
+				     : entry->conn.end != KW_TCP_OPEN;
 	if (entry->conn.end != KW_TCP_OPEN)
 		return payload && is_beyond_end(stream, seq);
 	entry->strays = payload && is_far(stream, seq) ? entry->strays + 1 : 0;

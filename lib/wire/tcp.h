@@ -1,15 +1,16 @@
 /* What both sides of captured TCP connections sent, put together from their segments.
  *
  * Segments may come out of order, again, overlapping or not at all. Bytes are handed on once and in order; of several
- * segments that have the same bytes the one counts that could be handed on first. Missing bytes are told as a gap once it is
- * clear that they will not come: their receiver has acknowledged them and KW_TCP_PATIENCE further packets of the connection
- * have passed, more than KW_TCP_HELD segments or KW_TCP_HELD_BYTES wait behind them, or the connection or the capture ends.
+ * segments that have the same bytes the one counts that could be handed on first. Missing bytes are told as a gap once
+ * it is clear that they will not come: their receiver has acknowledged them and KW_TCP_PATIENCE further packets of the
+ * connection have passed, more than KW_TCP_HELD segments or KW_TCP_HELD_BYTES wait behind them, or the connection or
+ * the capture ends.
  *
- * Bytes of one side are told after those of the other that their segment acknowledges, so that an answer never comes before its
- * request, in whatever order a capture has the two.
+ * Bytes of one side are told after those of the other that their segment acknowledges, so that an answer never comes
+ * before its request, in whatever order a capture has the two.
  *
- * A connection begins with a SYN, or, when that was not captured, with its first bytes. An address and port pair may be used
- * again after its end, by a new SYN at any time, or by bytes a gigabyte away from those that can be.
+ * A connection begins with a SYN, or, when that was not captured, with its first bytes. An address and port pair may be
+ * used again after its end, by a new SYN at any time, or by bytes a gigabyte away from those that can be.
  *
  * Memory: what waits, at most KW_TCP_HELD_BYTES for each side, and a fixed amount for each connection.
  */
@@ -52,11 +53,12 @@ struct kw_tcp_conn {
 	void *user;                      /* of whoever uses it; NULL at first */
 };
 
-/* side is an index of ends[]: the one that sent. `at` is the packet in which the bytes stood; of a gap the one that came
- * behind it. */
+/* side is an index of ends[]: the one that sent. `at` is the packet in which the bytes stood; of a gap the one that
+ * came behind it. */
 struct kw_tcp_ops {
 	/* n bytes follow; gaps in front of them have been told. They are of one packet. */
-	void (*data)(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at);
+	void (*data)(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n,
+		     const struct kw_tcp_at *at);
 	/* n bytes are missing. */
 	void (*gap)(void *arg, struct kw_tcp_conn *conn, int side, uint64_t n, const struct kw_tcp_at *at);
 	/* One side will send no more. */

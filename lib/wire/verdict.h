@@ -1,5 +1,5 @@
-/* What a Kafka leader makes of the record set that a client produces, as far as bytes, topic and release decide: no log, no
- * producer state, no socket.
+/* What a Kafka leader makes of the record set that a client produces, as far as bytes, topic and release decide: no
+ * log, no producer state, no socket.
  *
  * Source: Apache Kafka 4.4.0, in the order of its stages:
  *   B, C  RequestUtils and KafkaApis.handleProduceRequest: a peek at the first batches   kw_verdict_request
@@ -8,8 +8,8 @@
  *   J     bytes behind the first batch are dropped
  *   K     LogValidator: header, then records; KIP-729's validators after its own checks
  *   L     UnifiedLog.append: sizes
- * (A, D, G and H are about the request, the topic, acks and the replica; sequences and epochs, the rest of L, need what the
- * partition has seen before: fakebroker/log/verdict.h.) The rules are those of rules.h.
+ * (A, D, G and H are about the request, the topic, acks and the replica; sequences and epochs, the rest of L, need what
+ * the partition has seen before: fakebroker/log/verdict.h.) The rules are those of rules.h.
  */
 #ifndef KASSAY_WIRE_VERDICT_H
 #define KASSAY_WIRE_VERDICT_H
@@ -45,9 +45,10 @@ bool kw_verdict_request(const struct kw_ProduceRequest *request, struct kw_arena
 
 /* Stages E and F for one partition, E before F: shape of the record set for the request's version. Returns false with
  * *v set when it is refused; *whole is then set when the failure fails every partition of the request (a batch too
- * short for a producer id; codec 5..7 below version 7; a second batch whose length overflows; up to version 2, which ask
- * for no shape, any batch whose framing is broken), and left alone otherwise. v->records and v->codec are set as far as
- * the batch can be read. Null records, which a Kafka broker never answers at all, are refused as INVALID_RECORD. */
+ * short for a producer id; codec 5..7 below version 7; a second batch whose length overflows; up to version 2, which
+ * ask for no shape, any batch whose framing is broken), and left alone otherwise. v->records and v->codec are set as
+ * far as the batch can be read. Null records, which a Kafka broker never answers at all, are refused as
+ * INVALID_RECORD. */
 bool kw_verdict_shape(int version, const struct kw_records *records, struct kw_arena *arena, struct kw_verdict *v,
 		      bool *whole);
 
@@ -94,20 +95,21 @@ struct kw_append_plan {
 	int32_t deltaOfMax;            /* offset delta of the first that has */
 };
 
-/* Stages I to K, and the size of L: header and records of the first batch. Returns true with *plan, or false with *v set
- * when the batch is refused. Everything lives in arena, or where the records lie. */
+/* Stages I to K, and the size of L: header and records of the first batch. Returns true with *plan, or false with *v
+ * set when the batch is refused. Everything lives in arena, or where the records lie. */
 bool kw_verdict_check(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		      struct kw_append_plan **plan, struct kw_verdict *v);
 
 /* In the place of kw_verdict_check for Produce 0 to 2, which Kafka 3.9 was the last to serve: any magic, and several
- * messages of magic 0 and 1, which are converted to one batch of magic 2. Those versions answer with the error code alone, so
- * that v has no record errors; and they take a set without any batch, for which *plan is NULL: nothing is appended. */
+ * messages of magic 0 and 1, which are converted to one batch of magic 2. Those versions answer with the error code
+ * alone, so that v has no record errors; and they take a set without any batch, for which *plan is NULL: nothing is
+ * appended. */
 enum { KW_OLD_PRODUCE = 2 };
 bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *records, struct kw_arena *arena,
 		    struct kw_append_plan **plan, struct kw_verdict *v);
 
-/* What a broken rule answers and counts. reason is in the arena or static; NULL when the arena is full. set_size: bytes of
- * the whole record set. Returns false. */
+/* What a broken rule answers and counts. reason is in the arena or static; NULL when the arena is full. set_size: bytes
+ * of the whole record set. Returns false. */
 bool kw_verdict_refuse(const struct kw_leader *leader, enum kw_rule rule, size_t set_size, const char *reason,
 		       struct kw_verdict *v);
 

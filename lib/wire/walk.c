@@ -310,8 +310,8 @@ static int read_record(struct walk *walk, struct kw_record *record)
 }
 
 /* ---- the short way ----
- * A record as nearly all are, in as few steps as can be. Nothing is judged here: whatever is odd, and a record of a batch
- * that is skimmed, is read once more by read_record(), which has the words for it. */
+ * A record as nearly all are, in as few steps as can be. Nothing is judged here: whatever is odd, and a record of a
+ * batch that is skimmed, is read once more by read_record(), which has the words for it. */
 
 static inline const uint8_t *take_run(const uint8_t *p, const uint8_t *end, const uint8_t **run, int32_t *n)
 {
@@ -358,7 +358,8 @@ static inline bool take_record(struct walk *walk, struct kw_record *record)
 	int used;
 
 	p = kw_take_varint(at, walk->area.end, &size);
-	if (!p || size <= 0 || size > walk->area.end - p || (walk->record_max > 0 && size > walk->record_max) || walk->skip)
+	if (!p || size <= 0 || size > walk->area.end - p || (walk->record_max > 0 && size > walk->record_max) ||
+	    walk->skip)
 		return false;
 	end = p + size;
 	record->attributes = (int8_t)*p++;

@@ -62,8 +62,8 @@ const char *kw_walk_name(enum kw_walk why);
 int kw_walk_code(enum kw_walk why);
 
 /* Of a message of magic 0 or 1: all of it, or up to the length of the key, or up to the timestamp. What goes beyond the
- * message and need not lie in it is shown as null, but a key as that many bytes at NULL if its length can be read: so a Kafka
- * leader looks at messages that it is to encode anew, before it does. */
+ * message and need not lie in it is shown as null, but a key as that many bytes at NULL if its length can be read: so a
+ * Kafka leader looks at messages that it is to encode anew, before it does. */
 enum kw_fields { KW_FIELDS_ALL, KW_FIELDS_KEY_LENGTH, KW_FIELDS_TIMESTAMP };
 
 /* What all records of a batch come to. */
@@ -82,22 +82,22 @@ struct kw_walk_opts {
 	kw_tally_fn *tally;       /* NULL, or asked first if every record is well-formed and nothing is odd about sizes:
 				     when it returns true, no record is shown. It gets the walk's arg. Several times
 				     faster than a look at each */
-	struct kw_buf *inflated;  /* NULL, or where compressed records are inflated, in place of memory of the walk's own
-				     that is taken and freed: it is cleared first, and keeps what it grew to */
+	struct kw_buf *inflated;  /* NULL, or where compressed records are inflated, in place of memory of the walk's
+				     own that is taken and freed: it is cleared first, and keeps what it grew to */
 	bool skip_bodies;         /* read a compressed batch as Kafka does when it need not re-encode it: a record's own
 				     length is not used to find its end, and its headers are counted (nheaders) but not
 				     collected (headers is NULL); without effect on anything else */
 	bool inner_magic;         /* judge the magic of inner messages before any is shown; Kafka's readers and clients
-				     let messages of magic 0 and 1 stand in each other's wrappers, and its leader refuses
-				     such a one as a record when its turn comes */
+				     let messages of magic 0 and 1 stand in each other's wrappers, and its leader
+				     refuses such a one as a record when its turn comes */
 	bool inner_crc;           /* judge the CRC of inner messages of the wrapper's magic, as a Kafka leader does; its
 				     other readers and its clients look at that of the wrapper only */
 	enum kw_fields fields;    /* of messages, but not of wrappers: what must lie in them */
 	int32_t record_max;       /* most bytes that the length of a record in a compressed batch or message may state:
 				     the topic's max.decompressed.message.bytes (Kafka 4.4); 0 = that config's default,
-				     2147483639; -1 = as before 4.4: with skip_bodies the length is not judged at all, else
-				     memory is taken for what it states before a byte is read, and LIMIT is what states
-				     more than inflate_max */
+				     2147483639; -1 = as before 4.4: with skip_bodies the length is not judged at all,
+				     else memory is taken for what it states before a byte is read, and LIMIT is what
+				     states more than inflate_max */
 	size_t inflate_max;       /* limits of struct kw_inflate_opts: 0 = the defaults of compress.h */
 	size_t inflate_ratio;
 	size_t inflate_ratio_from;

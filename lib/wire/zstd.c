@@ -44,7 +44,8 @@ static int inflate_step(struct stream *stream, struct kw_sink *sink)
 		hint = ZSTD_decompressStream(stream->ctx, &step, &stream->in);
 		if (ZSTD_isError(hint))
 			return kt_fail(sink->err,
-				       ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation ? KT_ENOMEM : KT_ECORRUPT,
+				       ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation ? KT_ENOMEM
+											       : KT_ECORRUPT,
 				       "zstd: %s", ZSTD_getErrorName(hint));
 		if (hint == 0)
 			stream->whole = true;

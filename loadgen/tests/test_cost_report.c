@@ -51,8 +51,8 @@ static void one_quad_and_several(void **state)
 /* Whoever reads the verdict alone learns that B may have drawn the better process. */
 static void two_brokers_of_which_one_is_cheaper(void **state)
 {
-	static const char line[] = "\npass: service time per request at most 5.00 % more: B was 20.00 % cheaper: start both anew "
-				   "and measure again, one process of each is one draw\n";
+	static const char line[] = "\npass: service time per request at most 5.00 % more: B was 20.00 % cheaper: start "
+				   "both anew and measure again, one process of each is one draw\n";
 	json_t *json;
 
 	(void)state;

@@ -147,7 +147,8 @@ static void broken_files(void **state)
 	put(a, 1, "i", "orders", 1000, 5);
 	refuse("{\n", KT_ESYNTAX, ":1:");
 	refuse("{\"v\":2}\n", KT_ERANGE, "$.v");
-	refuse(ROW(1000, 2000) "{\"v\":1}\n", KT_EUNKNOWN, ":2: $: not a row of AuditObserver: missing member \"node\"");
+	refuse(ROW(1000, 2000) "{\"v\":1}\n", KT_EUNKNOWN,
+	       ":2: $: not a row of AuditObserver: missing member \"node\"");
 	refuse("start,end,topic\n", KT_ESYNTAX, ":1: not a row of AuditObserver: '[' or '{' expected near 'start'");
 	refuse(ROW(1000, 1000), KT_ERANGE, "$.end");
 	refuse(ROW(1000, 2000) ROW(1000, 2000), KT_ECORRUPT, ":2: the bucket of line 1 is there again");

@@ -199,13 +199,14 @@ static void test_errors_name_file_line_member_and_the_nearest(void **state)
 		{"{'phases': [{'name': 'a/b', 'topic': 't', 'records': 5}]}",
 		 "s.json:1: $.phases[0].name: must be letters, digits, dots, dashes and underscores"},
 		{"{'phases': [{'name': 'a', 'topic': 't', 'records': 5},\n{'name': 'a', 'topic': 't', "
-		 "'records': 5}]}", "s.json:2: $.phases[1].name: a phase before has the same name"},
+		 "'records': 5}]}",
+		 "s.json:2: $.phases[1].name: a phase before has the same name"},
 		{STEP("'at': 1"),
-		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", \"stopNode\" and "
-		 "\"startNode\""},
+		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", "
+		 "\"stopNode\" and \"startNode\""},
 		{STEP("'at': 1, 'upgrade': {'level': 1}, 'downgrade': {'level': 1}"),
-		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", \"stopNode\" and "
-		 "\"startNode\""},
+		 "s.json:3: $.steps[0]: a step is exactly one of \"upgrade\", \"downgrade\", \"alterConfigs\", "
+		 "\"stopNode\" and \"startNode\""},
 		{STEP("'at': 1, 'upgrade': {}"), "s.json:3: $.steps[0].upgrade: missing member \"level\""},
 		{STEP("'at': 1, 'upgrade': {'level': 40000}"),
 		 "s.json:3: $.steps[0].upgrade.level: must be -32768 to 32767, not 40000"},
@@ -214,8 +215,10 @@ static void test_errors_name_file_line_member_and_the_nearest(void **state)
 		 "Kafka has no error \"INVALID_CONFG\"; did you mean \"INVALID_CONFIG\"?"},
 		{STEP("'at': 1, 'alterConfigs': {'resource': {'type': 'topic', 'name': 't'}}"),
 		 "s.json:3: $.steps[0].alterConfigs: neither \"set\" nor \"delete\" names a config"},
-		{STEP("'at': 1, 'stopNode': {'node': 0}"), "s.json:3: $.steps[0].stopNode.node: must be at least 1, not 0"},
-		{STEP("'at': 1, 'stopNode': {'node': 1, 'config': {}}"), "s.json:3: $.steps[0].stopNode.config: unknown member "
+		{STEP("'at': 1, 'stopNode': {'node': 0}"),
+		 "s.json:3: $.steps[0].stopNode.node: must be at least 1, not 0"},
+		{STEP("'at': 1, 'stopNode': {'node': 1, 'config': {}}"),
+		 "s.json:3: $.steps[0].stopNode.config: unknown member "
 		 "\"config\""},
 		{STEP("'at': 1, 'startNode': {'node': 1, 'config': {'x': 1}}"),
 		 "s.json:3: $.steps[0].startNode.config.x: must be a string, not a whole number"},

@@ -105,7 +105,8 @@ static void test_words_of_node_steps(void **state)
 	step.action = LG_STEP_START;
 	assert_string_equal(lg_step_text(&step, buf, sizeof buf), "start broker 2");
 	step.changes = (struct lg_properties){2, changes};
-	assert_string_equal(lg_step_text(&step, buf, sizeof buf), "start broker 2 with set retention.ms=1000, delete segment.ms");
+	assert_string_equal(lg_step_text(&step, buf, sizeof buf),
+			    "start broker 2 with set retention.ms=1000, delete segment.ms");
 }
 
 static void test_answers_to_node_steps(void **state)
@@ -121,10 +122,12 @@ static void test_answers_to_node_steps(void **state)
 		{409, "{\"error\": \"broker 2 cannot join\", \"code\": \"refused\"}", true, KW_ERR_INVALID_REGISTRATION,
 		 "broker 2 cannot join"},
 		{409, "{\"error\": \"broker 2 runs\", \"code\": \"state\"}", false, KW_ERR_NONE, "broker 2 runs"},
-		{409, "{\"error\": \"a request\\nholds up\", \"code\": \"held\"}", false, KW_ERR_NONE, "a request?holds up"},
+		{409, "{\"error\": \"a request\\nholds up\", \"code\": \"held\"}", false, KW_ERR_NONE,
+		 "a request?holds up"},
 		{409, "{\"error\": \"?\"}", false, KW_ERR_NONE, "?"},
 		{409, "{\"error\": 1, \"code\": 2}", false, KW_ERR_NONE, ""},
-		{404, "{\"error\": \"there is no node 9\", \"code\": \"refused\"}", false, KW_ERR_NONE, "there is no node 9"},
+		{404, "{\"error\": \"there is no node 9\", \"code\": \"refused\"}", false, KW_ERR_NONE,
+		 "there is no node 9"},
 		{500, "not JSON", false, KW_ERR_NONE, ""},
 	};
 
@@ -133,7 +136,8 @@ static void test_answers_to_node_steps(void **state)
 		struct lg_step_result result = {.done = !rows[i].done, .error = 1};
 		struct kt_err err = {0};
 
-		assert_int_equal(lg_step_node_answer(rows[i].status, rows[i].answer, &result, &err), rows[i].done ? 0 : KT_EPEER);
+		assert_int_equal(lg_step_node_answer(rows[i].status, rows[i].answer, &result, &err),
+				 rows[i].done ? 0 : KT_EPEER);
 		assert_int_equal(err.code, rows[i].done ? 0 : KT_EPEER);
 		assert_int_equal(result.done, rows[i].done);
 		assert_int_equal(result.error, rows[i].error);

@@ -1,5 +1,5 @@
-/* Memory that runs out while the engine wire fetches is the program's own failure, whatever call it was: it is neither counted
- * as damage of the broker's nor taken for a broken connection. */
+/* Memory that runs out while the engine wire fetches is the program's own failure, whatever call it was: it is neither
+ * counted as damage of the broker's nor taken for a broken connection. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -145,14 +145,15 @@ static int end(void **state)
 
 /* ---- the test ---- */
 
-/* One request, during which the call to allocate fails before which `calls` went well; *enough if there was none such. */
+/* One request, during which the call to allocate fails before which `calls` went well; *enough if there was none
+ * such. */
 static int fetch(long calls, struct lg_fetch_stats *stats, bool *enough, struct kt_err *err)
 {
 	static const int64_t begins[] = {0};
 	char bootstrap[32];
 	struct lg_fetch_opts opts = {
-		.bootstrap = bootstrap, .topic = "t", .npartitions = 1, .begins = begins, .rate = {.count = 1}, .in_flight = 1,
-		.max_bytes = 1 << 20,
+		.bootstrap = bootstrap, .topic = "t", .npartitions = 1, .begins = begins, .rate = {.count = 1},
+		.in_flight = 1, .max_bytes = 1 << 20,
 	};
 	int rc;
 

@@ -1,5 +1,5 @@
-/* Sends the Produce requests of a table to a running Kafka and prints what it answers, a JSON object for each row: how the
- * differences between releases in lib/wire/tests/data/produce_releases.json were found.
+/* Sends the Produce requests of a table to a running Kafka and prints what it answers, a JSON object for each row: how
+ * the differences between releases in lib/wire/tests/data/produce_releases.json were found.
  *
  *   measure_produce HOST:PORT TABLE.json > answers.json
  *

@@ -71,7 +71,8 @@ static void say_metadata(struct answer *answer, int topic_error, int leader)
 	encode(answer, &kw_msg_MetadataResponse, 1, &response);
 }
 
-/* DescribeQuorum 2: the active controller is node `leader`; node 9 listens at the second peer. Errors have these words. */
+/* DescribeQuorum 2: the active controller is node `leader`; node 9 listens at the second peer. Errors have these
+ * words. */
 static void say_quorum(struct answer *answer, int error, const char *words, int leader)
 {
 	struct kw_DescribeQuorumResponse_Listener listener = {
@@ -196,7 +197,8 @@ static void a_leader_is_waited_for(void **state)
 	say_metadata(&answers[3], 0, 2);
 	fill_in(one);
 	open_cluster(first, second);
-	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, kc_now_ms() + PATIENCE, &conn, &err), 0);
+	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, kc_now_ms() + PATIENCE, &conn,
+					   &err), 0);
 	assert_int_equal(kc_cluster_node(cluster, 2, kc_now_ms() + PATIENCE, &node, &err), 0);
 	assert_ptr_equal(conn, node);
 	finish();
@@ -216,10 +218,12 @@ static void no_leader_is_an_error(void **state)
 	say_metadata(&answers[1], 29, 1);
 	fill_in(one);
 	open_cluster(first, nobody);
-	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, kc_now_ms() + PATIENCE, &conn, &err), KT_EPEER);
+	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + PATIENCE, kc_now_ms() + PATIENCE, &conn,
+					   &err), KT_EPEER);
 	assert_string_equal(err.text, "no leader of t-0: TOPIC_AUTHORIZATION_FAILED (29)");
 	err = (struct kt_err){0};
-	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + 20, kc_now_ms() + 20, &conn, &err), KT_ETIMEOUT);
+	assert_int_equal(kc_cluster_leader(cluster, "t", 0, kc_now_ms() + 20, kc_now_ms() + 20, &conn, &err),
+			 KT_ETIMEOUT);
 	finish();
 }
 
@@ -308,7 +312,8 @@ static void a_quorum_may_be_refused(void **state)
 	fill_in(one);
 	open_cluster(first, nobody);
 	assert_int_equal(kc_cluster_controller(cluster, kc_now_ms() + PATIENCE, &conn, &err), KT_EPEER);
-	assert_string_equal(err.text, "DescribeQuorum is answered with CLUSTER_AUTHORIZATION_FAILED (31): Not for you.");
+	assert_string_equal(err.text,
+			    "DescribeQuorum is answered with CLUSTER_AUTHORIZATION_FAILED (31): Not for you.");
 	finish();
 }
 

@@ -37,7 +37,8 @@ struct pairs_result pairs_judge_difference(const struct pairs *pairs);
 
 /* Does the thing `times` times. */
 typedef void pairs_fn(void *arg, unsigned times);
-/* Measures both in n pairs, in blocks of about block_us microseconds of CPU time; costs are nanoseconds for one time. */
+/* Measures both in n pairs, in blocks of about block_us microseconds of CPU time; costs are nanoseconds for one
+ * time. */
 struct pairs_result pairs_measure(pairs_fn *a, pairs_fn *b, void *arg, int n, unsigned block_us);
 
 /* ---- a table with a verdict in each line ---- */

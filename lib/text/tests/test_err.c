@@ -55,7 +55,8 @@ static void quoted_input_cannot_drive_a_terminal(void **state)
 
 static void names_of_files_cannot_drive_a_terminal(void **state)
 {
-	struct kt_err err = {.code = KT_EFILE, .file = "a\x1b[31m\nb", .path = "$.\xc2\x9b", .text = "cannot be opened"};
+	struct kt_err err = {.code = KT_EFILE, .file = "a\x1b[31m\nb", .path = "$.\xc2\x9b",
+			     .text = "cannot be opened"};
 
 	(void)state;
 	assert_string_equal(kt_err_line(&err, line, sizeof line), "a?[31m?b: $.??: cannot be opened");
@@ -73,7 +74,8 @@ static void direction_cannot_be_changed(void **state)
 	kt_put_escaped(f, text);
 	kt_put_escaped(f, "\n\x7f\xc2\x85\xc2\xa0\xe2");
 	fclose(f);
-	assert_string_equal(got, "a\\u202eb\\u2066c\xe2\x80\xaf\xe2\x81\xaa\xe2\x80" "\\u000a\\u007f\\u0085\xc2\xa0\xe2");
+	assert_string_equal(got, "a\\u202eb\\u2066c\xe2\x80\xaf\xe2\x81\xaa\xe2\x80"
+				 "\\u000a\\u007f\\u0085\xc2\xa0\xe2");
 	free(got);
 	kt_clean(text);
 	assert_string_equal(text, "a???b???c\xe2\x80\xaf\xe2\x81\xaa");

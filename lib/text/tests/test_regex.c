@@ -139,8 +139,8 @@ static void text_and_bytes(void **state)
 static void what_is_not_well_formed(void **state)
 {
 	static const char *const wrong[] = {
-		"(", "[a", "a{2,1}", "*", "a{99999}", "a)(b", "a\\", "\xff", "a++++++++++++++++++++++++++++++++++++++++",
-		"(a)\\2", "[\\C]", "(*UTF)a", "(?1)",
+		"(", "[a", "a{2,1}", "*", "a{99999}", "a)(b", "a\\", "\xff",
+		"a++++++++++++++++++++++++++++++++++++++++", "(a)\\2", "[\\C]", "(*UTF)a", "(?1)",
 	};
 
 	(void)state;
@@ -154,8 +154,8 @@ static void what_is_not_well_formed(void **state)
 static void what_takes_more_than_one_pass(void **state)
 {
 	static const char *const wrong[] = {
-		"a(?=b)", "a(?!b)", "(?<=a)b", "(?<!a)b", "(?>a)", "(a|b)++", "(?:a){2}+", "a{2}+", "\\d{1,2}+", "\\x{61}{1,}+",
-		"[[:<:]]a", "a[[:>:]]", "\\X", "\\Ka", "(a)(?1)", "(?R)?",
+		"a(?=b)", "a(?!b)", "(?<=a)b", "(?<!a)b", "(?>a)", "(a|b)++", "(?:a){2}+", "a{2}+", "\\d{1,2}+",
+		"\\x{61}{1,}+", "[[:<:]]a", "a[[:>:]]", "\\X", "\\Ka", "(a)(?1)", "(?R)?",
 		"(?P<n>a)(?P>n)", "(a)\\g<1>", "(a)(?(1)b)", "a(*COMMIT)b", "(*pla:a)", "(?P<n>a)(?&n)",
 		"^(a*)*(\\1)*b$", "(?<n>a)\\k<n>", "(?P<n>a)(?P=n)", "(a)(b)(c)(d)(e)(f)(g)(h)(i)\\9",
 	};
@@ -208,8 +208,8 @@ static void patterns_that_are_too_large(void **state)
 static void hostile_texts(void **state)
 {
 	static const char *const nowhere[] = {
-		"(a*)*[0-9]", "(a|a)*[0-9]", "(a|aa)+[^a]", "[a-z]*+\\d", "(((a*)*)*)*\\d", ".*.*.*.*.*.*.*\\d", ".*?.*?.*?.*?\\d",
-		"(?i:(A+)+)[^a]", "^(a?)*b?\\d$", "(\\w+\\s?)+\\d$",
+		"(a*)*[0-9]", "(a|a)*[0-9]", "(a|aa)+[^a]", "[a-z]*+\\d", "(((a*)*)*)*\\d", ".*.*.*.*.*.*.*\\d",
+		".*?.*?.*?.*?\\d", "(?i:(A+)+)[^a]", "^(a?)*b?\\d$", "(\\w+\\s?)+\\d$",
 	};
 
 	(void)state;
@@ -236,11 +236,16 @@ static void the_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ordinary_patterns), cmocka_unit_test(patterns_as_of_re2),
-		cmocka_unit_test(the_whole_text), cmocka_unit_test(text_and_bytes),
-		cmocka_unit_test(what_is_not_well_formed), cmocka_unit_test(what_takes_more_than_one_pass),
+		cmocka_unit_test(ordinary_patterns),
+		cmocka_unit_test(patterns_as_of_re2),
+		cmocka_unit_test(the_whole_text),
+		cmocka_unit_test(text_and_bytes),
+		cmocka_unit_test(what_is_not_well_formed),
+		cmocka_unit_test(what_takes_more_than_one_pass),
 		cmocka_unit_test(free_spacing),
-		cmocka_unit_test(patterns_that_are_too_large), cmocka_unit_test(hostile_texts), cmocka_unit_test(the_limit),
+		cmocka_unit_test(patterns_that_are_too_large),
+		cmocka_unit_test(hostile_texts),
+		cmocka_unit_test(the_limit),
 	};
 
 	return cmocka_run_group_tests_name("regular expressions", tests, NULL, NULL);

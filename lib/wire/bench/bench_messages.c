@@ -34,7 +34,8 @@ static const struct subject {
 	PLAIN("Fetch v13 request, 10 x 10 partitions", FetchRequest, 13, 10, 10, 0),
 	PLAIN("Fetch v13 response, 1 partition, 16 KiB", FetchResponse, 13, 1, 1, 16 << 10),
 	PLAIN("Fetch v13 response, 10 x 10 partitions, 1 KiB", FetchResponse, 13, 10, 10, 1024),
-	SUBJECT("Fetch v13 response, 10 x 10, some leaders moved", FetchResponse, 13, sample_FetchResponse_moved, 10, 10, 0),
+	SUBJECT("Fetch v13 response, 10 x 10, some leaders moved", FetchResponse, 13, sample_FetchResponse_moved, 10,
+		10, 0),
 	PLAIN("Metadata v12 request, 10 topics", MetadataRequest, 12, 10, 0, 0),
 	PLAIN("Metadata v12 response, 1 partition", MetadataResponse, 12, 1, 1, 0),
 	PLAIN("Metadata v12 response, 10 x 10 partitions", MetadataResponse, 12, 10, 10, 0),
@@ -58,8 +59,8 @@ static void decode_by_table(void *arg, unsigned times)
 
 	while (times--) {
 		kw_arena_reset(&run->arena);
-		if (kw_decode(run->subject->msg, run->subject->version, run->frame.p, run->frame.n, &run->arena, &out, NULL,
-			      NULL))
+		if (kw_decode(run->subject->msg, run->subject->version, run->frame.p, run->frame.n, &run->arena, &out,
+			      NULL, NULL))
 			abort();
 	}
 }

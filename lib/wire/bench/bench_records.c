@@ -99,8 +99,9 @@ static bool plain_walk(const struct kw_batch *batch, kw_record_fn *fn, void *arg
 			return false;
 		plain.p += used;
 		if (!plain_run(&plain, &record.key.p, &record.key.n) ||
-		    !plain_run(&plain, &record.value.p, &record.value.n) || !plain_headers(&plain, &record, headers, 16) ||
-		    plain.p - body != size || (i == batch->count - 1 && plain.p != plain.end))
+		    !plain_run(&plain, &record.value.p, &record.value.n) ||
+		    !plain_headers(&plain, &record, headers, 16) || plain.p - body != size ||
+		    (i == batch->count - 1 && plain.p != plain.end))
 			return false;
 		record.at = (size_t)(at - start);
 		record.size = (size_t)(plain.p - at);
@@ -150,7 +151,8 @@ static void build(int32_t value_bytes, int32_t nheaders, struct kw_buf *out)
 		abort();
 	for (int32_t i = 0; i < n; i++)
 		records[i] = (struct kw_record){.timestampDelta = i / 10, .offsetDelta = i, .key = {bytes, KEY_BYTES},
-						.value = {bytes, value_bytes}, .nheaders = nheaders, .headers = headers};
+						.value = {bytes, value_bytes}, .nheaders = nheaders,
+						.headers = headers};
 	if (kw_batch_build(&kw_batch_spec_default, records, n, out, NULL))
 		abort();
 	free(records);

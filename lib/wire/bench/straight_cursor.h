@@ -224,7 +224,8 @@ INLINE bool get_array(struct reader *r, const char *name, bool nullable, size_t 
 		return nullable || broke(r->context, r->p, KT_ECORRUPT, name, "an array that cannot be null is null");
 	}
 	if (__builtin_expect((size_t)*n * least > left(r), 0))
-		return broke(r->context, r->p, KT_ECORRUPT, name, "%d elements cannot lie in the %zu bytes left", (int)*n,
+		return broke(r->context, r->p, KT_ECORRUPT, name,
+			     "%d elements cannot lie in the %zu bytes left", (int)*n,
 			     left(r));
 	if (*n == 0)
 		return true;

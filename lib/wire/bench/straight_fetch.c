@@ -153,12 +153,14 @@ int straight_decode_FetchResponse_13(const uint8_t *p, size_t n, struct kw_arena
 			partition->currentLeader.leaderEpoch = -1;
 			partition->snapshotId.endOffset = -1;
 			partition->snapshotId.epoch = -1;
-			READ(get_array(&r, "abortedTransactions", true, 17,
-				      arena, sizeof *partition->abortedTransactions.v, &v, &partition->abortedTransactions.n));
+			READ(get_array(&r, "abortedTransactions", true, 17, arena,
+				       sizeof *partition->abortedTransactions.v, &v,
+				       &partition->abortedTransactions.n));
 			partition->abortedTransactions.v = v;
 			enter(&r, &at_k, "abortedTransactions");
 			for (int32_t k = 0; k < partition->abortedTransactions.n; at_k.index = ++k) {
-				struct kw_FetchResponse_AbortedTransaction *aborted = &partition->abortedTransactions.v[k];
+				struct kw_FetchResponse_AbortedTransaction *aborted =
+					&partition->abortedTransactions.v[k];
 
 				READ(get64(&r, "producerId", &aborted->producerId));
 				READ(get64(&r, "firstOffset", &aborted->firstOffset));

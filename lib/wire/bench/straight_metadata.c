@@ -79,9 +79,11 @@ int straight_decode_MetadataResponse_12(const uint8_t *p, size_t n, struct kw_ar
 			READ(get32(&r, "partitionIndex", &partition->partitionIndex));
 			READ(get32(&r, "leaderId", &partition->leaderId));
 			READ(get32(&r, "leaderEpoch", &partition->leaderEpoch));
-			READ(get_ints(&r, "replicaNodes", arena, &partition->replicaNodes.v, &partition->replicaNodes.n));
+			READ(get_ints(&r, "replicaNodes", arena, &partition->replicaNodes.v,
+				      &partition->replicaNodes.n));
 			READ(get_ints(&r, "isrNodes", arena, &partition->isrNodes.v, &partition->isrNodes.n));
-			READ(get_ints(&r, "offlineReplicas", arena, &partition->offlineReplicas.v, &partition->offlineReplicas.n));
+			READ(get_ints(&r, "offlineReplicas", arena, &partition->offlineReplicas.v,
+				      &partition->offlineReplicas.n));
 			READ(get_tags(&r, NULL, 0, arena, &partition->unknownTags));
 		}
 		leave(&r);

@@ -78,7 +78,8 @@ int straight_decode_ProduceResponse_9(const uint8_t *p, size_t n, struct kw_aren
 			partition->recordErrors.v = v;
 			enter(&r, &at_k, "recordErrors");
 			for (int32_t k = 0; k < partition->recordErrors.n; at_k.index = ++k) {
-				struct kw_ProduceResponse_BatchIndexAndErrorMessage *error = &partition->recordErrors.v[k];
+				struct kw_ProduceResponse_BatchIndexAndErrorMessage *error =
+					&partition->recordErrors.v[k];
 
 				READ(get32(&r, "batchIndex", &error->batchIndex));
 				READ(get_string(&r, "batchIndexErrorMessage", true, &error->batchIndexErrorMessage));

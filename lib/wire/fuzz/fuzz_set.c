@@ -1,5 +1,6 @@
-/* A record set of any magics: read, checked, walked, judged as each release of Kafka would, and converted between magics. A
- * conversion that succeeds makes a set that can be read to its end, with right CRCs; a verdict names the rule that is broken. */
+/* A record set of any magics: read, checked, walked, judged as each release of Kafka would, and converted between
+ * magics. A conversion that succeeds makes a set that can be read to its end, with right CRCs; a verdict names the rule
+ * that is broken. */
 #include "lib/text/fuzz/fuzz.h"
 #include "lib/wire/convert.h"
 #include "lib/wire/produce_release.h"

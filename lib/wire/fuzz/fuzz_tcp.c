@@ -1,5 +1,5 @@
-/* A link type and then packets, each with two octets for its size and one for what the capture cut off: what is told of their
- * streams is in order and adds up. */
+/* A link type and then packets, each with two octets for its size and one for what the capture cut off: what is told of
+ * their streams is in order and adds up. */
 #include "lib/text/fuzz/fuzz.h"
 #include "lib/wire/buf.h"
 #include "lib/wire/tcp.h"
@@ -8,7 +8,8 @@ FUZZ_TARGET
 
 static uint64_t open_connections;
 
-static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at)
+static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n,
+		    const struct kw_tcp_at *at)
 {
 	static volatile uint8_t sink;
 

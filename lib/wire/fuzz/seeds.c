@@ -243,7 +243,8 @@ static void deflated(int codec)
 
 /* ---- captures ---- */
 
-/* A connection: requests and answers of ApiVersions, Metadata and Produce with acks=0, out of order, again, and one lost. */
+/* A connection: requests and answers of ApiVersions, Metadata and Produce with acks=0, out of order, again, and one
+ * lost. */
 static const struct {
 	bool client;
 	uint8_t flags;
@@ -270,7 +271,8 @@ static uint32_t acknowledged(size_t i)
 
 	for (size_t k = 0; k < i; k++) {
 		uint8_t bytes[100];
-		uint32_t n = (uint32_t)kw_hex_decode(segments[k].hex, strlen(segments[k].hex), bytes), end = segments[k].at + n;
+		uint32_t n = (uint32_t)kw_hex_decode(segments[k].hex, strlen(segments[k].hex), bytes),
+			 end = segments[k].at + n;
 
 		if (segments[k].flags & (KW_TCP_SYN | KW_TCP_FIN))
 			end++;

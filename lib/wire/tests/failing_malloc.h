@@ -1,5 +1,5 @@
-/* Memory that runs out when a test wants it: with --wrap, the linker puts these before malloc(), calloc() and realloc() (see the
- * Makefile). */
+/* Memory that runs out when a test wants it: with --wrap, the linker puts these before malloc(), calloc() and realloc()
+ * (see the Makefile). */
 #ifndef KASSAY_WIRE_TESTS_FAILING_MALLOC_H
 #define KASSAY_WIRE_TESTS_FAILING_MALLOC_H
 

@@ -120,8 +120,8 @@ static void build(int codec, int32_t nheaders, int32_t n, struct kw_buf *out)
 		headers[i] = (struct kw_header){kw_str("k"), {(const uint8_t *)"v", 1}};
 	for (int32_t i = 0; i < n; i++)
 		records[i] = (struct kw_record){.offsetDelta = i, .key = {(const uint8_t *)"key", 3},
-						.value = {(const uint8_t *)"0123456789abcdef", 16}, .nheaders = nheaders,
-						.headers = headers};
+						.value = {(const uint8_t *)"0123456789abcdef", 16},
+						.nheaders = nheaders, .headers = headers};
 	spec.attributes = (int16_t)codec;
 	assert_int_equal(kw_batch_build(&spec, records, n, out, NULL), 0);
 	free(records);
@@ -169,7 +169,8 @@ static void many_headers_take_it_once(void **state)
 	assert_int_equal(of_walk(KW_NONE, 20, MANY, false), 1);
 }
 
-/* A compressed batch takes the buffer that it is inflated into, which doubles: a thousand times the records, ten times. */
+/* A compressed batch takes the buffer that it is inflated into, which doubles: a thousand times the records, ten
+ * times. */
 static void compressed_records_take_their_buffer(void **state)
 {
 	(void)state;

@@ -211,7 +211,8 @@ static void crc_variants(void **state)
 	build_one("[{'baseTimestamp': 1, 'records': [{}], 'edits': [{'edit': 'flip-bit', 'at': -1, 'bit': 0}]}]");
 	assert_int_equal(batch.crc, right);
 	assert_false(crc_is_right());
-	build_one("[{'baseTimestamp': 1, 'records': [{}], 'crc': 'fix', 'edits': [{'edit': 'flip-bit', 'at': -1, 'bit': 0}]}]");
+	build_one("[{'baseTimestamp': 1, 'records': [{}], 'crc': 'fix', 'edits': [{'edit': 'flip-bit', 'at': "
+		  "-1, 'bit': 0}]}]");
 	assert_int_not_equal(batch.crc, right);
 	assert_true(crc_is_right());
 }
@@ -259,9 +260,9 @@ static void raw_bytes(void **state)
 static void edits(void **state)
 {
 	(void)state;
-	assert_int_equal(build("[{'raw': {'hex': '000102030405'}, 'edits': [{'edit': 'replace', 'at': 1, 'hex': 'aabb'},"
-			       "{'edit': 'replace', 'at': -2, 'hex': 'f4'}, {'edit': 'truncate', 'at': -1},"
-			       "{'edit': 'append', 'hex': '99'},"
+	assert_int_equal(build("[{'raw': {'hex': '000102030405'}, 'edits': [{'edit': 'replace', 'at': 1, 'hex': "
+			       "'aabb'},{'edit': 'replace', 'at': -2, 'hex': 'f4'}, {'edit': 'truncate', 'at': "
+			       "-1},{'edit': 'append', 'hex': '99'},"
 			       "{'edit': 'insert', 'at': 6, 'hex': ''}]}]"), 0);
 	assert_hex(out.p, out.n, "00 aa bb 03 f4 99");
 	assert_int_equal(build("[{'raw': {'hex': '0001'}, 'edits': [{'edit': 'truncate', 'at': 0}]}]"), 0);

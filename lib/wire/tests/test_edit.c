@@ -105,7 +105,8 @@ static void lengths(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char edits[200], want[200];
 
-		snprintf(edits, sizeof edits, "[{'edit': 'set-length', 'at': '%s', 'value': %s}]", rows[i].at, rows[i].value);
+		snprintf(edits, sizeof edits,
+			 "[{'edit': 'set-length', 'at': '%s', 'value': %s}]", rows[i].at, rows[i].value);
 		snprintf(want, sizeof want, "00000019 " HEAD "%s", rows[i].field);
 		check_frame("00000019 " HEAD "00000002 0003 616263 0002 6465", edits, want);
 	}
@@ -148,28 +149,39 @@ static void fields_and_bytes(void **state)
 	} rows[] = {
 		{"[{'edit': 'omit', 'at': 'topics[0].name'}]", "00000014 " HEAD "00000002 0002 6465"},
 		{"[{'edit': 'omit', 'at': -1}]", "00000018 " HEAD "00000002 0003 616263 0002 64"},
-		{"[{'edit': 'omit', 'at': 'topics[0].name', 'plus': 2, 'size': 2}]", "00000017 " HEAD "00000002 0003 63 0002 6465"},
-		{"[{'edit': 'omit', 'at': 'topics[0].name', 'plus': 3}]", "00000017 " HEAD "00000002 0003 61 0002 6465"},
-		{"[{'edit': 'duplicate', 'at': 'topics[1]'}]", "0000001d " HEAD "00000002 0003 616263 0002 6465 0002 6465"},
-		{"[{'edit': 'swap', 'at': 'topics[0]', 'with': 'topics[1]'}]", "00000019 " HEAD "00000002 0002 6465 0003 616263"},
+		{"[{'edit': 'omit', 'at': 'topics[0].name', 'plus': 2, 'size': 2}]",
+		 "00000017 " HEAD "00000002 0003 63 0002 6465"},
+		{"[{'edit': 'omit', 'at': 'topics[0].name', 'plus': 3}]",
+		 "00000017 " HEAD "00000002 0003 61 0002 6465"},
+		{"[{'edit': 'duplicate', 'at': 'topics[1]'}]",
+		 "0000001d " HEAD "00000002 0003 616263 0002 6465 0002 6465"},
+		{"[{'edit': 'swap', 'at': 'topics[0]', 'with': 'topics[1]'}]",
+		 "00000019 " HEAD "00000002 0002 6465 0003 616263"},
 		{"[{'edit': 'swap', 'at': 'topics[1].name', 'with': 'header.clientId'}]",
 		 "00000019 0003 0001 00000007 0002 6465 00000002 0003 616263 0002 6d65"},
 		{"[{'edit': 'truncate', 'at': 'topics[1]', 'plus': 1}]", "00000016 " HEAD "00000002 0003 616263 00"},
 		{"[{'edit': 'truncate', 'at': -3}]", "00000016 " HEAD "00000002 0003 616263 00"},
-		{"[{'edit': 'replace', 'at': 'topics[0].name', 'hex': 'ff'}]", "00000015 " HEAD "00000002 ff 0002 6465"},
+		{"[{'edit': 'replace', 'at': 'topics[0].name', 'hex': 'ff'}]",
+		 "00000015 " HEAD "00000002 ff 0002 6465"},
 		{"[{'edit': 'replace', 'at': -2, 'hex': '99'}]", "00000019 " HEAD "00000002 0003 616263 0002 9965"},
-		{"[{'edit': 'replace', 'at': -2, 'hex': '99', 'size': 2}]", "00000018 " HEAD "00000002 0003 616263 0002 99"},
-		{"[{'edit': 'insert', 'at': 'topics[1]', 'hex': 'cc'}]", "0000001a " HEAD "00000002 0003 616263 cc 0002 6465"},
+		{"[{'edit': 'replace', 'at': -2, 'hex': '99', 'size': 2}]",
+		 "00000018 " HEAD "00000002 0003 616263 0002 99"},
+		{"[{'edit': 'insert', 'at': 'topics[1]', 'hex': 'cc'}]",
+		 "0000001a " HEAD "00000002 0003 616263 cc 0002 6465"},
 		{"[{'edit': 'append', 'hex': 'ccdd'}]", "0000001b " HEAD "00000002 0003 616263 0002 6465 ccdd"},
-		{"[{'edit': 'append', 'at': 'topics[0]', 'hex': 'cc'}]", "0000001a " HEAD "00000002 0003 616263 cc 0002 6465"},
-		{"[{'edit': 'flip-bit', 'at': 'topics[0].name', 'bit': 16}]", "00000019 " HEAD "00000002 0003 606263 0002 6465"},
+		{"[{'edit': 'append', 'at': 'topics[0]', 'hex': 'cc'}]",
+		 "0000001a " HEAD "00000002 0003 616263 cc 0002 6465"},
+		{"[{'edit': 'flip-bit', 'at': 'topics[0].name', 'bit': 16}]",
+		 "00000019 " HEAD "00000002 0003 606263 0002 6465"},
 		{"[{'edit': 'set', 'at': 'header.correlationId', 'value': -1}]",
 		 "00000019 0003 0001 ffffffff 0002 6d65 00000002 0003 616263 0002 6465"},
 		{"[{'edit': 'set', 'at': 'header.requestApiVersion', 'value': 'actual+1'}]",
 		 "00000019 0003 0002 00000007 0002 6d65 00000002 0003 616263 0002 6465"},
-		{"[{'edit': 'rename', 'from': 'abc', 'to': 'longer'}]", "0000001c " HEAD "00000002 0006 6c6f6e676572 0002 6465"},
+		{"[{'edit': 'rename', 'from': 'abc', 'to': 'longer'}]",
+		 "0000001c " HEAD "00000002 0006 6c6f6e676572 0002 6465"},
 		/* Paths go on meaning the same fields. */
-		{"[{'edit': 'duplicate', 'at': 'topics[0]'}, {'edit': 'set-length', 'at': 'topics[1].name', 'value': -1}]",
+		{"[{'edit': 'duplicate', 'at': 'topics[0]'}, {'edit': 'set-length', 'at': "
+		 "'topics[1].name', 'value': -1}]",
 		 "0000001e " HEAD "00000002 0003 616263 0003 616263 ffff 6465"},
 		{"[{'edit': 'insert', 'at': 'header.requestApiKey', 'hex': 'cc'},"
 		 " {'edit': 'set-length', 'at': 'topics', 'value': 1}]",
@@ -187,8 +199,10 @@ static void frame_sizes_and_headers(void **state)
 	check_frame(OLD, "[{'edit': 'size', 'value': -1}]", "ffffffff " HEAD "00000002 0003 616263 0002 6465");
 	check_frame(OLD, "[{'edit': 'size', 'value': 'actual+1'}, {'edit': 'append', 'hex': 'cc'}]",
 		    "0000001b " HEAD "00000002 0003 616263 0002 6465 cc");
-	check_frame(OLD, "[{'edit': 'truncate', 'at': 'topics'}, {'edit': 'size', 'value': 'stale'}]", "00000019 " HEAD);
-	check_frame(OLD, "[{'edit': 'header-version', 'value': 2}]", "0000001a " HEAD "00 00000002 0003 616263 0002 6465");
+	check_frame(OLD, "[{'edit': 'truncate', 'at': 'topics'}, {'edit': 'size', 'value': 'stale'}]",
+		    "00000019 " HEAD);
+	check_frame(OLD, "[{'edit': 'header-version', 'value': 2}]",
+		    "0000001a " HEAD "00 00000002 0003 616263 0002 6465");
 	check_frame(OLD, "[{'edit': 'header-version', 'value': 0}]",
 		    "00000015 0003 0001 00000007 00000002 0003 616263 0002 6465");
 	check_frame(NEW, "[{'edit': 'header-version', 'value': 1}]",
@@ -200,7 +214,8 @@ static void how_a_frame_is_sent(void **state)
 	struct kw_buf buf = {0};
 
 	(void)state;
-	assert_int_equal(apply(OLD, "[{'edit': 'split', 'at': ['topics', 4, 4, 2, -1, 0]}, {'edit': 'half-close'}]", &buf), 0);
+	assert_int_equal(apply(OLD, "[{'edit': 'split', 'at': ['topics', 4, 4, 2, -1, 0]}, {'edit': 'half-close'}]",
+			       &buf), 0);
 	assert_true(editing.half_close);
 	assert_int_equal(editing.ncuts, 4);
 	assert_int_equal(editing.cuts[0], 2);
@@ -223,7 +238,8 @@ static void what_is_refused(void **state)
 		{"[{'edit': 'set-length', 'at': 'topics'}]", KT_EUNKNOWN, "edits[0]", "value"},
 		{"[{'edit': 'set-length', 'at': 'topisc', 'value': 1}]", KT_EUNKNOWN, "edits[0].at", "\"topics\""},
 		{"[{'edit': 'set-length', 'at': 'topics', 'value': 'maximum'}]", KT_ESYNTAX, "edits[0].value", "max"},
-		{"[{'edit': 'set-length', 'at': 'topics[0].name', 'value': 65536}]", KT_ERANGE, "edits[0].value", "fit"},
+		{"[{'edit': 'set-length', 'at': 'topics[0].name', 'value': 65536}]", KT_ERANGE, "edits[0].value",
+		 "fit"},
 		{"[{'edit': 'set-length', 'at': 3, 'value': 1}]", KT_ETYPE, "edits[0].at", "length"},
 		{"[{'edit': 'omit', 'at': 29}]", KT_ERANGE, "edits[0]", "end"},
 		{"[{'edit': 'omit', 'at': 30}]", KT_ERANGE, "edits[0].at", "30"},
@@ -239,11 +255,13 @@ static void what_is_refused(void **state)
 		{"[{'edit': 'flip-bit', 'at': 'topics', 'bit': 800}]", KT_ERANGE, "edits[0].bit", "field"},
 		/* What earlier edits left of a field. */
 		{"[{'edit': 'replace', 'at': 'header.correlationId', 'hex': '000000000000000000'},"
-		 " {'edit': 'set', 'at': 'header.correlationId', 'value': 1}]", KT_ETYPE, "edits[1].at", "number"},
+		 " {'edit': 'set', 'at': 'header.correlationId', 'value': 1}]",
+		 KT_ETYPE, "edits[1].at", "number"},
 		{"[{'edit': 'omit', 'at': 'header.correlationId'}, {'edit': 'header-version', 'value': 2}]", KT_ETYPE,
 		 "edits[1]", "header"},
 		{"[{'edit': 'insert', 'at': 'topics', 'plus': 2, 'hex': '0000000000000000'},"
-		 " {'edit': 'set-length', 'at': 'topics', 'value': 1}]", KT_ETYPE, "edits[1].at", "length"},
+		 " {'edit': 'set-length', 'at': 'topics', 'value': 1}]",
+		 KT_ETYPE, "edits[1].at", "length"},
 		{"{}", KT_ETYPE, "edits", "array"},
 	};
 
@@ -311,14 +329,14 @@ static void records_before_they_are_compressed(void **state)
 		struct kw_buf buf = {0};
 		char text[300];
 
-		snprintf(text, sizeof text, "[{'codec': '%s', 'records': [{'key': 'k', 'value': 'v'}, {'value': 'w'}], 'edits':"
-			 " [{'edit': 'set-length', 'at': 'records[1].value', 'value': 'max'}]}]", codecs[i]);
+		snprintf(text, sizeof text, "[{'codec': '%s', 'records': [{'key': 'k', 'value': 'v'}, {'value': 'w'}], "
+			 "'edits': [{'edit': 'set-length', 'at': 'records[1].value', 'value': 'max'}]}]", codecs[i]);
 		build(text, &buf);
 		assert_int_equal(walk(&buf), KW_WALK_BAD_RECORD);
 		assert_int_equal(kw_batch_crc(buf.p, buf.n), kw_rd32(buf.p + KW_B_CRC));
 		kw_buf_clear(&buf);
-		snprintf(text, sizeof text, "[{'codec': '%s', 'records': [{'key': 'k', 'value': 'v'}, {'value': 'w'}], 'edits':"
-			 " [{'edit': 'append', 'at': 'records', 'hex': '00'}]}]", codecs[i]);
+		snprintf(text, sizeof text, "[{'codec': '%s', 'records': [{'key': 'k', 'value': 'v'}, {'value': 'w'}], "
+			 "'edits': [{'edit': 'append', 'at': 'records', 'hex': '00'}]}]", codecs[i]);
 		build(text, &buf);
 		assert_int_equal(walk(&buf), KW_WALK_TRAILING);
 		kw_buf_fini(&buf);
@@ -334,11 +352,13 @@ static void record_fields(void **state)
 		{"{'edit': 'set', 'at': 'records[0].timestampDelta', 'value': 1787086231121}",
 		 "10 00 a2d99eea8268 00 02 6b 02 76 02 02 68 01"},
 		{"{'edit': 'set', 'at': 'records[0].attributes', 'value': 255}", "10 ff 00 00 02 6b 02 76 02 02 68 01"},
-		{"{'edit': 'set-length', 'at': 'records[0]', 'value': 'actual+1'}", "18 00 00 00 02 6b 02 76 02 02 68 01"},
+		{"{'edit': 'set-length', 'at': 'records[0]', 'value': 'actual+1'}",
+		 "18 00 00 00 02 6b 02 76 02 02 68 01"},
 		{"{'edit': 'set-length', 'at': 'records[0].key', 'value': -2}", "10 00 00 00 03 6b 02 76 02 02 68 01"},
 		{"{'edit': 'set-length', 'at': 'records[0].headers', 'value': 'max'}",
 		 "10 00 00 00 02 6b 02 76 feffffff0f 02 68 01"},
-		{"{'edit': 'set-length', 'at': 'records[0].headers[0].key', 'value': -1}", "10 00 00 00 02 6b 02 76 02 01 68 01"},
+		{"{'edit': 'set-length', 'at': 'records[0].headers[0].key', 'value': -1}",
+		 "10 00 00 00 02 6b 02 76 02 01 68 01"},
 		{"{'edit': 'overlong-varint', 'at': 'records[0].value', 'size': 6}",
 		 "10 00 00 00 02 6b 828080808000 76 02 02 68 01"},
 		{"{'edit': 'overlong-varint', 'at': 'records[0].timestampDelta', 'size': 11}",
@@ -351,8 +371,8 @@ static void record_fields(void **state)
 		struct kw_buf got = {0}, want = {0};
 		char text[400];
 
-		snprintf(text, sizeof text, "[{'records': [{'key': 'k', 'value': 'v', 'headers': [{'key': 'h', 'value': null}]}],"
-			 " 'edits': [%s]}]", rows[i].edit);
+		snprintf(text, sizeof text, "[{'records': [{'key': 'k', 'value': 'v', 'headers': [{'key': 'h', "
+			 "'value': null}]}], 'edits': [%s]}]", rows[i].edit);
 		build(text, &got);
 		put_hex(&want, rows[i].area);
 		want.p[0] = strstr(rows[i].edit, "'records[0]'") ? want.p[0] : 0x16;
@@ -377,7 +397,8 @@ static void batch_fields(void **state)
 	assert_int_equal(kw_rd32(buf.p + KW_B_LENGTH), buf.n - 11);
 	assert_int_equal(kw_rd32(buf.p + KW_B_CRC), kw_batch_crc(buf.p, buf.n));
 	kw_buf_clear(&buf);
-	build("[{'records': [{}], 'edits': [{'edit': 'crc', 'value': 4294967295}, {'edit': 'codec', 'value': 7}]}]", &buf);
+	build("[{'records': [{}], 'edits': [{'edit': 'crc', 'value': 4294967295}, {'edit': 'codec', 'value': 7}]}]",
+	      &buf);
 	assert_int_equal(kw_rd32(buf.p + KW_B_CRC), 0xffffffff);
 	assert_int_equal(kw_rd16(buf.p + KW_B_ATTRIBUTES), 7);
 	kw_buf_fini(&buf);

@@ -180,8 +180,8 @@ static void places_of_inner_faults(void **state)
 		for (int codec = KW_GZIP; codec <= KW_LZ4; codec++) {
 			struct kw_walk_opts opts = {.inner_magic = true, .inner_crc = true};
 			struct kw_buf out;
-			struct kw_legacy wrapper = wrap(rows[i].magic, codec, rows[i].why == KW_WALK_WRAPPER_OFFSET ? -1 : 9,
-							rows[i].hex, &out);
+			int64_t offset = rows[i].why == KW_WALK_WRAPPER_OFFSET ? -1 : 9;
+			struct kw_legacy wrapper = wrap(rows[i].magic, codec, offset, rows[i].hex, &out);
 			int seen = 0, code;
 
 			err = (struct kt_err){0};
@@ -207,7 +207,8 @@ static void what_is_judged_only_on_request(void **state)
 	assert_int_equal(kw_legacy_walk(&wrapper, NULL, count, &seen, &why, NULL), 0);
 	assert_int_equal(seen, 2);
 	/* Of another magic than the wrapper's, its CRC is not looked at. */
-	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.inner_crc = true}, NULL, NULL, &why, NULL), 0);
+	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.inner_crc = true}, NULL, NULL, &why, NULL),
+			 0);
 	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.inner_magic = true}, NULL, NULL, &why, NULL),
 			 KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_INNER_MAGIC);
@@ -215,8 +216,8 @@ static void what_is_judged_only_on_request(void **state)
 			 KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_BAD_RECORD);
 	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.record_max = 23}, NULL, NULL, &why, NULL), 0);
-	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.record_max = -1, .inflate_max = 80}, NULL, NULL, &why,
-					NULL), 0);
+	assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.record_max = -1, .inflate_max = 80}, NULL,
+					NULL, &why, NULL), 0);
 	kw_buf_fini(&out);
 }
 
@@ -286,9 +287,11 @@ static void fields_that_may_be_cut(void **state)
 		}
 	/* The smallest message has no room for a key's length in magic 1. */
 	message = wrap(1, KW_GZIP, 1, "0000000000000000 0000000e 00000000 01 00 0000000000000007", &out);
-	assert_int_equal(kw_legacy_walk(&message, &(struct kw_walk_opts){.fields = KW_FIELDS_KEY_LENGTH}, keep, kept, &why, NULL),
+	assert_int_equal(kw_legacy_walk(&message, &(struct kw_walk_opts){.fields = KW_FIELDS_KEY_LENGTH}, keep, kept,
+					&why, NULL),
 			 KT_ECORRUPT);
-	assert_int_equal(kw_legacy_walk(&message, &(struct kw_walk_opts){.fields = KW_FIELDS_TIMESTAMP}, keep, kept, &why, NULL),
+	assert_int_equal(kw_legacy_walk(&message, &(struct kw_walk_opts){.fields = KW_FIELDS_TIMESTAMP}, keep, kept,
+					&why, NULL),
 			 0);
 	assert_int_equal(kept[0].timestamp, 7);
 	assert_int_equal(kept[0].key.n, -1);
@@ -416,7 +419,8 @@ static void wrapped_sets_come_back(void **state)
 				assert_int_equal(wrapper.crc, kw_legacy_crc(out.p, out.n));
 				assert_int_equal(wrapper.offset, 104);
 				assert_int_equal(wrapper.timestamp, magic == 0 ? -1 : type ? 77 : 9);
-				assert_int_equal(wrapper.attributes, codec | (magic && type ? KW_A_LOG_APPEND_TIME : 0));
+				assert_int_equal(wrapper.attributes,
+						 codec | (magic && type ? KW_A_LOG_APPEND_TIME : 0));
 				assert_int_equal(kw_legacy_walk(&wrapper, &(struct kw_walk_opts){.inner_crc = true},
 								compare, &spec, &why, NULL), 0);
 				kw_buf_fini(&out);

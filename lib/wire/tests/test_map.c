@@ -99,7 +99,8 @@ static size_t build_batch(int16_t attributes)
 	static const struct kw_header header = {{"h", 1}, {NULL, -1}};
 	static const struct kw_record records[] = {
 		{.key = {(const uint8_t *)"k", 1}, .value = {(const uint8_t *)"vv", 2}},
-		{.offsetDelta = 1, .key = {NULL, -1}, .value = {(const uint8_t *)"w", 1}, .nheaders = 1, .headers = &header},
+		{.offsetDelta = 1, .key = {NULL, -1}, .value = {(const uint8_t *)"w", 1}, .nheaders = 1,
+		 .headers = &header},
 	};
 	struct kw_batch_spec spec = kw_batch_spec_default;
 	struct kw_buf buf = {0};
@@ -137,7 +138,8 @@ static void batches_and_their_records(void **state)
 
 static void messages_of_magic_0_and_1(void **state)
 {
-	struct kw_legacy message = {.magic = 1, .offset = 7, .timestamp = 5, .key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}};
+	struct kw_legacy message = {.magic = 1, .offset = 7, .timestamp = 5, .key = {NULL, -1},
+				    .value = {(const uint8_t *)"v", 1}};
 	struct kw_buf buf = {0};
 	struct kw_map map;
 
@@ -167,7 +169,8 @@ static void a_compressed_batch_has_no_records(void **state)
 	assert_null(kw_map_find(&map, "records[0]"));
 }
 
-/* Cut anywhere, nothing but what is there is read (the sanitizers look), and the header fields that are whole are there. */
+/* Cut anywhere, nothing but what is there is read (the sanitizers look), and the header fields that are whole are
+ * there. */
 static void batches_cut_anywhere(void **state)
 {
 	size_t n = build_batch(0);

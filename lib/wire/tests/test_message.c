@@ -229,8 +229,8 @@ static void a_nullable_struct_has_a_span(void **state)
 		req->cursor = present ? &cursor : NULL;
 		assert_int_equal(kw_encode(&kw_msg_DescribeTopicPartitionsRequest, 0, req, &buf, &err), 0);
 		map.base = buf.p;
-		assert_int_equal(kw_decode_map(&kw_msg_DescribeTopicPartitionsRequest, 0, buf.p, buf.n, &arena, &out, NULL,
-					       &map, &err), 0);
+		assert_int_equal(kw_decode_map(&kw_msg_DescribeTopicPartitionsRequest, 0, buf.p, buf.n, &arena, &out,
+					       NULL, &map, &err), 0);
 		assert_int_equal(map.n, present ? 7 : 4);
 		assert_string_equal(map.v[2].path, "cursor");
 		assert_int_equal(map.v[2].start, 5);
@@ -371,7 +371,8 @@ static void refusals_are_told_with_their_words(void **state)
 
 static void strings_have_an_order(void **state)
 {
-	static const struct kw_str ascending[] = {{NULL, -1}, {NULL, 0}, {"a", 1}, {"a\0", 2}, {"ab", 2}, {"b", 1}, {"\xff", 1}};
+	static const struct kw_str ascending[] = {{NULL, -1}, {NULL, 0}, {"a", 1}, {"a\0", 2}, {"ab", 2}, {"b", 1},
+						  {"\xff", 1}};
 
 	(void)state;
 	for (int i = 0; i < 7; i++)

@@ -1,5 +1,5 @@
-/* Memory that runs out is told as that, wherever it does: every one of a function's calls is made to fail once, in turn. So is
- * zlib's inflate(), which takes memory of its own. */
+/* Memory that runs out is told as that, wherever it does: every one of a function's calls is made to fail once, in
+ * turn. So is zlib's inflate(), which takes memory of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ int __wrap_inflate(z_streamp z, int flush)
 	return failing_malloc_runs_out() ? Z_MEM_ERROR : __real_inflate(z, flush);
 }
 
-/* Lets every call that `run` makes fail. Each time it says so, in its code and in err. At least `least` calls there are. */
+/* Lets every call that `run` makes fail. Each time it says so, in its code and in err. At least `least` calls there
+ * are. */
 static void exhaust(int (*run)(int codec, struct kt_err *err), int codec, long least)
 {
 	for (long calls = 0; ; calls++) {

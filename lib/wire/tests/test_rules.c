@@ -33,7 +33,8 @@ static void seal(void)
 	kw_batch_parse(bytes, batch.size, &batch, NULL);
 }
 
-/* The largest that there can be is above any limit that fits into the config. Without a config it is asked for the rest. */
+/* The largest that there can be is above any limit that fits into the config. Without a config it is asked for the
+ * rest. */
 static void without_a_config_no_size_is_too_large(void **state)
 {
 	size_t size = (size_t)INT32_MAX + KW_B_LOG_OVERHEAD;

@@ -1,5 +1,5 @@
-/* Streams from segments in every order: what came is told in a line of text, as "A:abc" (data of the side that opened), "B-3"
- * (three bytes are missing), "A." (it sends no more) and "end 1 closed". */
+/* Streams from segments in every order: what came is told in a line of text, as "A:abc" (data of the side that opened),
+ * "B-3" (three bytes are missing), "A." (it sends no more) and "end 1 closed". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,8 @@ static void tell(int kind, const char *format, ...)
 	tell_kind = kind;
 }
 
-static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n, const struct kw_tcp_at *at)
+static void on_data(void *arg, struct kw_tcp_conn *conn, int side, const uint8_t *p, size_t n,
+		    const struct kw_tcp_at *at)
 {
 	(void)arg;
 	assert_true(n > 0);
@@ -90,8 +91,8 @@ static void ends_as(const char *wanted)
 static const struct kw_endpoint client = {.family = 4, .port = 40000, .address = {127, 0, 0, 1}};
 static const struct kw_endpoint broker = {.family = 4, .port = 9092, .address = {127, 0, 0, 1}};
 
-static void add_between(const struct kw_endpoint *from, const struct kw_endpoint *to, uint8_t flags, uint32_t seq, uint32_t ack,
-			const char *text, size_t lost)
+static void add_between(const struct kw_endpoint *from, const struct kw_endpoint *to, uint8_t flags, uint32_t seq,
+			uint32_t ack, const char *text, size_t lost)
 {
 	/* In memory of its own, which the sanitizers watch. */
 	char *copy = strdup(text);
@@ -156,7 +157,8 @@ static void in_every_order(void **state)
 
 			code /= n;
 			memmove(left + at, left + at + 1, (size_t)(3 - at) * sizeof *left);
-			from_client((uint8_t)(KW_TCP_ACK | (i == 3 ? KW_TCP_FIN : 0)), (uint32_t)(1 + 2 * i), 1, parts[i]);
+			from_client((uint8_t)(KW_TCP_ACK | (i == 3 ? KW_TCP_FIN : 0)), (uint32_t)(1 + 2 * i), 1,
+				    parts[i]);
 		}
 		ends_as(" A:abcdefgh A. end 1 was open when the capture ended");
 	}
@@ -375,7 +377,8 @@ static void many_connections(void **state)
 	for (uint32_t round = 0; round < 3; round++)
 		for (size_t i = 0; i < n; i++) {
 			other.port = (uint16_t)(20000 + i);
-			add_between(&other, &broker, round ? KW_TCP_ACK : KW_TCP_SYN, round ? round : 0, 0, round ? "x" : "", 0);
+			add_between(&other, &broker, round ? KW_TCP_ACK : KW_TCP_SYN, round ? round : 0, 0,
+				    round ? "x" : "", 0);
 		}
 	for (struct kw_tcp_conn *conn; (conn = kw_tcp_at(tcp, found)); found++) {
 		assert_int_equal(conn->bytes[0], 2);

@@ -292,7 +292,8 @@ static void most_batches_are_tallied(void **state)
 	(void)state;
 	spec.baseTimestamp = 1000000;
 	for (int32_t i = 0; i < 200; i++)
-		records[i] = (struct kw_record){.offsetDelta = i, .timestampDelta = i % 90, .key = {value, i % 3 ? i : -1},
+		records[i] = (struct kw_record){.offsetDelta = i, .timestampDelta = i % 90,
+						.key = {value, i % 3 ? i : -1},
 						.value = {value, i % 7 ? i + i / 2 : -1}, .nheaders = i % 50 == 49,
 						.headers = &header};
 	for (spec.attributes = KW_NONE; spec.attributes <= KW_ZSTD; spec.attributes++) {
