@@ -21,7 +21,8 @@ got=$(jq -c '.steps[0].send | [.version, (.body.topicData[0].partitionData | len
 if [ "$got" = '[8,1]' ]; then ok 'the smallest request is written as a case'; else bad "the case has $got"; fi
 start --port 0 --release 3.9 || exit 1
 expect '0 1' 'two releases' diff_brokers --a "$bootstrap" --b "$a" --seed 6 --count 60
-if grep -q '"version":1[23]' "$dir/log"; then bad 'a version is sent that only one lists'; else ok 'versions that both list'; fi
+if grep -q '"version":1[23]' "$dir/log"; then bad 'a version is sent that only one lists'
+else ok 'versions that both list'; fi
 expect 2 'one broker is not two' diff_brokers --a "$a"
 expect 2 'a family that there is not' diff_brokers --a "$a" --b "$b" --family frame
 expect 3 'a broker that is not there' diff_brokers --a "$a" --b 127.0.0.1:1

@@ -33,19 +33,24 @@ echo '{"names": {"validator.non-empty": "AllowAll"}}' >"$dir/wrong.json"
 expect 1 'a failure' run --profile "$dir/wrong.json" --only validators.first-record --out "$dir/red"
 says '^fail +validators.first-record  step 1 produce: errorCode: expected INVALID_RECORD \(87\), got NONE \(0\)$'
 red=$dir/red/failures/validators.first-record
-for file in case.json result.json repeat.sh 1-produce.request 1-produce.request.hex 1-produce.response; do there "$red/$file"; done
-expect 0 'the folder of a failure runs again, with the right names' "$build/conformance" replay "$red" --bootstrap-server "$at"
+for file in case.json result.json repeat.sh 1-produce.request 1-produce.request.hex 1-produce.response; do
+	there "$red/$file"
+done
+expect 0 'the folder of a failure runs again, with the right names' "$build/conformance" replay "$red" \
+	--bootstrap-server "$at"
 expect 0 'what failed runs again, with the right names' run --rerun "$dir/red/result.json"
 says '^pass +validators.first-record'
 cat >"$dir/known.json" <<-'X'
 	{"names": {"validator.non-empty": "AllowAll"}, "capabilities": {"validators": true},
-	 "expectedFailures": [{"case": "validators.first-record", "message": "step 1 produce: errorCode", "why": "issue 1"}]}
+	 "expectedFailures": [{"case": "validators.first-record", "message": "step 1 produce: errorCode",
+	  "why": "issue 1"}]}
 X
 expect 0 'a failure that is expected' run --profile "$dir/known.json" --only validators.first-record
 says '^xfail +validators.first-record'
 says '^pass +profile.validators'
 sed 's/"AllowAll"/"NonEmptyValue"/; s/true/false/' "$dir/known.json" >"$dir/stale.json"
-expect 1 'a pass that is not expected, a claim that is wrong' run --profile "$dir/stale.json" --only validators.first-record
+expect 1 'a pass that is not expected, a claim that is wrong' run --profile "$dir/stale.json" \
+	--only validators.first-record
 says '^xpass +validators.first-record'
 says '^fail +profile.validators'
 echo '{"names": {"validator.non-empty": null}}' >"$dir/none.json"
@@ -65,7 +70,8 @@ expect 0 'probe' "$build/conformance" probe --bootstrap-server "$at" --write "$d
 ln -s linked.json "$dir/link.json"
 expect 0 'probe through a link' "$build/conformance" probe --bootstrap-server "$at" --write "$dir/link.json"
 there "$dir/linked.json"
-expect 0 'probe to a pipe' bash -c '"$0" probe -b "$1" --write /dev/stdout | grep \"capabilities\"' "$build/conformance" "$at"
+expect 0 'probe to a pipe' bash -c '"$0" probe -b "$1" --write /dev/stdout | grep \"capabilities\"' \
+	"$build/conformance" "$at"
 expect 0 'a probed profile runs' "$build/conformance" run --profile "$dir/probed.json" --only 'sanity.*'
 expect 0 'the matrix' "$build/conformance" report "$dir/all/result.json" "$dir/red/result.json" --out "$dir/matrix"
 there "$dir/matrix/report.html"
@@ -117,18 +123,21 @@ capture() { "$build/conformance" capture -b "$at" --topic orders "$@"; }
 echo precious >"$dir/kept"
 expect 3 'capture beyond the end' capture --offset 99999999 --out "$dir/kept"
 says 'orders-0 at offset 99999999: OFFSET_OUT_OF_RANGE'
-if [ "$(cat "$dir/kept")" = precious ]; then ok 'and the older file is as it was'; else bad 'and the older file is gone'; fi
-expect 3 'capture of a topic that is not there' "$build/conformance" capture -b "$at" --topic nosuch --offset 0 --out "$dir/kept"
+equal 'and the older file' "$(cat "$dir/kept")" precious
+expect 3 'capture of a topic that is not there' "$build/conformance" capture -b "$at" --topic nosuch --offset 0 \
+	--out "$dir/kept"
 says 'no leader of nosuch-0: UNKNOWN_TOPIC_OR_PARTITION'
 expect 2 'capture of a name that no topic has' capture --topic "$(printf 'x%.0s' {1..250})" --offset 0 --out "$dir/kept"
-expect 2 'capture from what is no address' "$build/conformance" capture -b 127.0.0.1:99999 --topic t --offset 0 --out "$dir/kept"
+expect 2 'capture from what is no address' "$build/conformance" capture -b 127.0.0.1:99999 --topic t --offset 0 \
+	--out "$dir/kept"
 
 expect 0 'what is destructive waits to be asked for' run --only '*.walk'
 says '^disabled +features.walk  destructive: runs only with --destructive$'
 expect 0 'and does no harm here' run --only '*.hostile.*' --only '*.unknown-operation' --destructive
 says '^pass +registration.hostile.empty-name$'
 demo --metadata-version 7
-expect 0 'all levels, with configs that are illegal at some' run --only 'config.*' --destructive --strict --out "$dir/walk"
+expect 0 'all levels, with configs that are illegal at some' run --only 'config.*' \
+	--destructive --strict --out "$dir/walk"
 says '^pass +config.walk$'
 asked=$(jq '[.cases[] | select(.id == "config.walk") | .steps[] | .got.asked // 0] | add' "$dir/walk/result.json")
 if [ "$asked" -ge 4000 ]; then ok "it asked $asked times"; else bad "it asked $asked times only"; fi
@@ -155,18 +164,20 @@ at=$bootstrap
 expect 0 'a fakebroker without the scenario' run --only 'mvconfig.alter.*'
 says '^The fakebroker was started without the scenario fixtures/scenarios/demo.json \(mv-config, mv-topic-config\)$'
 expect 0 'its probe' "$build/conformance" probe --bootstrap-server "$at"
-says '^The fakebroker .*demo.json \(mv-config, mv-topic-config\), --nodes 3 \(brokers\), --set observer.*=FILE \(observations\)$'
+hint='^The fakebroker .*demo.json \(mv-config, mv-topic-config\), --nodes 3 \(brokers\), '
+says "$hint"'--set observer.*=FILE \(observations\)$'
 
 # Of what cannot be read there is no end to go on from.
 cat >"$dir/data/cases/fetch/unreadable.json" <<-'X'
-	{"id": "fetch.unreadable", "title": "A batch that cannot be read is told once", "requirements": ["fetch.offset"],
-	 "topics": {"topic": {}},
+	{"id": "fetch.unreadable", "title": "A batch that cannot be read is told once",
+	 "requirements": ["fetch.offset"], "topics": {"topic": {}},
 	 "steps": [
 	  {"produce": {"topic": "$topic", "batches": [{"records": [{"value": "a"}]}]}, "expect": {"error": "NONE"}},
 	  {"produce": {"topic": "$topic", "batches": [{"records": [{"value": "b"}], "count": 2, "crc": "fix"}]},
 	   "expect": {"error": "NONE"}},
 	  {"fetch": {"topic": "$topic", "offset": 0, "toEnd": true},
-	   "expect": {"error": "NONE", "body": {"records": [{"offset": 0}, {"offset": 1}, {"unreadable": {"$any": true}}]}}}]}
+	   "expect": {"error": "NONE",
+	    "body": {"records": [{"offset": 0}, {"offset": 1}, {"unreadable": {"$any": true}}]}}}]}
 X
 stop "$pid"
 start --port 0 --lax || exit 1
@@ -176,7 +187,8 @@ says '^pass +fetch.unreadable$'
 
 # refuse API ERROR: a rule in place of the one before.
 refuse() {
-	curl -sX PUT "$control/v1/rules/refuse" -d '{"match": {"api": "'"$1"'"}, "action": {"error": "'"$2"'"}}' >/dev/null
+	curl -sX PUT "$control/v1/rules/refuse" -d '{"match": {"api": "'"$1"'"}, "action": {"error": "'"$2"'"}}' \
+		>/dev/null
 }
 
 # A fetch that is refused does not say that a record is gone.

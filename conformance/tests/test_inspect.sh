@@ -137,7 +137,8 @@ says 'snapshot: crc says 195a985b, the bytes behind it have'
 fresh
 printf '0\n1\n3 0\n' >"$orders/leader-epoch-checkpoint"
 expect 1 'another leader epoch' inspect --brief "$orders/$active.log"
-says 'leader-epoch-checkpoint: says epoch 3 for offset 37, the batch there \(byte 0 of the segment\) has partitionLeaderEpoch 0$'
+there='the batch there \(byte 0 of the segment\) has partitionLeaderEpoch 0'
+says "leader-epoch-checkpoint: says epoch 3 for offset 37, $there\$"
 printf '0\n2\n3 0\n' >"$orders/leader-epoch-checkpoint"
 expect 1 'a checkpoint that is cut' inspect "$orders/leader-epoch-checkpoint"
 says 'not what Kafka writes'
@@ -241,7 +242,7 @@ says 'apiKey +18  ApiVersions'
 
 # JSON.
 "$build/conformance" inspect --json --stored "${segments[0]}" >"$dir/json"
-if [ "$(jq -r '.fields[0].fields[] | select(.name == "count").value' "$dir/json")" = 5 ]; then ok 'JSON'; else bad 'JSON'; fi
+equal 'JSON' "$(jq -r '.fields[0].fields[] | select(.name == "count").value' "$dir/json")" 5
 "$build/conformance" inspect --json fixtures/incidents/S03.json >"$dir/json"
 if [ "$(jq -c '[.. | objects | select(.fault) | .at, .errorCode]' "$dir/json")" = '[108,87]' ]; then
 	ok 'the fault in JSON'
@@ -324,7 +325,8 @@ expect 2 'a response to what' inspect --response Produce "$dir/response"
 says 'must be API:VERSION'
 head -c 5000000 /dev/zero >"$dir/zeros"
 "$build/conformance" inspect --json --response Fetch:99 "$dir/response" >"$dir/json" 2>"$dir/log"
-if [ $? = 2 ] && [ ! -s "$dir/json" ]; then ok 'no document of what is not read'; else bad 'a document of what is not read'; fi
+if [ $? = 2 ] && [ ! -s "$dir/json" ]; then ok 'no document of what is not read'
+else bad 'a document of what is not read'; fi
 "$build/conformance" inspect --json "$dir/zeros" >"$dir/json" 2>"$dir/log"
 if jq -e '.fields[-1].name == "error"' "$dir/json" >/dev/null; then
 	ok 'a document says why it ends'

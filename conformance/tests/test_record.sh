@@ -1,6 +1,6 @@
 #!/bin/bash
-# fakebroker --record, a real client, conformance inspect and replay together. Nothing here sleeps: a broker is ready when its
-# line comes.
+# fakebroker --record, a real client, conformance inspect and replay together. Nothing here sleeps: a broker is ready
+# when its line comes.
 cd "$(dirname "$0")/../.." || exit 2
 . fixtures/tests/checks.sh
 conformance() { timeout 60 "$build/conformance" "$@"; }
@@ -41,7 +41,8 @@ says 'Fetch [0-9]+, [0-9]+ bytes, answered after .* with [0-9]{6} bytes'
 says 'remark +acks=0: no answer is due'
 says 'wrong: the size field says what cannot be'
 equal 'brokers in it' "$(grep -oE 'broker 127[^,]*' "$dir/log" | sort -u | wc -l)" 3
-equal 'connections without a beginning, holes or other than Kafka' "$(grep -cE 'not captured|missing|begin as Kafka' "$dir/log")" 0
+equal 'connections without a beginning, holes or other than Kafka' \
+	"$(grep -cE 'not captured|missing|begin as Kafka' "$dir/log")" 0
 expect 0 'requests of one API' conformance inspect --brief --api Produce "$dir/session.pcap"
 says '20[0-9] records, nothing wrong'
 produce=$(grep -oE 'exchange [0-9]+' "$dir/log" | head -1)
@@ -51,7 +52,8 @@ if command -v tshark >/dev/null; then
 	ports=()
 	for address in ${bootstrap//,/ }; do ports+=(-d "tcp.port==${address##*:},kafka"); done
 	tshark -r "$dir/session.pcap" "${ports[@]}" -o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE \
-		-Y 'tcp.checksum.status == 0 or ip.checksum.status == 0 or tcp.analysis.lost_segment' >"$dir/log" 2>/dev/null
+		-Y 'tcp.checksum.status == 0 or ip.checksum.status == 0 or tcp.analysis.lost_segment' \
+		>"$dir/log" 2>/dev/null
 	equal 'packets that tshark finds wrong' "$(wc -l <"$dir/log")" 0
 fi
 
@@ -65,7 +67,8 @@ says 'Metadata +[0-9]+  same error codes, other values: brokers\[0\]\.port'
 says '^[0-9]+ same bytes; [0-9]+ same error codes, other values; 2 no answer, as recorded; [0-9]+ sent'
 equal 'records after it' "$(client -C -t numbers -e -q 2>/dev/null | wc -l)" 201
 start --port 0 --nodes 3 --set message.max.bytes=100000
-expect 1 'replay where large records are refused' conformance replay "$dir/session.pcap" --bootstrap-server "${bootstrap%%,*}"
+expect 1 'replay where large records are refused' conformance replay "$dir/session.pcap" \
+	--bootstrap-server "${bootstrap%%,*}"
 says 'DIFFERENT: responses\[0\]\.partitionResponses\[0\]\.errorCode is MESSAGE_TOO_LARGE \(10\), was not'
 kill -9 "$pid"
 wait "$pid" 2>/dev/null

@@ -84,16 +84,20 @@ for list in apis releases validators observers actions mutants; do
 		check "--list $list --json is JSON" python3 -m json.tool "$dir/json"
 	fi
 	# a heading, and then a row for each
-	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" "$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
+	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" \
+		"$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
 done
 check '--list apis of a release' grep -qE '^ *0 +Produce +0-11 +broker' <("$fb" --release 3.9 --list apis)
-check '--list faults' grep -qE '^transactions.none-to-add +AddPartitionsToTxn 4, 5: no transactions ' <("$fb" --list faults)
+check '--list faults' grep -qE '^transactions.none-to-add +AddPartitionsToTxn 4, 5: no transactions ' \
+	<("$fb" --list faults)
 check '--list apis' grep -qE '^ *57 +UpdateFeatures +0-2 +broker controller' <("$fb" --list apis)
 check '--list mutants' grep -q '^records.crc-unchecked ' <("$fb" --list mutants)
 check '--list validators' grep -q '^NonEmptyValue ' <("$fb" --list validators)
 check '--list observers' grep -q '^TrafficObserver ' <("$fb" --list observers)
-check '--list validators with a plugin' grep -q '^WireFormat .* ids ' <("$fb" --plugin "$plugins/wire_format.so" --list validators)
-check '--list observers with a plugin' grep -q '^SlowRequests ' <("$fb" --plugin "$plugins/slow_requests.so" --list observers)
+check '--list validators with a plugin' grep -q '^WireFormat .* ids ' \
+	<("$fb" --plugin "$plugins/wire_format.so" --list validators)
+check '--list observers with a plugin' grep -q '^SlowRequests ' \
+	<("$fb" --plugin "$plugins/slow_requests.so" --list observers)
 check '--list actions' grep -q '^delay ' <("$fb" --list actions)
 
 # ---- what is wrong with a command line ----
@@ -110,7 +114,8 @@ refused '--json is for --list and --check' --json
 refused 'unexpected argument "b.json"' a.json b.json
 refused 'a.json: cannot be opened: No such file or directory' a.json
 refused '--host 0.0.0.0 needs --advertise: the address that clients are told' --host 0.0.0.0
-refused '--metadata-version: release 4.4 has no metadata.version 99; levels are 7 (3.3-IV3) to 33 (4.4-IV2)' --metadata-version 99
+refused '--metadata-version: release 4.4 has no metadata.version 99; levels are 7 (3.3-IV3) to 33 (4.4-IV2)' \
+	--metadata-version 99
 refused "--nodes 2, but fixtures/scenarios/demo.json has 3 nodes" fixtures/scenarios/demo.json --nodes 2
 refused '--port 65535 leaves no port for broker 2' --port 65535 --nodes 2
 refused '--set num.partitions: NAME=VALUE is expected' --set num.partitions
@@ -124,8 +129,9 @@ refused '--node-set 2:a=b: there is no broker 2; brokers are 1 to 1' --node-set 
 refused '--node-set 1000:a=b: there is no broker 1000; brokers are 1 to 1' --node-set 1000:a=b
 refused '--node-set 1:num.partitions=x: Invalid value x for configuration num.partitions: Not a number of type INT' \
 	--node-set 1:num.partitions=x
-refused "plugin $dir/none.so cannot be loaded: $dir/none.so: cannot open shared object file: No such file or directory" \
-	--plugin "$dir/none.so"
+none=$dir/none.so
+refused "plugin $none cannot be loaded: $none: cannot open shared object file: No such file or directory" \
+	--plugin "$none"
 refused "$dir/none.properties: cannot be opened: No such file or directory" --properties "$dir/none.properties"
 printf '# two lines\nnum.network.threads=3\n\nnum.partitions=x\n' >"$dir/bad.properties"
 refused "$dir/bad.properties:4: Invalid value x for configuration num.partitions: Not a number of type INT" \
@@ -147,8 +153,8 @@ refused "--set record.validator.WireFormat.id=1: 'WireFormat.id' is no option, d
 
 equal '--check of what is good' "$("$fb" fixtures/scenarios/demo.json --check 2>&1; echo $?)" $'ok\n0'
 equal '--check of nothing' "$("$fb" --check 2>&1; echo $?)" $'ok\n0'
-refused "fakebroker/tests/scenarios/unknown-top.json:3: \$.topcis: unknown member \"topcis\"; did you mean \"topics\"?" \
-	fakebroker/tests/scenarios/unknown-top.json --check
+wrong=fakebroker/tests/scenarios/unknown-top.json
+refused "$wrong:3: \$.topcis: unknown member \"topcis\"; did you mean \"topics\"?" "$wrong" --check
 refused "no observer 'Nope'" --check --set observer.class.name=Nope
 "$fb" --check --set num.partition=1 >"$dir/out" 2>"$dir/err"
 equal 'exit code with an unknown name' $? 0
@@ -167,11 +173,13 @@ equal 'an unknown name in files, checked' "$(warnings "$dir/err")" "$told"
 start "$dir/unknown.json" --port 0 "${files[@]}"
 stopped TERM 0
 equal 'an unknown name in files' "$(warnings "$err")" "$told"
-illegal='broker 2 cannot join: metadata.version 28 makes these configurations illegal: broker 2 static kit.int.min=512: '
+illegal='broker 2 cannot join: metadata.version 28 makes these configurations illegal: '
+illegal+='broker 2 static kit.int.min=512: '
 illegal+='Invalid value 512 for configuration kit.int.min: Value must be at least 1024 (rule of level 28)'
 refused "$illegal" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 --port 0
-equal '--check names every offender' "$("$fb" fixtures/scenarios/demo.json --metadata-version 28 --node-set 2:kit.int.min=512 \
-	--set num.io.threads=0 --check 2>"$dir/err"; echo $?)" '--set num.io.threads=0: all brokers static num.io.threads=0: '\
+equal '--check names every offender' "$("$fb" fixtures/scenarios/demo.json --metadata-version 28 \
+	--node-set 2:kit.int.min=512 --set num.io.threads=0 --check 2>"$dir/err"; echo $?)" \
+	'--set num.io.threads=0: all brokers static num.io.threads=0: '\
 'Invalid value 0 for configuration num.io.threads: Value must be at least 1
 --node-set 2:kit.int.min=512: broker 2 static kit.int.min=512: '"${illegal#*=512: }"'
 1'
@@ -222,7 +230,8 @@ for _ in 1 2 3 4 5 6; do
 	wait -n -p lost "$one" "$other"
 	equal 'exit code of the one that lost' $? 2
 	[ "$lost" = "$one" ] && lost=a won=b winner=$other || lost=b won=a winner=$one
-	equal 'why it ends' "$(cat "$dir/both.$lost.err")" "fakebroker: cannot listen on 127.0.0.1:$port: Address already in use"
+	equal 'why it ends' "$(cat "$dir/both.$lost.err")" \
+		"fakebroker: cannot listen on 127.0.0.1:$port: Address already in use"
 	until [ -s "$dir/both.$won" ]; do kill -0 "$winner" || break; done
 	equal 'the other one serves' "$(answers "127.0.0.1:$port")" 00000007
 	kill "$winner"
@@ -270,7 +279,8 @@ cd "$OLDPWD" || exit 2
 # ---- expectations ----
 
 cat >"$dir/expect.json" <<'X'
-{ "rules": [ { "name": "asked", "match": { "api": "ApiVersions" }, "action": { "delay": 0 }, "expect": { "atLeast": 1 } } ] }
+{ "rules": [ { "name": "asked", "match": { "api": "ApiVersions" }, "action": { "delay": 0 },
+	"expect": { "atLeast": 1 } } ] }
 X
 start "$dir/expect.json" --port 0
 stopped TERM 1
@@ -280,8 +290,8 @@ start "$dir/expect.json" --port 0
 answers "$bootstrap" >/dev/null
 stopped INT 0
 
-# A pipe whose other end is missing holds up the start, and SIGTERM ends that: at once, or if it is there that the port file is
-# awaited, with an error.
+# A pipe whose other end is missing holds up the start, and SIGTERM ends that: at once, or if it is there that the port
+# file is awaited, with an error.
 mkfifo "$dir/unread"
 for option in --record --port-file --properties ''; do
 	"$fb" --port 0 ${option:+"$option"} "$dir/unread" >"$dir/out" 2>"$dir/err" &
@@ -304,7 +314,8 @@ pids+=("$pid")
 IFS= read -r -t 20 line <"$dir/ports.fifo"
 equal 'stdin that was closed' "$(readlink "/proc/$pid/fd/0")" /dev/null
 equal 'stderr that was closed' "$(readlink "/proc/$pid/fd/2")" /dev/null
-equal 'and it serves' "$(answers "$(sed 's/.*"bootstrap":"\([^"]*\)".*/\1/' <<<"$line")")" 00000007
+line=${line#*'"bootstrap":"'}
+equal 'and it serves' "$(answers "${line%%\"*}")" 00000007
 stopped TERM 0
 "$fb" --port 0 >&- 2>"$dir/err"
 equal 'exit code without stdout' $? 3

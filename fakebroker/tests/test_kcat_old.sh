@@ -1,11 +1,13 @@
 #!/bin/bash
-# Release 3.9 as clients see it that were written before 0.10: librdkafka that is told not to ask for versions sends what the
-# brokers of then took, Produce and Fetch 0 or 1 with messages of magic 0. The record of requests shows that it did.
+# Release 3.9 as clients see it that were written before 0.10: librdkafka that is told not to ask for versions sends
+# what the brokers of then took, Produce and Fetch 0 or 1 with messages of magic 0. The record of requests shows that it
+# did.
 cd "$(dirname "$0")/../.." || exit 2
 . fixtures/tests/checks.sh
 
 cat >"$dir/scenario.json" <<-'X'
-	{"topics": [{"name": "old-0", "partitions": 4}, {"name": "old-1", "partitions": 4}, {"name": "new", "partitions": 5},
+	{"topics": [{"name": "old-0", "partitions": 4}, {"name": "old-1", "partitions": 4},
+	 {"name": "new", "partitions": 5},
 	 {"name": "stamped", "partitions": 1, "config": {"message.timestamp.type": "LogAppendTime"}}]}
 X
 start "$dir/scenario.json" --release 3.9 --port 0 || exit 1
@@ -25,17 +27,24 @@ consume() { kc "$1" -C -t "$2" -p "$3" -o "${4:-beginning}" -e -q -X fetch.wait.
 versions() { curl -s "$control/v1/requests?api=$1&topic=$2&limit=1000" | jq -c '[.[].version] | unique'; }
 # The [magic, codec] of all batches that the topic's partition was sent.
 batches() {
-	curl -s "$control/v1/requests?api=Produce&topic=$1&limit=1000" | jq -c --argjson partition "$2" '[.[].request.body |
-		.topicData[].partitionData[] | select(.index == $partition).batches[] | [.magic, .attributes % 8]] | unique'
+	curl -s "$control/v1/requests?api=Produce&topic=$1&limit=1000" |
+		jq -c --argjson partition "$2" '[.[].request.body.topicData[].partitionData[] |
+			select(.index == $partition).batches[] | [.magic, .attributes % 8]] | unique'
 }
 # same WHAT: $dir/got is what was sent.
-same() { if cmp -s "$dir/got" "$dir/wanted"; then ok "$1"; else bad "$1: $(diff -a "$dir/got" "$dir/wanted" | head -3)"; fi; }
-# sent WHAT TOPIC PARTITION CODEC MAGIC. A message alone is not compressed where that would not make it smaller, so that there
-# may be batches of both kinds.
+same() {
+	if cmp -s "$dir/got" "$dir/wanted"; then ok "$1"
+	else bad "$1: $(diff -a "$dir/got" "$dir/wanted" | head -3)"; fi
+}
+# sent WHAT TOPIC PARTITION CODEC MAGIC. A message alone is not compressed where that would not make it smaller, so that
+# there may be batches of both kinds.
 sent() {
 	local codec=$4 found
 	found=$(batches "$2" "$3")
-	case $found in "[[$5,$codec]]" | "[[$5,0],[$5,$codec]]") ok "$1" ;; *) bad "$1: $found, not [[$5,$codec]]" ;; esac
+	case $found in
+	"[[$5,$codec]]" | "[[$5,0],[$5,$codec]]") ok "$1" ;;
+	*) bad "$1: $found, not [[$5,$codec]]" ;;
+	esac
 }
 
 # Keys and values of many lengths and all bytes but the two that kcat takes as delimiters; no key, no value.
@@ -46,8 +55,8 @@ export LC_ALL=C
 	for ((i = 1; i < 256; i++)); do printf -v byte '\\x%02x' "$i"; printf '%b' "$byte"; done | tr -d '\n='
 	echo
 } >"$dir/records"
-awk -F= '{ printf "%d %d %s=%s\n", length($1) ? length($1) : -1, length($2) ? length($2) : -1, $1, $2 }' "$dir/records" \
-	>"$dir/wanted"
+awk -F= '{ printf "%d %d %s=%s\n", length($1) ? length($1) : -1, length($2) ? length($2) : -1, $1, $2 }' \
+	"$dir/records" >"$dir/wanted"
 equal 'records to send' "$(wc -l <"$dir/wanted") $(tail -1 "$dir/wanted" | wc -c)" '203 262'
 
 codecs=(none gzip snappy lz4)
@@ -95,8 +104,8 @@ equal "the broker's time becomes that of magic 0" "$(consume new stamped 0 begin
 mv "$dir/all" "$dir/records"
 produce new new 4 zstd
 last=$(curl -s "$control/v1/requests?limit=1" | jq '.[0].id')
-timeout 60 kcat -b "$at" -X api.version.request=false -X broker.version.fallback=0.9.0.0 -C -t new -p 4 -o beginning -e -q \
-	>"$dir/got" 2>>"$dir/log" &
+timeout 60 kcat -b "$at" -X api.version.request=false -X broker.version.fallback=0.9.0.0 \
+	-C -t new -p 4 -o beginning -e -q >"$dir/got" 2>>"$dir/log" &
 pids+=($!)
 curl -sX POST "$control/v1/wait" -d "{\"api\": \"Fetch\", \"after\": $last}" >/dev/null
 got=$(curl -s "$control/v1/requests?api=Fetch&topic=new&limit=1" |

@@ -22,8 +22,8 @@ one=(--control "$control" -b "$at" --quads 20)
 
 for api in produce fetch; do
 	cat >"$dir/$api.json" <<-X
-		{"topic": "$api", "api": "$api", "records": 10, "partitions": 2, "block": 20, "codec": "lz4", "margin": 0.5,
-		 "b": {"classes": "TrafficObserver", "mode": "queued"}}
+		{"topic": "$api", "api": "$api", "records": 10, "partitions": 2, "block": 20, "codec": "lz4",
+		 "margin": 0.5, "b": {"classes": "TrafficObserver", "mode": "queued"}}
 	X
 	expect '0 1 4' "an observer, $api" cost --scenario "$dir/$api.json" "${one[@]}" --switch observer --json
 	holds "$dir/log" ".requests.api == \"$api\" and .quads == 20 and .margin == 0.5 and
@@ -48,13 +48,14 @@ expect 0 'doses: 200 us are 200 us' undisturbed --scenario "$dir/dose.json" "${o
 holds "$dir/log" '.line.slope > 0.9 and .line.slope < 1.1 and .comparisons[1].doseUs == 200'
 
 echo '{"topic": "two", "block": 20}' >"$dir/two.json"
-expect '0 1 4' 'two brokers' cost --scenario "$dir/two.json" --a "$at" --b "$at" --pid-a "$pid" --pid-b "$pid" --quads 20 \
+expect '0 1 4' 'two brokers' cost --scenario "$dir/two.json" --a "$at" --b "$at" --pid-a "$pid" --pid-b "$pid" \
+	--quads 20 \
 	--margin 50%
 says '^  CPU, against itself '
 expect '0 1 4' 'two brokers, elsewhere' cost --scenario "$dir/two.json" --a "$at" --b "$at" --quads 20 --margin 50%
 says '^(pass|fail|inconclusive): service time per request'
 
-# ---- what was in force before is put back ------------------------------------------------------------------------------
+# ---- what was in force before is put back ---------------------------------------------------------------------------
 
 # in_force PATH FILTER: jq finds it true of what the control API answers.
 in_force() {
@@ -74,7 +75,8 @@ in_force observer "$traffic"
 echo '{"topic": "back", "b": {"classes": "SlowObserver", "options": {"SlowObserver.us": "x"}}}' >"$dir/option.json"
 expect 3 'an error' cost --scenario "$dir/option.json" "${one[@]}" --switch observer --margin 2%
 in_force observer "$traffic"
-"$build/loadgen" cost --scenario "$dir/slow.json" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" 2>&1 &
+"$build/loadgen" cost --scenario "$dir/slow.json" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" \
+	2>&1 &
 running=$!
 timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" || bad 'it does not switch'
 kill -INT "$running"
@@ -82,7 +84,8 @@ wait "$running"
 equal 'stopped by SIGINT' $? 4
 says 'stopped after [0-9]+ of 100000 quads'
 in_force observer "$traffic"
-"$build/loadgen" cost --scenario "$dir/slow.json" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" 2>&1 &
+"$build/loadgen" cost --scenario "$dir/slow.json" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" \
+	2>&1 &
 running=$!
 timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" || bad 'it does not switch'
 for ((i = 0; i < 200; i++)); do
@@ -101,16 +104,18 @@ expect '0 1 4' 'validators, put back' cost --scenario "$dir/validator.json" "${o
 in_force validators '.checked.classes == "AllowAll"'
 echo '{"topic": "checked", "block": 20, "b": {"classes": "RequiredHeader"}}' >"$dir/header.json"
 put validators '{"topic": "checked", "configs": {"record.validator.RequiredHeader.name": "h"}}'
-expect 3 'records that B refuses, answers unread' cost --scenario "$dir/header.json" "${one[@]}" --switch validator --margin 50%
+expect 3 'records that B refuses, answers unread' cost --scenario "$dir/header.json" "${one[@]}" --switch validator \
+	--margin 50%
 says 'Produce: INVALID_RECORD'
 in_force validators '.checked.classes == "AllowAll"'
 
-# ---- what it refuses ---------------------------------------------------------------------------------------------------
+# ---- what it refuses ------------------------------------------------------------------------------------------------
 
 expect 2 'no margin' cost --scenario "$dir/two.json" --a "$at" --b "$at"
 says 'how much it may cost'
 for margin in 2 0.02; do
-	expect 2 'a margin that may be percent or a share' cost --scenario "$dir/two.json" --a "$at" --b "$at" --margin "$margin"
+	expect 2 'a margin that may be percent or a share' cost --scenario "$dir/two.json" --a "$at" --b "$at" \
+		--margin "$margin"
 	says "must be a percentage such as \"2%\" \(a share of 0.02\), not \"$margin\""
 done
 expect 2 'neither one nor two' cost --scenario "$dir/produce.json"
@@ -127,7 +132,8 @@ says 'the control API answers 400 to PUT /v1/observer: .*NoSuchObserver'
 echo '{"b": {"classes": "SlowObserver", "options": {"SlowObserver.usec": "5"}}}' >"$dir/option.json"
 expect 3 'a misspelt option' cost --scenario "$dir/option.json" "${one[@]}" --switch observer --margin 2%
 says 'SlowObserver'
-expect 3 'an observer among the validators' cost --scenario "$dir/produce.json" "${one[@]}" --switch validator --margin 2%
+expect 3 'an observer among the validators' cost --scenario "$dir/produce.json" "${one[@]}" --switch validator \
+	--margin 2%
 says "record.validator.classes=TrafficObserver: INVALID_CONFIG \\(40\\): no validator 'TrafficObserver'"
 expect 3 'nobody there' cost --scenario "$dir/two.json" --a 127.0.0.1:1 --b 127.0.0.1:1 --margin 2%
 

@@ -9,8 +9,8 @@ cat >"$dir/cluster.json" <<-'X'
 		"metadataVersion": 27,
 		"config": {"record.validator.RequiredHeader.name": "trace-id"},
 		"configs": [
-			{"name": "kit.int.min", "scope": "broker", "type": "INT", "default": "4096", "dynamic": "cluster-wide",
-			 "mvValidators": {"25": {"atLeast": 1}, "28": {"atLeast": 1024}}}
+			{"name": "kit.int.min", "scope": "broker", "type": "INT", "default": "4096",
+			 "dynamic": "cluster-wide", "mvValidators": {"25": {"atLeast": 1}, "28": {"atLeast": 1024}}}
 		],
 		"topics": [
 			{"name": "orders", "partitions": 3, "replicationFactor": 3,
@@ -24,7 +24,7 @@ at=$bootstrap
 loadgen=$build/loadgen
 produce() { "$loadgen" produce -b "$at" "$@"; }
 
-# ---- produce -----------------------------------------------------------------------------------------------------------
+# ---- produce --------------------------------------------------------------------------------------------------------
 
 expect 0 'librdkafka at a rate' produce -t plain -r 2000 -n 1000 -c lz4 -k 50 -X linger.ms=1 --out "$dir/rd"
 says 'sent +1000 +[0-9.]+ records/s'
@@ -32,7 +32,7 @@ says 'verified +read 1000, lost 0, duplicated 0, reordered 0, corrupt 0'
 holds "$dir/rd/result.json" '.exit == 0 and .phases[0].records.acked == 1000 and .phases[0].total.read == 1000'
 holds "$dir/rd/result.json" '.phases[0].latencyNs |
 	.lag.count == 1000 and .response.count == 1000 and .response.p50 >= .service.p50'
-if grep -q '^Tag=response,0.000,' "$dir/rd/produce.hlog"; then ok 'produce.hlog has intervals'; else bad 'produce.hlog'; fi
+check 'produce.hlog has intervals' grep -q '^Tag=response,0.000,' "$dir/rd/produce.hlog"
 expect 0 'an idempotent producer, Poisson arrivals, a ramp' \
 	produce -t plain -r 500:3000 -n 500 --poisson -X enable.idempotence=true
 says 'guarantee +every acknowledged record once and in order'
@@ -50,7 +50,7 @@ says 'null-key +[0-9]+  INVALID_RECORD \(87\)$'
 says 'record_errors \[[0-9, ]+\] "Compacted topic cannot accept message without key'
 says 'illegal  INVALID_RECORD \(87\): Broker: Broker failed to validate record'
 
-# ---- what an observer counted ------------------------------------------------------------------------------------------
+# ---- what an observer counted ---------------------------------------------------------------------------------------
 
 # librdkafka's own books: acknowledged is what was accepted or a known duplicate, refused is what was refused.
 curl -sf -X PUT "$control/v1/observer" -d '{"classes": "TrafficObserver"}' >/dev/null || bad 'PUT /v1/observer'
@@ -61,13 +61,15 @@ jq --slurpfile run "$dir/observed/result.json" '
 	[.[].observers[0].metrics.traffic_topic_records_total.samples[] | select(.topic == "orders")] as $samples |
 	def sum(f): [$samples[] | select(f) | .value] | add // 0;
 	{records: $run[0].phases[0].records, acknowledged: sum(.outcome == "accepted" or .outcome == "duplicate"),
-	 accepted: sum(.outcome == "accepted"), refused: sum(.outcome == "refused"), consumed: sum(.direction == "consumed")}' \
+	 accepted: sum(.outcome == "accepted"), refused: sum(.outcome == "refused"),
+	 consumed: sum(.direction == "consumed")}' \
 	"$dir/traffic.json" >"$dir/books.json"
 holds "$dir/books.json" '.acknowledged == .records.acked and .refused >= .records.refused + .records.refusedWithBatch'
-holds "$dir/books.json" '.accepted == .consumed and .records.acked + .records.refused + .records.refusedWithBatch == 2000'
+holds "$dir/books.json" \
+	'.accepted == .consumed and .records.acked + .records.refused + .records.refusedWithBatch == 2000'
 curl -sf -X PUT "$control/v1/observer" -d '{"classes": "NoOpObserver"}' >/dev/null
 
-# ---- audits ------------------------------------------------------------------------------------------------------------
+# ---- audits ---------------------------------------------------------------------------------------------------------
 
 row() { # FILE NODE START RECORDS
 	echo "{\"v\":1,\"node\":$2,\"instance\":\"i\",\"start\":$3,\"end\":$(($3 + 1000)),\"topic\":\"t\"," \
@@ -93,13 +95,14 @@ holds "$dir/log" '. == {"same": false, "topics": [], "buckets": []}'
 expect 2 'no file' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/none.jsonl"
 expect 2 'nothing to do' "$loadgen" report "$dir/a.jsonl" "$dir/b.jsonl"
 
-# ---- illegal records ---------------------------------------------------------------------------------------------------
+# ---- illegal records ------------------------------------------------------------------------------------------------
 
 kinds=()
 for kind in crc magic base-offset last-offset-delta count control-flag no-sequence codec-id bad-timestamp; do
 	kinds+=(-i "$kind=0.1")
 done
-expect 0 'every kind that every broker refuses' produce -t plain -e wire -n 3000 -r 10000 "${kinds[@]}" --out "$dir/kinds"
+expect 0 'every kind that every broker refuses' produce -t plain -e wire -n 3000 -r 10000 "${kinds[@]}" \
+	--out "$dir/kinds"
 holds "$dir/kinds/result.json" '.phases[0].answers | (map(.of) | unique | length) == 9 and all(.expected)'
 holds "$dir/kinds/result.json" '.phases[0] | .total.refusedButPresent == 0 and .total.read == .records.acked'
 expect 0 'what validators refuse' produce -t orders -H trace-id=x -e wire -n 2000 -r 10000 -i empty-value=0.1 \
@@ -113,7 +116,7 @@ says 'legal +1  INVALID_RECORD \(87\)  UNEXPECTED'
 expect 0 'the list of kinds' "$loadgen" produce --list-illegal
 says '^empty-value +record +87'
 
-# ---- fetch -------------------------------------------------------------------------------------------------------------
+# ---- fetch ----------------------------------------------------------------------------------------------------------
 
 expect 0 'reading a topic' "$loadgen" fetch -b "$at" -t made --out "$dir/fetch"
 says 'corrupt 0, of others 0'
@@ -122,7 +125,7 @@ expect 0 'Fetch requests at a rate' "$loadgen" fetch -b "$at" -t plain -e wire -
 says 'sent 100 requests in .* 100 answers with records, 0 without, 0 unanswered'
 says 'corrupt 0'
 
-# ---- scenarios ---------------------------------------------------------------------------------------------------------
+# ---- scenarios ------------------------------------------------------------------------------------------------------
 
 cat >"$dir/upgrade.json" <<-'X'
 	{
@@ -134,7 +137,8 @@ cat >"$dir/upgrade.json" <<-'X'
 		"steps": [
 			{"at": 0.1, "upgrade": {"level": 28},
 			 "expect": {"error": "INVALID_CONFIG", "message": ["broker 2", "kit.int.min", "512", "28"]}},
-			{"at": 0.15, "alterConfigs": {"resource": {"type": "broker", "name": "2"}, "set": {"kit.int.min": "2048"}}},
+			{"at": 0.15, "alterConfigs": {"resource": {"type": "broker", "name": "2"},
+			 "set": {"kit.int.min": "2048"}}},
 			{"at": 0.2, "upgrade": {"level": 28, "validateOnly": true},
 			 "expect": {"error": "INVALID_CONFIG", "message": ["static"]}}
 		]
@@ -148,11 +152,12 @@ sed 's/"broker 2", /"broker 3", /' "$dir/upgrade.json" >"$dir/wrong.json"
 expect 1 'an expectation that is not met' "$loadgen" run "$dir/wrong.json" -b "$at"
 says 'NOT as expected: the message lacks "broker 3"'
 
-# ---- a broker that misbehaves ------------------------------------------------------------------------------------------
+# ---- a broker that misbehaves ---------------------------------------------------------------------------------------
 
 # rule ACTION: what becomes of the third Produce request from now on
 rule() {
-	curl -fsS -X PUT "$control/v1/rules/odd" -d "{\"match\": {\"api\": \"Produce\", \"nth\": 3}, \"action\": $1}" >/dev/null
+	curl -fsS -X PUT "$control/v1/rules/odd" -d "{\"match\": {\"api\": \"Produce\", \"nth\": 3}, \"action\": $1}" \
+		>/dev/null
 }
 
 rule '{"error": "NOT_LEADER_OR_FOLLOWER"}'
@@ -162,7 +167,8 @@ says 'legal +1  NOT_LEADER_OR_FOLLOWER \(6\)  UNEXPECTED'
 rule '{"close": true}'
 expect 1 'a connection that is closed' produce -t plain -e wire -n 100 -r 2000 --out "$dir/odd"
 says 'legal +[1-9][0-9]*  _TRANSPORT \(-195\)  UNEXPECTED'
-holds "$dir/odd/result.json" '.phases[0] | .records.acked + .records.unknown == 100 and .records.acked >= 50 and .total.lost == 0'
+holds "$dir/odd/result.json" \
+	'.phases[0] | .records.acked + .records.unknown == 100 and .records.acked >= 50 and .total.lost == 0'
 rule '{"close": true}'
 expect 0 'the same with librdkafka, which sends again' produce -t plain -n 100 -r 1000
 says 'read 100, lost 0'
@@ -171,14 +177,14 @@ expect 0 'a stall counts for every record that it holds up' produce -t plain -e 
 holds "$dir/odd/result.json" '.phases[0].latencyNs.response | .max > 250e6 and .p90 > 50e6'
 curl -fsS -X DELETE "$control/v1/rules/odd" >/dev/null
 
-# ---- the walk over the levels ------------------------------------------------------------------------------------------
+# ---- the walk over the levels ---------------------------------------------------------------------------------------
 
 start fixtures/scenarios/demo.json --metadata-version 7 --port 0 || exit 1
 expect 0 'a walk from level 7 to 33' "$loadgen" run fixtures/scenarios/demo-walk.json -b "$bootstrap" --out "$dir/walk"
 holds "$dir/walk/result.json" '(.steps | length == 74 and all(.ok)) and .phases[0].total.lost == 0'
 stop "$pid"
 
-# ---- errors ------------------------------------------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------------------------------
 
 sed 's/"rate": 1000/"rat": 1000/' "$dir/upgrade.json" >"$dir/wrong.json"
 expect 2 'a misspelt member' "$loadgen" run "$dir/wrong.json" -b "$at"
@@ -206,13 +212,15 @@ for engine in rdkafka wire; do
 		"${login[@]}" -X sasl.password=a
 	says 'verified +read 9, lost 0'
 done
-expect 3 'a capture where one must log in' "$build/conformance" capture -b "$bootstrap" --topic t --offset 0 --out "$dir/kept"
+expect 3 'a capture where one must log in' "$build/conformance" capture -b "$bootstrap" --topic t --offset 0 \
+	--out "$dir/kept"
 says 'wants a SASL login; capture has none to give'
 expect 3 'a run where one must log in' "$build/conformance" run -b "$bootstrap"
 says 'wants a SASL login; "login" in a --profile gives it'
 mkdir -p "$dir/blocked/produce.hlog"
 expect 4 'a phase that cannot begin' produce -t plain -n 1 --out "$dir/blocked"
 says 'phase produce did not begin: .*produce.hlog: Is a directory'
-expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain -r 200 -d 60
+expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain \
+	-r 200 -d 60
 
 finish
