@@ -106,7 +106,27 @@ static inline json_t *http_json(struct running *r, int status, const char *metho
 	return json;
 }
 
-/* The same for an error, whose text is "error"'s. */
+/* The id of the last request that was recorded; 0 if none was. */
+static inline int64_t http_last_request(struct running *r)
+{
+	int64_t last = 0;
+	size_t n;
+
+	do {
+		char path[80];
+		json_t *json;
+
+		snprintf(path, sizeof path, "/v1/requests?limit=10000&after=%lld", (long long)last);
+		json = http_json(r, 200, "GET", path, NULL);
+		n = json_array_size(json);
+		if (n)
+			last = json_integer_value(json_object_get(json_array_get(json, n - 1), "id"));
+		json_decref(json);
+	} while (n);
+	return last;
+}
+
+/* http_json() for an error, whose text is "error"'s. */
 static inline void http_error(struct running *r, int status, const char *method, const char *path, const char *body,
 			      const char *error)
 {

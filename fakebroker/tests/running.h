@@ -55,6 +55,16 @@ static inline struct kc_conn *dial(struct running *r, int32_t id)
 	return conn;
 }
 
+/* The same under a client id, or with NULL without, and without ApiVersions. */
+static inline struct kc_conn *dial_named(struct running *r, const char *client_id, int32_t id)
+{
+	struct kc_conn *conn;
+
+	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(r->process.cluster, id)->port, client_id, soon(), &conn,
+				    NULL), 0);
+	return conn;
+}
+
 /* The answer, or a failed test. */
 static inline void *call(struct running *r, struct kc_conn *conn, int api, int version, const void *request)
 {

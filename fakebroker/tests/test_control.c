@@ -25,15 +25,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct kc_conn *dial_as(const char *client_id, int32_t node)
-{
-	struct kc_conn *conn;
-
-	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(run.process.cluster, node)->port, client_id, soon(),
-				    &conn, NULL), 0);
-	return conn;
-}
-
 /* ---- endpoints and methods ---- */
 
 static const struct {
@@ -261,67 +252,6 @@ static void validators_tell_what_they_saw(void **state)
 	kc_free(conn);
 }
 
-/* ---- what arrived ---- */
-
-static void produced_records_are_readable(void **state)
-{
-#define PARTITION "0.request.body.topicData.0.partitionData.0."
-	struct kc_conn *conn = dial(&run, 1);
-	json_t *json;
-
-	(void)state;
-	make_topic(&run, "read");
-	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': "
-			 "[{'index': 0, 'records': {'batches': [{'codec': 'gzip', 'baseTimestamp': 5, 'records': "
-			 "[{'key': 'k', 'value': 'a', 'headers': [{'key': 'h', 'value': {'hex': 'ff'}}]}, "
-			 "{'timestampDelta': 7, 'value': {'size': 1025}}]}]}}]}]}"));
-	json_decref(talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'other'}]}"));
-	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
-	assert_int_equal(json_array_size(json), 1);
-	assert_non_null(str_at(json, PARTITION "records"));
-	assert_int_equal(num_at(json, PARTITION "batches.0.baseTimestamp"), 5);
-	assert_int_equal(num_at(json, PARTITION "batches.0.attributes"), 1);
-	assert_int_equal(num_at(json, PARTITION "batches.0.count"), 2);
-	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.key"), "k");
-	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.value"), "a");
-	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.headers.0.key"), "h");
-	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.headers.0.value.hex"), "ff");
-	assert_true(json_is_null(at(json, PARTITION "batches.0.records.1.key")));
-	assert_int_equal(num_at(json, PARTITION "batches.0.records.1.value.size"), 1025);
-	assert_int_equal(num_at(json, PARTITION "batches.0.records.1.offsetDelta"), 1);
-	assert_int_equal(num_at(json, PARTITION "batches.0.records.1.timestampDelta"), 7);
-	assert_null(at(json, PARTITION "batches.0.recordsCut"));
-	json_decref(json);
-	/* a batch that is cut off, and more records than are shown */
-	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': "
-			 "[{'index': 0, 'records': {'batches': [{'records': [{'value': 'x', 'repeat': 101}]}, {'raw': "
-			 "{'hex': '00'}}]}}]}]}"));
-	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
-	assert_int_equal(json_array_size(json), 1);
-	assert_int_equal(json_array_size(at(json, PARTITION "batches.0.records")), 100);
-	assert_true(json_is_true(at(json, PARTITION "batches.0.recordsCut")));
-	assert_non_null(str_at(json, PARTITION "batches.1.error"));
-	json_decref(json);
-	/* an old message, which is recorded although it is refused */
-	json_decref(http_json(&run, 200, "DELETE", "/v1/requests", NULL));
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'read', 'partitionData': "
-			 "[{'index': 0, 'records': {'batches': [{'magic': 1, 'codec': 'lz4', "
-			 "'records': [{'timestamp': 3, 'value': 'x'}]}]}}]}]}"));
-	json = http_json(&run, 200, "GET", "/v1/requests?topic=read", NULL);
-	assert_int_equal(num_at(json, PARTITION "batches.0.magic"), 1);
-	assert_int_equal(num_at(json, PARTITION "batches.0.attributes"), 3);
-	assert_string_equal(str_at(json, PARTITION "batches.0.records.0.value"), "x");
-	assert_int_equal(num_at(json, PARTITION "batches.0.records.0.timestamp"), 3);
-	json_decref(json);
-	json = http_json(&run, 200, "GET", "/v1/requests?topic=nobody", NULL);
-	assert_int_equal(json_array_size(json), 0);
-	json_decref(json);
-	kc_free(conn);
-#undef PARTITION
-}
-
 /* ---- the observer ---- */
 
 static void observers_are_exchanged(void **state)
@@ -426,29 +356,9 @@ static void observers_are_made_with_options(void **state)
 
 /* ---- waiting ---- */
 
-/* The id of the last request that was recorded. */
-static int64_t last_id(void)
-{
-	int64_t last = 0;
-	size_t n;
-
-	do {
-		char path[80];
-		json_t *json;
-
-		snprintf(path, sizeof path, "/v1/requests?limit=10000&after=%lld", (long long)last);
-		json = http_json(&run, 200, "GET", path, NULL);
-		n = json_array_size(json);
-		if (n)
-			last = json_integer_value(json_object_get(json_array_get(json, n - 1), "id"));
-		json_decref(json);
-	} while (n);
-	return last;
-}
-
 static void a_wait_ends(void **state)
 {
-	long long after = last_id();
+	long long after = http_last_request(&run);
 	struct kc_conn *conn = dial(&run, 1);   /* one ApiVersions */
 	char body[200];
 	json_t *json;
@@ -478,7 +388,7 @@ static void waits_do_not_disturb_each_other(void **state)
 
 	(void)state;
 	snprintf(body, sizeof body,
-		 "{\"after\": %lld, \"api\": \"DescribeCluster\", \"count\": 3}", (long long)last_id());
+		 "{\"after\": %lld, \"api\": \"DescribeCluster\", \"count\": 3}", (long long)http_last_request(&run));
 	http_send(gone, "POST", "/v1/wait", body);
 	for (int i = 0; i < N; i++) {
 		fds[i] = http_dial(run.process.control_port);
@@ -501,261 +411,6 @@ static void waits_do_not_disturb_each_other(void **state)
 	kc_free(conn);
 }
 
-/* ---- what arrived ---- */
-
-static json_t *recorded(const char *fmt, ...)
-{
-	char path[200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(path, sizeof path, fmt, ap);
-	va_end(ap);
-	return http_json(&run, 200, "GET", path, NULL);
-}
-
-static void requests_read_back_as_they_were_sent(void **state)
-{
-	static const char sent[] = "{'topics': [{'topicId': 'AAAAAAAAAAAAAAAAAAAAAA', 'name': 'nope'}], "
-				   "'allowAutoTopicCreation': false, 'includeTopicAuthorizedOperations': false}";
-	long long after = last_id();
-	struct kc_conn *conn = dial(&run, 2);
-	json_t *answer, *list, *wanted;
-	struct kw_buf buf;
-	char hex[3];
-
-	(void)state;
-	answer = talk(&run, conn, "Metadata", 12, "%s", sent);
-	list = recorded("/v1/requests?after=%lld&api=Metadata&bytes=1", after);
-	assert_int_equal(json_array_size(list), 1);
-	assert_string_equal(str_at(list, "0.api"), "Metadata");
-	assert_int_equal(num_at(list, "0.version"), 12);
-	assert_int_equal(num_at(list, "0.node"), 2);
-	assert_string_equal(str_at(list, "0.address"), "127.0.0.1");
-	assert_string_equal(str_at(list, "0.fate"), "replied");
-	assert_string_equal(str_at(list, "0.request.header.clientId"), "test");
-	assert_int_equal(num_at(list, "0.request.header.requestApiKey"), 3);
-	wanted = quoted(sent);
-	assert_true(json_equal(at(list, "0.request.body"), wanted));
-	assert_true(json_equal(at(list, "0.response.body"), answer));
-	/* the bytes are those of the same request, encoded again: only the correlation id is another */
-	kw_buf_init(&buf, 0);
-	assert_int_equal(kc_encode(conn, 3, 12, body_of(&run, 3, 12, sent), &buf, NULL, NULL), 0);
-	assert_int_equal(strlen(str_at(list, "0.requestBytes")), 2 * (buf.n - 4));
-	for (size_t i = 4; i < buf.n; i++) {
-		snprintf(hex, sizeof hex, "%02x", buf.p[i]);
-		if (i < 8 || i >= 12)
-			assert_memory_equal(str_at(list, "0.requestBytes") + 2 * (i - 4), hex, 2);
-	}
-	kw_buf_fini(&buf);
-	json_decref(wanted);
-	json_decref(list);
-	json_decref(answer);
-	kc_free(conn);
-}
-
-static void paging_gives_each_once(void **state)
-{
-	long long after = last_id(), first = after;
-	struct kc_conn *conn = dial(&run, 1);   /* one ApiVersions */
-	int n = 0;
-
-	(void)state;
-	for (int i = 0; i < 7; i++)
-		json_decref(talk(&run, conn, i % 2 ? "DescribeCluster" : "DescribeQuorum", 0, "{}"));
-	for (;;) {
-		json_t *page = recorded("/v1/requests?after=%lld&limit=3&node=1", after);
-		size_t k = json_array_size(page);
-
-		for (size_t i = 0; i < k; i++, n++) {
-			after = json_integer_value(json_object_get(json_array_get(page, i), "id"));
-			assert_int_equal(after, first + 1 + n);
-			assert_null(json_object_get(json_array_get(page, i), "requestBytes"));
-		}
-		json_decref(page);
-		if (k < 3)
-			break;
-	}
-	assert_int_equal(n, 8);
-	json_decref(http_json(&run, 200, "GET", "/v1/requests?after=9223372036854775807", NULL));
-	kc_free(conn);
-}
-
-static void without_after_the_last_ones_are_given(void **state)
-{
-	struct kc_conn *conn = dial(&run, 1);
-	json_t *list;
-
-	(void)state;
-	for (int i = 0; i < 5; i++)
-		json_decref(talk(&run, conn, i % 2 ? "DescribeCluster" : "DescribeQuorum", 0, "{}"));
-	list = http_json(&run, 200, "GET", "/v1/requests?limit=2&api=DescribeQuorum", NULL);
-	assert_int_equal(json_array_size(list), 2);
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 1), "id")), last_id());
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "id")), last_id() - 2);
-	json_decref(list);
-	kc_free(conn);
-}
-
-/* Five frames of 5 MiB: three are in an answer, at whichever end it begins. */
-static void an_answer_has_its_bounds(void **state)
-{
-	enum { N = 5, SIZE = 5 << 20 };
-	uint8_t *frame = calloc(1, 4 + SIZE);   /* Produce 0, on which the connection is closed */
-	long long after = last_id(), id = after;
-	json_t *list;
-
-	(void)state;
-	kw_wr32(frame, SIZE);
-	for (int i = 0; i < N; i++) {
-		struct kc_conn *conn = dial_as(NULL, 1);
-
-		assert_int_equal(kc_write(conn, frame, 4 + SIZE, soon(), NULL), 0);
-		assert_int_equal(kc_wait_close(conn, soon()), KC_CLOSED);
-		kc_free(conn);
-	}
-	free(frame);
-	for (size_t wanted = 3; ; wanted = wanted == 3 ? 2 : 0) {
-		list = recorded("/v1/requests?limit=10000&bytes=1&after=%lld", id);
-		assert_int_equal(json_array_size(list), wanted);
-		for (size_t i = 0; i < wanted; i++)
-			assert_int_equal(json_integer_value(json_object_get(json_array_get(list, i), "id")), ++id);
-		json_decref(list);
-		if (wanted == 0)
-			break;
-	}
-	list = http_json(&run, 200, "GET", "/v1/requests?limit=10000", NULL);
-	assert_int_equal(json_array_size(list), 3);
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "id")), after + 3);
-	json_decref(list);
-}
-
-static void fates_are_told(void **state)
-{
-	static const uint8_t unknown[] = {0, 0, 0, 10, 0x03, 0xe7, 0, 0, 0, 0, 0, 1, 0xff, 0xff};
-	long long after = last_id();
-	struct kc_conn *conn = dial_as(NULL, 1);
-	json_t *list;
-
-	(void)state;
-	tell(&run, conn, "Produce", 9, "{'acks': 0, 'topicData': [{'name': 't', 'partitionData': [{'index': 0, "
-	     "'records': {'batches': [{'records': [{'value': 'a'}]}]}}]}]}");
-	assert_int_equal(kc_write(conn, unknown, sizeof unknown, soon(), NULL), 0);
-	assert_int_equal(kc_wait_close(conn, soon()), KC_CLOSED);
-	list = recorded("/v1/requests?after=%lld", after);
-	assert_int_equal(json_array_size(list), 2);
-	assert_string_equal(str_at(list, "0.fate"), "silent");
-	assert_null(str_at(list, "0.request.header.clientId"));
-	assert_null(at(list, "0.response"));
-	assert_string_equal(str_at(list, "1.fate"), "closed");
-	assert_string_equal(str_at(list, "1.reason"), "API key 999 (unknown) is not served");
-	assert_null(at(list, "1.api"));
-	json_decref(list);
-	kc_free(conn);
-}
-
-/* ---- metrics ---- */
-
-/* The name of a metric or label ends here. */
-static size_t name_length(const char *p)
-{
-	return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-}
-
-/* From { to behind }, checking names, quotes and escapes. */
-static const char *skip_labels(const char *p)
-{
-	do {
-		p++;
-		assert_true(name_length(p) > 0);
-		p += name_length(p);
-		assert_memory_equal(p, "=\"", 2);
-		for (p += 2; *p != '"'; p++) {
-			assert_true(*p && *p != '\n');
-			if (*p == '\\') {
-				p++;
-				assert_true(*p == '\\' || *p == '"' || *p == 'n');
-			}
-		}
-		p++;
-	} while (*p == ',');
-	assert_int_equal(*p, '}');
-	return p + 1;
-}
-
-/* "# HELP name text" or "# TYPE name type": the name, after `kind`, must be new there. */
-static void check_comment(const char *line, json_t *kind, char metric[200])
-{
-	snprintf(metric, 200, "%.*s", (int)name_length(line + 7), line + 7);
-	assert_int_equal(line[7 + strlen(metric)], ' ');
-	assert_null(json_object_get(kind, metric));
-	json_object_set_new(kind, metric, json_true());
-}
-
-static void check_sample(char *line, json_t *samples, const char *metric)
-{
-	const char *p = line + name_length(line);
-	char *end;
-
-	assert_int_equal(strlen(metric), p - line);   /* stands below its own HELP and TYPE */
-	assert_memory_equal(line, metric, strlen(metric));
-	if (*p == '{')
-		p = skip_labels(p);
-	assert_int_equal(*p, ' ');
-	strtod(p, &end);
-	assert_int_equal(*end, '\0');
-	line[p - line] = '\0';
-	assert_null(json_object_get(samples, line));
-	json_object_set_new(samples, line, json_true());
-}
-
-/* Every metric has HELP and TYPE once, before its samples, which are all different. */
-static void check_metrics(char *text)
-{
-	json_t *helps = json_object(), *types = json_object(), *samples = json_object();
-	char metric[200] = "", *save = NULL;
-
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		if (strncmp(line, "# HELP ", 7) == 0) {
-			check_comment(line, helps, metric);
-		} else if (strncmp(line, "# TYPE ", 7) == 0) {
-			check_comment(line, types, metric);
-			assert_non_null(json_object_get(helps, metric));
-			assert_true(strcmp(line + 8 + strlen(metric), "counter") == 0 ||
-				    strcmp(line + 8 + strlen(metric), "gauge") == 0);
-		} else {
-			check_sample(line, samples, metric);
-			assert_non_null(json_object_get(types, metric));
-		}
-	}
-	assert_in_range(json_object_size(samples), 40, 1000);
-	json_decref(helps);
-	json_decref(types);
-	json_decref(samples);
-}
-
-static void metrics_parse(void **state)
-{
-	struct kc_conn *conn;
-	struct http http;
-
-	(void)state;
-	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"TrafficObserver\"}"));
-	conn = dial_as("a\"b\\c\nd", 1);
-	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 't', 'partitionData': "
-			 "[{'index': 0, 'records': {'batches': [{'records': [{'value': 'a'}]}]}}]}]}"));
-	http = http_ask(&run, "GET", "/metrics", NULL);
-	assert_int_equal(http.status, 200);
-	assert_non_null(strstr(http.text, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
-	assert_non_null(
-		strstr(http.body, "{node=\"1\",observer=\"TrafficObserver\",client_id=\"a\\\"b\\\\c\\nd\"} 1\n"));
-	assert_non_null(strstr(http.body, "\nkassay_connections 1\n"));
-	check_metrics(http.text + (http.body - http.text));
-	http_free(&http);
-	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
-	kc_free(conn);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -766,18 +421,11 @@ int main(void)
 		cmocka_unit_test(status_tells_what_there_is),
 		cmocka_unit_test(a_partition_tells_its_log),
 		cmocka_unit_test(validators_tell_what_they_saw),
-		cmocka_unit_test(produced_records_are_readable),
 		cmocka_unit_test(observers_are_exchanged),
 		cmocka_unit_test(an_idle_observer_is_not_called),
 		cmocka_unit_test(observers_are_made_with_options),
 		cmocka_unit_test(a_wait_ends),
 		cmocka_unit_test(waits_do_not_disturb_each_other),
-		cmocka_unit_test(requests_read_back_as_they_were_sent),
-		cmocka_unit_test(paging_gives_each_once),
-		cmocka_unit_test(without_after_the_last_ones_are_given),
-		cmocka_unit_test(fates_are_told),
-		cmocka_unit_test(metrics_parse),
-		cmocka_unit_test(an_answer_has_its_bounds),
 	};
 
 	fb_log_level(KASSAY_ERROR);

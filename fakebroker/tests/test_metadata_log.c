@@ -1,5 +1,5 @@
 /* The metadata log: the same records, versions and batches as a Kafka 4.4.0 wrote over the same requests
- * (data/metadata_log_kafka_4.4.0.txt); its bound; the endpoint. */
+ * (data/metadata_log_kafka_4.4.0.txt). */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
@@ -549,145 +549,6 @@ static void refusals_write_nothing(void **state)
 	end();
 }
 
-/* ---- the bound, and the segment ---- */
-
-static void add_feature(struct fb_metadata_log *log, int16_t level)
-{
-	struct kw_FeatureLevelRecord record = {.name = kw_str("metadata.version"), .featureLevel = level};
-
-	fb_metadata_add(log, &kw_msg_FeatureLevelRecord, 0, &record);
-}
-
-static int next_level(void *arg, const struct fb_metadata_record *record)
-{
-	const struct kw_FeatureLevelRecord *data = record->data;
-	int64_t *expected = arg;
-
-	assert_int_equal(record->offset, *expected);
-	assert_int_equal(data->featureLevel, *expected % 1000);
-	assert_int_equal(record->timestamp, 7);
-	(*expected)++;
-	return 0;
-}
-
-static void old_batches_are_dropped(void **state)
-{
-	struct fb_metadata_log log;
-	struct kw_buf segment;
-	struct kw_set set = {0};
-	struct kw_entry entry;
-	int64_t expected;
-
-	(void)state;
-	fb_metadata_init(&log, 10000);
-	for (int16_t i = 0; i < 3000; i++) {
-		add_feature(&log, i % 1000);
-		if (i % 2)
-			fb_metadata_close(&log, 7);
-		assert_true(log.bytes <= 10000);
-	}
-	assert_int_equal(log.end, 3000);
-	assert_true(log.start > 2700 && log.start < 2980);
-	expected = log.start;
-	assert_int_equal(fb_metadata_each(&log, 0, next_level, &expected), 0);
-	assert_int_equal(expected, 3000);
-	expected = 2999;   /* in the middle of a batch */
-	assert_int_equal(fb_metadata_each(&log, 2999, next_level, &expected), 0);
-	assert_int_equal(expected, 3000);
-	kw_buf_init(&segment, 0);
-	fb_metadata_segment(&log, &segment);
-	set.p = segment.p;
-	set.n = segment.n;
-	for (expected = log.start; kw_set_next(&set, &entry, NULL) > 0; expected += 2)
-		assert_int_equal(kw_entry_check(&entry, NULL), 0);
-	assert_int_equal(expected, 3000);
-	assert_int_equal(set.at, segment.n);
-	kw_buf_fini(&segment);
-	fb_metadata_fini(&log);
-}
-
-/* Records that were taken back are not there, nor are their offsets. */
-static void records_are_taken_back(void **state)
-{
-	struct fb_metadata_log log;
-	int64_t expected = 0;
-
-	(void)state;
-	fb_metadata_init(&log, 10000);
-	add_feature(&log, 0);
-	add_feature(&log, 9);
-	fb_metadata_rewind(&log, 1);
-	add_feature(&log, 1);
-	assert_int_equal(fb_metadata_next(&log), 2);
-	fb_metadata_close(&log, 7);
-	fb_metadata_close(&log, 7);
-	assert_int_equal(fb_metadata_each(&log, 0, next_level, &expected), 0);
-	assert_int_equal(expected, 2);
-	fb_metadata_fini(&log);
-}
-
-/* A record of control characters, each of which is six of JSON. */
-static void add_large(struct fb_metadata_log *log)
-{
-	static char value[INT16_MAX];
-	const struct kw_ConfigRecord record = {
-		.resourceType = 4, .resourceName = kw_str("1"), .name = kw_str("x"), .value = {value, sizeof value},
-	};
-
-	memset(value, 1, sizeof value);
-	fb_metadata_add(log, &kw_msg_ConfigRecord, 0, &record);
-	fb_metadata_close(log, 7);
-}
-
-/* How many records come, all of them or as many as the answer takes. */
-static size_t listed(int64_t from)
-{
-	json_t *json;
-	char path[64];
-	size_t n;
-
-	snprintf(path, sizeof path, "/v1/metadata-log?from=%lld", (long long)from);
-	json = http_json(&run, 200, "GET", path, NULL);
-	n = json_array_size(at(json, "records"));
-	assert_int_equal(num_at(json, "logEndOffset"), run.process.cluster->metadata.end);
-	assert_int_equal(num_at(json, "records.0.offset"), from);
-	json_decref(json);
-	return n;
-}
-
-static void answers_are_bounded(void **state)
-{
-	struct fb_metadata_log *log;
-	int64_t first;
-	size_t n;
-
-	(void)state;
-	begin("33", true);
-	log = &run.process.cluster->metadata;
-	first = log->end;
-	for (int i = 0; i < 100; i++)
-		add_large(log);
-	n = listed(first);
-	assert_in_range(n, 80, 85);
-	assert_int_equal(listed(first + (int64_t)n), 100 - n);
-	end();
-}
-
-static void the_endpoint_knows_its_parameters(void **state)
-{
-	struct http http;
-
-	(void)state;
-	begin("33", true);
-	http_error(&run, 400, "GET", "/v1/metadata-log?format=xml", NULL, "format: json or segment is expected");
-	http_error(&run, 400, "GET", "/v1/metadata-log?fromat=json", NULL,
-		   "GET /v1/metadata-log has no parameter \"fromat\"; did you mean \"format\"?");
-	http = http_ask(&run, "GET", "/v1/metadata-log?format=segment", NULL);
-	assert_int_equal(http.status, 200);
-	http_free(&http);
-	end();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -701,10 +562,6 @@ int main(void)
 		cmocka_unit_test(static_configurations_are_recorded),
 		cmocka_unit_test(secrets_are_not_recorded),
 		cmocka_unit_test(refusals_write_nothing),
-		cmocka_unit_test(old_batches_are_dropped),
-		cmocka_unit_test(records_are_taken_back),
-		cmocka_unit_test(answers_are_bounded),
-		cmocka_unit_test(the_endpoint_knows_its_parameters),
 	};
 
 	fb_log_level(KASSAY_ERROR + 1);
