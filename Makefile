@@ -34,7 +34,8 @@ TEST_LIBS := -lcmocka
 
 PROGRAMS := fakebroker loadgen conformance
 
-LIB_SRC  := $(filter-out lib/wire/schemac.c,$(wildcard lib/*/*.c))
+SCHEMAC  := $(wildcard lib/wire/schemac*.c)
+LIB_SRC  := $(filter-out $(SCHEMAC),$(wildcard lib/*/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o) $(BUILD)/gen/kw_tables.o
 LIB_A    := $(BUILD)/libkassay.a
 
@@ -45,7 +46,7 @@ BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
 HOOKS    := $(wildcard fakebroker/hooks/kassay_*.h)
 # What a program that links libkassay.a may include; the other headers of lib/wire are its own.
 LIB_HEADERS := lib/text/err.h lib/text/json.h lib/wire/errors.def lib/wire/rules.def \
-	$(filter-out $(addprefix lib/wire/,batch_json.h codec.h decode.h edit_steps.h plan.h shuffle.h),$(wildcard lib/wire/*.h))
+	$(filter-out $(addprefix lib/wire/,batch_json.h codec.h decode.h edit_steps.h plan.h schemac.h shuffle.h),$(wildcard lib/wire/*.h))
 PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fixtures/plugins/*.c))
 
 LIB_TESTS  := $(patsubst %.c,$(OBJ)/%,$(wildcard lib/*/tests/test_*.c))
@@ -113,10 +114,10 @@ SCHEMA := $(sort $(wildcard lib/wire/schema/*.msg))
 GEN    := $(BUILD)/gen/kw_messages.h $(BUILD)/gen/kw_tables.c
 
 # A tool of the build: without sanitizers and coverage.
-$(BUILD)/schemac: lib/wire/schemac.c $(BUILD)/FLAGS.words | deps
+$(BUILD)/schemac: $(SCHEMAC) lib/wire/schemac.h $(BUILD)/FLAGS.words | deps
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE $(WARN) -I. -o $@ $(SCHEMAC)
 
 $(BUILD)/gen/stamp: $(BUILD)/schemac $(SCHEMA)
 	@mkdir -p $(@D)

@@ -14,6 +14,8 @@ int schemac_main(int argc, char **argv);
 #define exit(status) longjmp(refused, 1)
 #define stderr complaints
 #include "lib/wire/schemac.c"
+#include "lib/wire/schemac_read.c"
+#include "lib/wire/schemac_write.c"
 #undef stderr
 #undef exit
 #undef main
@@ -33,9 +35,9 @@ static FILE *write_to(char **text)
 
 static void compile(struct msg *msg, char **header, char **source)
 {
-	parse_text(msg);
-	emit_header(write_to(header), msg, 1);
-	emit_source(write_to(source), msg, 1);
+	schemac_parse(msg);
+	schemac_put_header(write_to(header), msg, 1);
+	schemac_put_source(write_to(source), msg, 1);
 	output = NULL;
 	FUZZ_CHECK(strstr(*source, "kw_all_messages_n = 1;"));
 }
@@ -46,8 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	static char *header, *source;
 
 	msg = (struct msg){.file = "fuzz.msg", .text = fuzz_text(p, n)};
-	cur_file = "fuzz.msg";
-	cur_line = 0;
+	schemac_file = "fuzz.msg";
+	schemac_line = 0;
 	header = source = NULL;
 	output = NULL;
 	if (!complaints)
