@@ -9,9 +9,9 @@
  *	 "log": {"keepOffsets": true, "records": {"batches": [...]}}}
  *
  * Where a report does not show the whole request, "send" stands for "frame" and "answer": the arguments of that verb,
- *with $topic for the topic's name; then "mended" has a "send" of its own. `expect` is as in a case. Without "topic"
- *there is no "endOffset". `mended` may be missing. Where one request does not tell it, "steps" stands for all of that:
- *those of a case, with "needs" beside them if a target may lack something.
+ * with $topic for the topic's name; then "mended" has a "send" of its own. `expect` is as in a case. Without "topic"
+ * there is no "endOffset". `mended` may be missing. Where one request does not tell it, "steps" stands for all of that:
+ * those of a case, with "needs" beside them if a target may lack something.
  *
  * "log" is what a broker's log held, for clients that must cope with it: the body of a fakebroker's append, so that a
  * target with a control API can be given it. It must come back by a fetch as it is.

@@ -2,7 +2,7 @@
  *
  * A pattern is JSON. Objects match in part: members that the pattern does not name are not looked at. Arrays match as a
  * whole, element by element. Any other value matches its equal; whole numbers and reals are compared by value. An
- *object with a single member whose name begins with "$" is an operator:
+ * object with a single member whose name begins with "$" is an operator:
  *
  *	{"$any": true}              anything that is there, also null
  *	{"$absent": true}           the member is not there

@@ -7,7 +7,7 @@
  *	 "expectedFailures": [{"case": "records.crc.*", "message": "step 1", "why": "https://issues.example/7"}]}
  *
  * Every member is optional. The names of profiles/default.json hold where a profile gives none; null says that the
- *target has nothing of the kind.
+ * target has nothing of the kind.
  */
 #ifndef KASSAY_CONFORMANCE_PROFILE_H
 #define KASSAY_CONFORMANCE_PROFILE_H

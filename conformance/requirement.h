@@ -3,8 +3,8 @@
  * A family is a file requirements/FAMILY.json:
  *
  *	{"family": "records", "title": "...", "about": "...", "requirements": [
- *	  {"id": "records.crc", "level": "must", "origin": "kafka", "source": "Apache Kafka 4.4.0, UnifiedLog", "text":
- *"..."}]}
+ *	  {"id": "records.crc", "level": "must", "origin": "kafka", "source": "Apache Kafka 4.4.0, UnifiedLog",
+ *	   "text": "..."}]}
  */
 #ifndef KASSAY_CONFORMANCE_REQUIREMENT_H
 #define KASSAY_CONFORMANCE_REQUIREMENT_H

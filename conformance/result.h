@@ -3,10 +3,12 @@
  *	{"kassay": "0.1.0", "format": 1, "program": "/usr/bin/conformance", "target": {...},
  *	 "started": "2026-11-29T12:00:00Z", "ms": 3100, "seed": "..",
  *	 "strict": false, "only": [..], "skip": [..], "counts": {"pass": 150, ...}, "exit": 0, "note": "",
- *"interrupted": false, "families": [{"family", "title", "about"}], "requirements": {"records.crc": {"level", "origin",
- *"source", "text"}}, "cases": [{"id", "case", "family", "title", "file", "requirements": [..], "level", "verdict",
- *"reason", "alternative", "ms", "steps": [{"verb", "path", "verdict", "reason", "alternative", "grade", "connection",
- *"ms", "expected", "got", "api", "version", "request", "response", "requestHex", "responseHex", "unreadable"}]}]}
+ *	 "interrupted": false, "families": [{"family", "title", "about"}],
+ *	 "requirements": {"records.crc": {"level", "origin", "source", "text"}},
+ *	 "cases": [{"id", "case", "family", "title", "file", "requirements": [..], "level", "verdict", "reason",
+ *	            "alternative", "ms", "steps": [{"verb", "path", "verdict", "reason", "alternative", "grade",
+ *	            "connection", "ms", "expected", "got", "api", "version", "request", "response", "requestHex",
+ *	            "responseHex", "unreadable"}]}]}
  */
 #ifndef KASSAY_CONFORMANCE_RESULT_H
 #define KASSAY_CONFORMANCE_RESULT_H

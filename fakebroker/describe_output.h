@@ -1,12 +1,13 @@
 /* What kafka-configs.sh --describe prints: the configuration of a running cluster, as text.
  *
  *	All configs for broker 1 are:
- *	  num.io.threads=7 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:num.io.threads=7,
- *DEFAULT_CONFIG:num.io.threads=8} Default configs for brokers in the cluster are: Dynamic configs for topic plain are:
+ *	  num.io.threads=7 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:num.io.threads=7, ...}
+ *	Default configs for brokers in the cluster are:
+ *	Dynamic configs for topic plain are:
  *
  * with and without --all, for brokers, topics, groups and client metrics, any number of them one after the other.
- *Source: ConfigCommand.describeResourceConfig (unchanged between Kafka 2.5 and 4.4). Logger levels, quotas and SCRAM
- *credentials are skipped.
+ * Source: ConfigCommand.describeResourceConfig (unchanged between Kafka 2.5 and 4.4). Logger levels, quotas and SCRAM
+ * credentials are skipped.
  */
 #ifndef KASSAY_FAKEBROKER_DESCRIBE_OUTPUT_H
 #define KASSAY_FAKEBROKER_DESCRIBE_OUTPUT_H

@@ -1,6 +1,6 @@
 /* Mutants: faults that a broker's author could make, built in and off. With one of them on (--mutant NAME) the
- *conformance suite must find fault with exactly the cases that conformance/mutants/ lists for it: that is how the suite
- *is tested.
+ * conformance suite must find fault with exactly the cases that conformance/mutants/ lists for it: that is how the
+ * suite is tested.
  *
  * A mutant is a row of mutants.def and one decision in the code, which reads it where it breaks something:
  *

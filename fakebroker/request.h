@@ -65,7 +65,8 @@ struct fb_request {
 	struct kassay_partition *partitions;
 	int32_t npartitions;
 	uint64_t id;                 /* counts the node's requests */
-	int16_t header_version_override; /* -1, or the version to answer in (ApiVersions for a version it does not know) */
+	int16_t header_version_override; /* -1, or the version to answer in (ApiVersions for a version it
+					    does not know) */
 	bool watched;                /* the node has observers that look at requests, as of the handler's (last) call */
 	bool waited;                 /* the handler has asked to wait */
 	bool delayed;                /* a rule's delay is over */
@@ -84,13 +85,13 @@ static inline bool fb_request_imitates(const struct fb_request *req)
 {
 	return atomic_load_explicit(&req->node->imitates, memory_order_relaxed);
 }
-/* What a handler returns for a request that Kafka never answers: nothing follows, on its connection, until that has been
- * idle for connections.max.idle.ms. */
+/* What a handler returns for a request that Kafka never answers: nothing follows, on its connection, until that has
+ * been idle for connections.max.idle.ms. */
 enum fb_outcome fb_request_mute(struct fb_request *req, enum fb_fault fault);
 /* The controller falls over. Under no lock. */
 void fb_request_topple(struct fb_request *req, enum fb_fault fault);
-/* Before the handler: holds what is to be forwarded to a controller that does not lead now (FB_WAIT), or sets req->forced
- * where it would say so itself. */
+/* Before the handler: holds what is to be forwarded to a controller that does not lead now (FB_WAIT), or sets
+ * req->forced where it would say so itself. */
 enum fb_outcome fb_request_lead(struct fb_request *req);
 
 /* ---- what observers are shown (observe.c) ---- */
@@ -99,8 +100,8 @@ enum fb_outcome fb_request_lead(struct fb_request *req);
  * of them calls another. */
 #define FB_OBSERVING __attribute__((noinline))
 
-/* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. Only for requests that are
- * watched. */
+/* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. Only for requests that
+ * are watched. */
 struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
 /* Does anybody want to be shown the request before the append (LinkedIn's second callback)? */
 static inline bool fb_request_wants_produce(const struct fb_request *req)
@@ -116,7 +117,8 @@ FB_OBSERVING void fb_request_observe(struct fb_request *req, bool replied, size_
 enum { FB_TOPIC_OPERATIONS = 0xdf8, FB_CLUSTER_OPERATIONS = 0x1fa0 };
 /* n elements of an array in the response, at their defaults. */
 #define FB_RESPONSE_ARRAY(req, array, st, count) \
-	((array).v = kw_new_array(&(st), (count), &(req)->arena), (array).n = (array).v ? (count) : 0, (array).v != NULL)
+	((array).v = kw_new_array(&(st), (count), &(req)->arena), (array).n = (array).v ? (count) : 0, \
+	 (array).v != NULL)
 
 /* fb_server_ops.handle and friends. */
 enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state);

@@ -29,10 +29,11 @@ int cf_side_renew(struct cf_side *side, json_t *kinds, struct kt_err *err);
 
 /* Sends a mutation and finds out what came of it, as a new object:
  *   {"connection": "kept", "closed" or "silent", "answered": bool, "partitions": [{"index", "errorCode",
- * "errorMessage", "recordErrors", "baseOffset", "logAppendTime": "none" or "set", "logStartOffset", "endOffset",
- * "appended": [batch]}]} where a batch is its header's fields and its records' bytes, inflated; what no two brokers
- * share (times of their clocks, compressed bytes, CRCs) is left out or masked. KT_EUSAGE: the mutation cannot be
- * encoded. Any other error: the broker cannot be reached any more. */
+ *     "errorMessage", "recordErrors", "baseOffset", "logAppendTime": "none" or "set", "logStartOffset", "endOffset",
+ *     "appended": [batch]}]}
+ * where a batch is its header's fields and its records' bytes, inflated; what no two brokers share (times of their
+ * clocks, compressed bytes, CRCs) is left out or masked. KT_EUSAGE: the mutation cannot be encoded. Any other error:
+ * the broker cannot be reached any more. */
 int cf_side_ask(struct cf_side *side, json_t *mutation, json_t **outcome, struct kt_err *err);
 
 #endif

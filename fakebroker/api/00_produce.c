@@ -93,7 +93,8 @@ static void resolve(struct fb_request *req, struct fb_produce_item *item)
 		if (fb_mutant(FB_M_UNKNOWN_TOPIC_CODE) && !topic)
 			fb_item_refuse(item, KW_ERR_INVALID_TOPIC_EXCEPTION, NULL);
 		else
-			fb_item_refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3, NULL);
+			fb_item_refuse(item, req->version >= 13 && !topic && !fb_mutant(FB_M_TOPIC_ID_CODE) ? 100 : 3,
+				       NULL);
 		return;
 	}
 	item->ref = fb_topic_ref(topic);
@@ -123,8 +124,8 @@ static struct fb_append append_of(struct fb_request *req, struct fb_produce_item
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
 		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
-		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified, .markers = item->markers,
-		.inflated = fb_conn_scratch(req->conn),
+		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified,
+		.markers = item->markers, .inflated = fb_conn_scratch(req->conn),
 		.old = req->version <= KW_OLD_PRODUCE,
 	};
 }
@@ -292,8 +293,8 @@ static void judge_shape(struct fb_request *req, struct fb_produce_item *item, bo
 		kw_verdict_shape(req->version, &item->data->records, &req->arena, &item->verdict, whole);
 }
 
-/* Of those that fail the whole request the one that does: up to version 2, which Kafka 3.9 was the last to serve, not the first
- * in the request. NULL: none. */
+/* Of those that fail the whole request the one that does: up to version 2, which Kafka 3.9 was the last to serve, not
+ * the first in the request. NULL: none. */
 static const struct fb_produce_item *find_broken(struct fb_produce_items *all)
 {
 	bool old = all->req->version <= KW_OLD_PRODUCE;

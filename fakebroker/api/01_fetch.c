@@ -55,13 +55,14 @@ static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
 	return epoch < 0 || fb_mutant(FB_M_FETCH_EPOCH_UNCHECKED) ? 0 : fb_partition_judge_epoch(partition, epoch);
 }
 
-/* Under the partition's lock. Partition.readRecords (KIP-595): is the epoch of the reader's last record one that is not here,
- * or ended earlier here? *end is where, and which one it then is. */
+/* Under the partition's lock. Partition.readRecords (KIP-595): is the epoch of the reader's last record one that is not
+ * here, or ended earlier here? *end is where, and which one it then is. */
 static bool diverges(const struct fb_partition *partition, const struct fb_fetch_want *want, struct fb_epoch *end)
 {
 	const struct fb_log *log = &partition->log;
 
-	if (want->data.lastFetchedEpoch < 0 || want->data.fetchOffset < log->logStartOffset || fb_mutant(FB_M_FETCH_NEVER_DIVERGES))
+	if (want->data.lastFetchedEpoch < 0 || want->data.fetchOffset < log->logStartOffset ||
+	    fb_mutant(FB_M_FETCH_NEVER_DIVERGES))
 		return false;
 	*end = fb_epochs_end(&partition->epochs, want->data.lastFetchedEpoch, log->logStartOffset, log->logEndOffset);
 	return end->epoch >= 0 && (end->epoch < want->data.lastFetchedEpoch || end->start < want->data.fetchOffset);
@@ -75,9 +76,10 @@ static bool is_hole(const struct fb_log *log, int64_t offset)
 	return i < log->n && log->entries[i].baseOffset > offset;
 }
 
-/* Under the partition's lock, of a reader that does not diverge. An epoch that is newer than all of the log is as wrong as an
- * offset beyond it. */
-static int16_t judge_offset(const struct fetch *f, const struct fb_partition *partition, const struct fb_fetch_want *want)
+/* Under the partition's lock, of a reader that does not diverge. An epoch that is newer than all of the log is as wrong
+ * as an offset beyond it. */
+static int16_t judge_offset(const struct fetch *f, const struct fb_partition *partition,
+			    const struct fb_fetch_want *want)
 {
 	const struct fb_log *log = &partition->log;
 
@@ -105,7 +107,8 @@ static int64_t readable_end(const struct fetch *f, const struct fb_partition *pa
 
 /* ---- is there enough to answer? ---- */
 
-/* Bytes between offsets, as far as they are asked for; -1 if `end` is in a later segment than what is there to be read. */
+/* Bytes between offsets, as far as they are asked for; -1 if `end` is in a later segment than what is there to be
+ * read. */
 static int64_t count_bytes(const struct fb_log *log, int64_t offset, int64_t end, int64_t most)
 {
 	size_t first = fb_log_find(log, offset), i = first;
@@ -119,8 +122,8 @@ static int64_t count_bytes(const struct fb_log *log, int64_t offset, int64_t end
 	return bytes && bytes < most && (i < log->n ? log->entries[i].rolled : log->activeBytes == 0) ? -1 : bytes;
 }
 
-/* Bytes from an offset on; -1: the partition is answered at once, with an error, or because Kafka does not wait for more when
- * more is in another segment (DelayedFetch.tryComplete). */
+/* Bytes from an offset on; -1: the partition is answered at once, with an error, or because Kafka does not wait for
+ * more when more is in another segment (DelayedFetch.tryComplete). */
 static int64_t available(const struct fetch *f, const struct fb_fetch_want *want)
 {
 	int16_t error;
@@ -155,8 +158,8 @@ static bool enough(const struct fetch *f)
 
 /* ---- the answer ---- */
 
-/* FetchResponse's list for those who read committed records only: which producers' records are to be skipped from where on.
- * Under the partition's lock. */
+/* FetchResponse's list for those who read committed records only: which producers' records are to be skipped from where
+ * on. Under the partition's lock. */
 static bool tell_aborted(struct fetch *f, const struct fb_txns *txns, int64_t from, int64_t end,
 			 struct kw_FetchResponse_PartitionData *out)
 {
@@ -241,7 +244,8 @@ static FB_OBSERVING void show_consumed(const struct fetch *f, const struct fb_fe
 	struct kw_str name = want->topic;
 
 	if (by_id(f))
-		name = partition ? kw_str(kw_strndup(&f->req->arena, partition->topic->name, strlen(partition->topic->name)))
+		name = partition ? kw_str(kw_strndup(&f->req->arena, partition->topic->name,
+						     strlen(partition->topic->name)))
 				 : KW_NULL_STR;
 	shown->topic = fb_hook_str(name);
 	shown->partition = want->data.partition;
@@ -253,8 +257,8 @@ static FB_OBSERVING void show_consumed(const struct fetch *f, const struct fb_fe
 	shown->error = error;
 }
 
-static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, struct kw_FetchResponse_PartitionData *out,
-			     struct kassay_partition *shown)
+static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want,
+			     struct kw_FetchResponse_PartitionData *out, struct kassay_partition *shown)
 {
 	struct fb_partition *partition = find(f, want, &out->errorCode);
 	int16_t refused = partition && !f->req->forced ? fb_fetch_old_refuses(f->req, partition->topic) : 0;
@@ -285,9 +289,9 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want, 
 /* Is the client told? In a session only of what changed; what is told is kept, and after an error all is told again. */
 static bool is_news(const struct fetch *f, struct fb_fetch_want *want, const struct kw_FetchResponse_PartitionData *out)
 {
-	bool news = !f->context->incremental || fb_mutant(FB_M_SESSION_TELLS_ALL) || out->errorCode || out->records.n > 0 ||
-		    out->divergingEpoch.epoch >= 0 || out->highWatermark != want->toldHighWatermark ||
-		    out->logStartOffset != want->toldLogStartOffset;
+	bool news = !f->context->incremental || fb_mutant(FB_M_SESSION_TELLS_ALL) || out->errorCode ||
+		    out->records.n > 0 || out->divergingEpoch.epoch >= 0 ||
+		    out->highWatermark != want->toldHighWatermark || out->logStartOffset != want->toldLogStartOffset;
 
 	want->toldHighWatermark = out->errorCode ? -1 : out->highWatermark;
 	want->toldLogStartOffset = out->logStartOffset;
@@ -300,8 +304,8 @@ static bool same_topic(const struct fetch *f, const struct fb_fetch_want *a, con
 	return by_id(f) ? kw_uuid_eq(a->topicId, b->topicId) : kw_str_eq(a->topic, b->topic);
 }
 
-/* A row of the answer for wants[from] and those of the same topic that follow it. Returns how many those are; -1 without
- * memory. */
+/* A row of the answer for wants[from] and those of the same topic that follow it. Returns how many those are; -1
+ * without memory. */
 static int32_t answer_topic(struct fetch *f, size_t from, struct kw_FetchResponse_FetchableTopicResponse *out)
 {
 	struct fb_fetch_want *wants = f->context->wants + from;
@@ -390,7 +394,8 @@ static int16_t begin(struct fetch *f)
 	f->context = req->kept = kw_alloc(&req->arena, sizeof *f->context);
 	if (!f->context)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
-	return fb_fetch_begin(req->node->fetch_sessions, f->body, by_id(f), fb_now_ns() / NS_PER_MS, &req->arena, f->context);
+	return fb_fetch_begin(req->node->fetch_sessions, f->body, by_id(f), fb_now_ns() / NS_PER_MS, &req->arena,
+			      f->context);
 }
 
 /* FetchRequest.getErrorResponse: all that the request itself names, whatever its session wants, which has moved on. */

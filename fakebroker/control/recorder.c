@@ -4,7 +4,8 @@
 
 #include "fakebroker/control/recorder_json.h"
 
-/* Of frames in one answer, whose JSON is several times as large: while it is made, the control API answers nobody else. */
+/* Of frames in one answer, whose JSON is several times as large: while it is made, the control API answers nobody
+ * else. */
 enum { ANSWER_BYTES = 16 << 20 };
 
 struct fb_recorder {
@@ -107,8 +108,8 @@ static void copy_response(struct fb_recorded *r, const struct kw_buf *response)
 static struct fb_recorded start(const struct fb_node *node, const struct fb_conn *conn, struct fb_frame *frame,
 				const char *fate)
 {
-	struct fb_recorded r = {.node = node->id, .connection = fb_conn_id(conn), .port = fb_conn_port(conn), .fate = fate,
-				.frame = fb_frame_ref(frame)};
+	struct fb_recorded r = {.node = node->id, .connection = fb_conn_id(conn), .port = fb_conn_port(conn),
+				.fate = fate, .frame = fb_frame_ref(frame)};
 
 	memccpy(r.address, fb_conn_address(conn), '\0', sizeof r.address - 1);
 	return r;

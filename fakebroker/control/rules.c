@@ -173,7 +173,8 @@ static double dice(struct fb_rules *rules)
 
 static bool matches(struct fb_rules *rules, struct fb_rule *rule, const struct fb_request *req)
 {
-	if ((rule->api != FB_ANY && rule->api != req->api->key) || (rule->version != FB_ANY && rule->version != req->version) ||
+	if ((rule->api != FB_ANY && rule->api != req->api->key) ||
+	    (rule->version != FB_ANY && rule->version != req->version) ||
 	    (rule->node != FB_ANY && rule->node != req->node->id) || !client_matches(rule, req->header->clientId) ||
 	    (rule->principal && fnmatch(rule->principal, fb_request_principal(req), 0) != 0) ||
 	    (rule->topic && !about_topic(req, rule->topic)))
@@ -215,8 +216,8 @@ size_t fb_rules_unmet(struct fb_rules *rules, char *text, size_t size)
 			continue;
 		n++;
 		if (at < size)
-			at += (size_t)snprintf(text + at, size - at, "%s%s: %lld hits, expected %s%lld", at ? "; " : "", rule->name,
-					       (long long)rule->hits, exact ? "" : "at least ",
+			at += (size_t)snprintf(text + at, size - at, "%s%s: %lld hits, expected %s%lld", at ? "; " : "",
+					       rule->name, (long long)rule->hits, exact ? "" : "at least ",
 					       (long long)(exact ? rule->expect_hits : rule->expect_at_least));
 	}
 	pthread_mutex_unlock(&rules->lock);

@@ -1,4 +1,5 @@
-/* Is a string of bytes one value of an Avro schema? (Avro 1.11 specification, "Data Serialization and Deserialization".)
+/* Is a string of bytes one value of an Avro schema? (Avro 1.11 specification, "Data Serialization and
+ * Deserialization".)
  *
  * libavro reads the schemas. It does not read the values: its readers allocate what a length says, follow a schema that
  * contains itself as deep as the bytes want, count to 2^63 where an array's items have no bytes, and cut the numbers of
@@ -29,7 +30,8 @@ void fb_avro_free(struct fb_avro_schema *schema);
 const char *fb_avro_name(const struct fb_avro_schema *schema);
 
 /* Are the n bytes at p one value, whole, with nothing behind it? If not, *why names the place in the value, what is
- * wrong there, and the byte: "items[3].sku: 12 bytes are announced, 3 are left (at byte 17)". p is not NULL. From any thread. */
+ * wrong there, and the byte: "items[3].sku: 12 bytes are announced, 3 are left (at byte 17)". p is not NULL. From any
+ * thread. */
 bool fb_avro_check(const struct fb_avro_schema *schema, const uint8_t *p, size_t n, struct kassay_text *why);
 
 #endif

@@ -1,10 +1,11 @@
-/* Which threads are inside which observer. Whoever calls one says so in a place of its thread's own, so that a call takes
- * neither a lock nor an atomic read-modify-write; whoever closes one looks through the places, and pays for both.
+/* Which threads are inside which observer. Whoever calls one says so in a place of its thread's own, so that a call
+ * takes neither a lock nor an atomic read-modify-write; whoever closes one looks through the places, and pays for both.
  *
- * A caller stores where it is and then looks whether it may be there (is the observer still in its place, is it closing);
- * who closes stores the latter and then looks at the former. Both need a barrier between the two, or each may miss what
- * the other stored. The caller's is left to the closing side, which has Linux put one into every thread that runs
- * (membarrier(2)). Where that call is refused, as by an old kernel or a seccomp filter, the caller's store is a barrier itself.
+ * A caller stores where it is and then looks whether it may be there (is the observer still in its place, is it
+ * closing); who closes stores the latter and then looks at the former. Both need a barrier between the two, or each may
+ * miss what the other stored. The caller's is left to the closing side, which has Linux put one into every thread that
+ * runs (membarrier(2)). Where that call is refused, as by an old kernel or a seccomp filter, the caller's store is a
+ * barrier itself.
  *
  * A thread is inside one thing at a time. It is known from its first call to its end. In a child of fork() the
  * threads of the parent would count as inside for ever: it may not close an observer.

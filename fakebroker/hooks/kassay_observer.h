@@ -32,8 +32,9 @@
  * Threads. There may be many instances at a time, one for each node of the broker. create() and close() of one
  * instance are called once, each from any thread. record(), observe_produce() and collect() are called from several
  * threads at once on the same instance; what an instance changes there must be atomic or locked. record() holds up
- * the requests of its event loop while it runs, unless the broker's `observer.mode` is queued: then exchanges are copied,
- * one thread of the broker's calls record() and observe_produce(), in the order of the requests, and nobody waits.
+ * the requests of its event loop while it runs, unless the broker's `observer.mode` is queued: then exchanges are
+ * copied, one thread of the broker's calls record() and observe_produce(), in the order of the requests, and nobody
+ * waits.
  *
  * Failure. An observer cannot change a response or delay it beyond its own run time. A failing create() is logged
  * and replaced by NoOpObserver; a failing record() is counted and logged at a bounded rate.

@@ -304,8 +304,8 @@ static void call(struct watcher *watcher, const struct fb_exchange *exchange, bo
 
 /* The caller is inside. A list that is being closed is called as a whole or not at all, so that whoever finds it closed
  * can show the exchange to its successor. */
-static bool show(struct fb_caller *caller, struct fb_observer *observer, const struct fb_exchange *exchange, bool produce,
-		 int64_t *now)
+static bool show(struct fb_caller *caller, struct fb_observer *observer, const struct fb_exchange *exchange,
+		 bool produce, int64_t *now)
 {
 	if (atomic_load(&observer->closing))
 		return false;

@@ -37,8 +37,8 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 typedef _Atomic(struct fb_observer *) fb_observer_place;
 
 /* An observer may be used by any number of threads; whoever uses it holds a reference, or calls it by its place. To
- * exchange it: replace the pointer in its place, then fb_observer_close() the old one. The last unref of an observer that is
- * still open closes it with the default timeout. */
+ * exchange it: replace the pointer in its place, then fb_observer_close() the old one. The last unref of an observer
+ * that is still open closes it with the default timeout. */
 struct fb_observer *fb_observer_ref(struct fb_observer *observer);
 void fb_observer_unref(struct fb_observer *observer);
 
@@ -48,8 +48,8 @@ const char *fb_observer_classes(const struct fb_observer *observer);
 /* Was `observer.mode` queued when it was made? */
 bool fb_observer_queued(const struct fb_observer *observer);
 
-/* Is NoOpObserver, called inline, all that it consists of? Then nobody need call it: exchanges that it was not shown are
- * counted in *passed, and those from this call on are among what fb_observer_json() says that it has seen. The call
+/* Is NoOpObserver, called inline, all that it consists of? Then nobody need call it: exchanges that it was not shown
+ * are counted in *passed, and those from this call on are among what fb_observer_json() says that it has seen. The call
  * comes before the observer is used; passed outlives all uses. */
 bool fb_observer_idle(const struct fb_observer *observer);
 void fb_observer_passed_by(struct fb_observer *observer, const atomic_uint_fast64_t *passed);

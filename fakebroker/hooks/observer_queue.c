@@ -22,8 +22,8 @@ struct fb_queue {
 	fb_queue_deliver *deliver;
 	void *arg;
 	pthread_t thread;
-	/* What the thread does when there is nothing to hand over: for DOZE_NS it is woken only when the queue is half full,
-	 * for waking it costs more than most observers do; then it sleeps until the next entry comes. */
+	/* What the thread does when there is nothing to hand over: for DOZE_NS it is woken only when the queue is half
+	 * full, for waking it costs more than most observers do; then it sleeps until the next entry comes. */
 	enum { BUSY, DOZES, SLEEPS } rest;
 	bool ending;
 	int64_t deadline;                      /* nothing is handed over any more; NEVER until closing begins */
@@ -115,7 +115,8 @@ static void doze(struct fb_queue *queue)
 	const struct timespec end = {until / 1000000000, until % 1000000000};
 
 	queue->rest = DOZES;
-	while (queue->rest == DOZES && !queue->ending && pthread_cond_timedwait(&queue->filled, &queue->lock, &end) == 0)
+	while (queue->rest == DOZES && !queue->ending &&
+	       pthread_cond_timedwait(&queue->filled, &queue->lock, &end) == 0)
 		;
 }
 

@@ -53,7 +53,8 @@ const struct kassay_option fb_slo_options[] = {
 	{"target.ms", FB_OPTION_TEXT(TARGET_MS), "a request that takes longer is slow"},
 	{"objective.ppm", FB_OPTION_TEXT(OBJECTIVE_PPM), "how many of a million requests must not be slow or fail"},
 	{"window.s", FB_OPTION_TEXT(WINDOW_S), "seconds that the burn rate looks back"},
-	{"limit", FB_OPTION_TEXT(FB_TRAFFIC_LIMIT), "most combinations of API, topic and principal that are counted apart"},
+	{"limit", FB_OPTION_TEXT(FB_TRAFFIC_LIMIT),
+	 "most combinations of API, topic and principal that are counted apart"},
 	{0},
 };
 

@@ -2,9 +2,9 @@
  *
  * One lock guards all tables. It is held while an exchange is counted, and while one table is copied for collect().
  *
- * A client sends many requests in a row, so what its names lead to is remembered: from principal, address, client id and
- * API to their rows, whose counters get what was added up meanwhile when the place is given to another client and before
- * they are read; and from a client and a topic to the rows of those.
+ * A client sends many requests in a row, so what its names lead to is remembered: from principal, address, client id
+ * and API to their rows, whose counters get what was added up meanwhile when the place is given to another client and
+ * before they are read; and from a client and a topic to the rows of those.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -259,8 +259,8 @@ static __attribute__((noinline)) struct where *look_up(struct traffic *self, con
 }
 
 /* Most of a client's requests are for the topic of the one before. */
-static inline const struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
-					     const struct kassay_str *topic)
+static inline const struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange,
+					     struct who *who, const struct kassay_str *topic)
 {
 	if (!who->last || !is_where(who->last, who, topic))
 		who->last = look_up(self, exchange, who, topic);
@@ -303,8 +303,8 @@ static inline void begin_topic(struct traffic *self, const struct kassay_exchang
 	count_request_once(self, run->where->flow);
 }
 
-/* Counts the partitions for their topics, and adds them to the sum of the exchange. The partitions of a topic follow each
- * other: its name is the same slice of the request. */
+/* Counts the partitions for their topics, and adds them to the sum of the exchange. The partitions of a topic follow
+ * each other: its name is the same slice of the request. */
 static void count_partitions(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
 			     struct fb_traffic_totals *sum)
 {

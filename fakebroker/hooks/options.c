@@ -66,8 +66,8 @@ int fb_option_number(const struct kassay_host *host, const char *name, int64_t m
 	return 0;
 }
 
-int fb_option_real(const struct kassay_host *host, const char *name, double min, double max, double fallback, double *out,
-		   struct kassay_text *why)
+int fb_option_real(const struct kassay_host *host, const char *name, double min, double max, double fallback,
+		   double *out, struct kassay_text *why)
 {
 	const char *value = host->option(host, name);
 	char wanted[96];

@@ -23,8 +23,8 @@ size_t fb_list_entries(const char *list);
 int fb_option_number(const struct kassay_host *host, const char *name, int64_t min, int64_t max, int64_t fallback,
 		     int64_t *out, struct kassay_text *why);
 /* A number of min..max; fallback: what holds if it is not set. */
-int fb_option_real(const struct kassay_host *host, const char *name, double min, double max, double fallback, double *out,
-		   struct kassay_text *why);
+int fb_option_real(const struct kassay_host *host, const char *name, double min, double max, double fallback,
+		   double *out, struct kassay_text *why);
 /* true or false, in any case. */
 int fb_option_bool(const struct kassay_host *host, const char *name, bool fallback, bool *out,
 		   struct kassay_text *why);
@@ -44,9 +44,9 @@ struct fb_option_search {
 
 /* arg: struct fb_option_search. */
 void fb_option_offer(void *arg, const union fb_class *class);
-/* Offers the built-in classes and those of plugins as well (see fb_class_each). KT_EUNKNOWN with the nearest name in err
- * if the class has no such option. A class whose list of options is NULL has every one, and so has a class that nobody
- * knows. */
+/* Offers the built-in classes and those of plugins as well (see fb_class_each). KT_EUNKNOWN with the nearest name in
+ * err if the class has no such option. A class whose list of options is NULL has every one, and so has a class that
+ * nobody knows. */
 int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, const char *const *plugins,
 		    struct kt_err *err);
 

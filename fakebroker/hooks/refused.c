@@ -162,7 +162,8 @@ void fb_refused_add(struct fb_refused *refused, const struct fb_batch_place *pla
 		kept->record.id = refused->total;
 		kept->record.time = now;
 		kept->record.index = index;
-		while (refused->n == FB_REFUSED_RECORDS || (refused->n > 0 && refused->bytes + kept->bytes > FB_REFUSED_BYTES))
+		while (refused->n == FB_REFUSED_RECORDS ||
+		       (refused->n > 0 && refused->bytes + kept->bytes > FB_REFUSED_BYTES))
 			drop_oldest(refused);
 		refused->ring[(refused->first + refused->n++) % FB_REFUSED_RECORDS] = kept;
 		refused->bytes += kept->bytes;

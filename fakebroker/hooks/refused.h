@@ -9,8 +9,8 @@
 /* What is kept, `kit.refused.records`; the words are those of the config. */
 enum fb_refused_keep { FB_KEEP_FULL, FB_KEEP_METADATA, FB_KEEP_NONE };
 
-/* The oldest go when there are more records or bytes than these; of each key, value, header name and header value no more
- * than the first FB_REFUSED_PART bytes are kept, and of headers the first FB_REFUSED_HEADERS. */
+/* The oldest go when there are more records or bytes than these; of each key, value, header name and header value no
+ * more than the first FB_REFUSED_PART bytes are kept, and of headers the first FB_REFUSED_HEADERS. */
 enum {
 	FB_REFUSED_RECORDS = 1000, FB_REFUSED_BYTES = 4 << 20, FB_REFUSED_PART = 16384, FB_REFUSED_HEADERS = 64,
 };
@@ -21,8 +21,8 @@ struct fb_refused;
 struct fb_refused *fb_refused_new(enum fb_refused_keep keep);
 void fb_refused_free(struct fb_refused *refused);
 
-/* Copies what is kept of a record. now: ms since 1970 by the broker's clock. clientId may be null. NULL for refused, and
- * a lack of memory, are no errors: then nothing is kept. From any thread. */
+/* Copies what is kept of a record. now: ms since 1970 by the broker's clock. clientId may be null. NULL for refused,
+ * and a lack of memory, are no errors: then nothing is kept. From any thread. */
 void fb_refused_add(struct fb_refused *refused, const struct fb_batch_place *place, struct kw_str clientId, int64_t now,
 		    int32_t index, const struct kw_record *record, const struct fb_rejection *rejection);
 
@@ -53,8 +53,8 @@ struct fb_refused_record {
 	const struct fb_refused_header *headers;
 };
 
-/* What is there now, oldest first: a reference to each goes to out, which has room for FB_REFUSED_RECORDS. Returns how many;
- * *total is how many were ever refused. */
+/* What is there now, oldest first: a reference to each goes to out, which has room for FB_REFUSED_RECORDS. Returns how
+ * many; *total is how many were ever refused. */
 size_t fb_refused_get(struct fb_refused *refused, struct fb_refused_record **out, uint64_t *total);
 void fb_refused_record_unref(struct fb_refused_record *record);
 

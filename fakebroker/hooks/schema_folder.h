@@ -30,10 +30,10 @@ struct fb_schema_folder {
 	size_t n;
 };
 
-/* Reads the schemas of a folder, whose files are named ID.avsc (an Avro schema) or ID.json (the payload is JSON; what the
- * file says is not looked at), or those that the lines "ID = FILE" of a file name; FILE is relative to that file. Other
- * files of a folder are left alone. There must be a schema, and no number twice. folder is zeroed at the start. 0, or -1
- * with the reason in *why; it is the caller's to fini either way. */
+/* Reads the schemas of a folder, whose files are named ID.avsc (an Avro schema) or ID.json (the payload is JSON; what
+ * the file says is not looked at), or those that the lines "ID = FILE" of a file name; FILE is relative to that file.
+ * Other files of a folder are left alone. There must be a schema, and no number twice. folder is zeroed at the start.
+ * 0, or -1 with the reason in *why; it is the caller's to fini either way. */
 int fb_schema_folder_read(struct fb_schema_folder *folder, const char *path, struct kassay_text *why);
 void fb_schema_folder_fini(struct fb_schema_folder *folder);
 /* NULL: no schema has that number. */

@@ -84,8 +84,8 @@ static inline uint32_t fb_traffic_hash(const struct kassay_str *name)
 struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n);
 /* The row of a key, made if need be. Never NULL; lives as long as the table. */
 struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const struct fb_traffic_key *key);
-/* The row that has the key's very names, which fb_traffic_row() may replace by that of the presentable ones. NULL if there
- * was no room for it. */
+/* The row that has the key's very names, which fb_traffic_row() may replace by that of the presentable ones. NULL if
+ * there was no room for it. */
 const struct fb_traffic_row *fb_traffic_row_of(const struct fb_traffic_table *table, const struct fb_traffic_key *key);
 
 #endif

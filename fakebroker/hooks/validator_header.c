@@ -124,6 +124,7 @@ int fb_topic_tag(void *instance, const struct kassay_record *record, struct kass
 		return KASSAY_OK;
 	if (header.value.size < 0)
 		return fb_validator_refuse(verdict, "TopicTag: header '%s' is null", self->header);
-	return fb_validator_refuse(verdict, "TopicTag: header '%s' names topic '%.*s', the record was sent to '%s'", self->header,
-			 (int)header.value.size, (const char *)header.value.data, record->topic);
+	return fb_validator_refuse(verdict, "TopicTag: header '%s' names topic '%.*s', the record was sent to '%s'",
+				   self->header, (int)header.value.size, (const char *)header.value.data,
+				   record->topic);
 }

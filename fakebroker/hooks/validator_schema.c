@@ -28,7 +28,8 @@ static int read_schemas(struct avro *self, const char *list, struct kassay_text 
 
 	while ((rc = fb_list_next(&list, file, sizeof file)) != 0) {
 		if (rc < 0 || !*file) {
-			snprintf(why->text, why->size, "option schemas has an entry that is %s", *file ? "too long" : "empty");
+			snprintf(why->text, why->size, "option schemas has an entry that is %s",
+				 *file ? "too long" : "empty");
 			return -1;
 		}
 		if (fb_avro_read(file, &self->schemas[self->n], why) < 0)
@@ -68,7 +69,8 @@ static int check_avro(const void *self, struct kassay_bytes bytes, const char *w
 		if (fb_avro_check(avro->schemas[i], bytes.data, (size_t)bytes.size, &why))
 			return KASSAY_OK;
 	if (avro->n > 1)
-		return fb_validator_refuse(verdict, "AvroSchema: the %s is of none of the %zu schemas; not %s: %s", what,
+		return fb_validator_refuse(verdict,
+					   "AvroSchema: the %s is of none of the %zu schemas; not %s: %s", what,
 					   avro->n, fb_avro_name(avro->schemas[avro->n - 1]), text);
 	return fb_validator_refuse(verdict, "AvroSchema: the %s is not of schema %s: %s", what,
 				   fb_avro_name(avro->schemas[0]), text);
@@ -219,8 +221,8 @@ static int check_json(struct kassay_bytes payload, const char *what, uint32_t id
 	json_t *json = json_loadb((const char *)payload.data, (size_t)payload.size, FB_JSON_FLAGS, &error);
 
 	if (!json)
-		return fb_validator_refuse(verdict, "PayloadSchema: the %s is not JSON, as schema %u wants it: %s (at byte "
-					   "%d of the payload)", what, (unsigned)id, error.text, error.position);
+		return fb_validator_refuse(verdict, "PayloadSchema: the %s is not JSON, as schema %u wants it: %s (at "
+					   "byte %d of the payload)", what, (unsigned)id, error.text, error.position);
 	json_decref(json);
 	return KASSAY_OK;
 }
@@ -239,7 +241,8 @@ static int check_payload(const void *self, struct kassay_bytes bytes, const char
 	payload = (struct kassay_bytes){bytes.data + HEADER, bytes.size - HEADER};
 	schema = fb_schema_folder_find(&payload_schema->folder, id);
 	if (!schema)
-		return fb_validator_refuse(verdict, "PayloadSchema: there is no schema %u for the %s", (unsigned)id, what);
+		return fb_validator_refuse(verdict,
+					   "PayloadSchema: there is no schema %u for the %s", (unsigned)id, what);
 	if (!schema->avro)
 		return check_json(payload, what, id, verdict);
 	if (fb_avro_check(schema->avro, payload.data, (size_t)payload.size, &why))

@@ -33,7 +33,8 @@ int fb_non_empty_value(void *instance, const struct kassay_record *record, struc
 
 	if (record->value.size > 0 || (record->value.size < 0 && self->tombstones))
 		return KASSAY_OK;
-	return fb_validator_refuse(verdict, "NonEmptyValue: the value is %s", record->value.size < 0 ? "null" : "empty");
+	return fb_validator_refuse(verdict, "NonEmptyValue: the value is %s",
+				   record->value.size < 0 ? "null" : "empty");
 }
 
 /* ---- MaxRecordSize ---- */

@@ -211,7 +211,8 @@ static void show(struct shown *shown, const struct fb_batch_place *place, int32_
 			.partition = place->partition,
 			.index = index,
 			.key = {record->key.p, record->key.n},
-			.value = {record->value.p, record->value.n < 0 && fb_mutant(FB_M_NULL_VALUE_EMPTY) ? 0 : record->value.n},
+			.value = {record->value.p,
+				  record->value.n < 0 && fb_mutant(FB_M_NULL_VALUE_EMPTY) ? 0 : record->value.n},
 			.timestamp = fb_record_timestamp(place, record),
 			.offsetDelta = record->offsetDelta,
 			.header_count = record->headers ? record->nheaders : 0,
@@ -248,7 +249,8 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	atomic_fetch_add_explicit(&link->seen, 1, memory_order_relaxed);
 	if (rc == KASSAY_OK && !fb_mutant(FB_M_VERDICT_INVERTED))
 		return 0;
-	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) || (rc == KASSAY_FAILED && fb_mutant(FB_M_FAILURE_ACCEPTS)))
+	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) ||
+	    (rc == KASSAY_FAILED && fb_mutant(FB_M_FAILURE_ACCEPTS)))
 		return 0;
 	out->text[sizeof out->text - 1] = '\0';
 	fb_utf8_mend(out->text);
@@ -262,7 +264,8 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 			snprintf(out->text, sizeof out->text, "refused by %s", name);
 	} else {
 		fb_hook_failed(&link->failures, &link->host.env, name, out->text);
-		snprintf(out->text, sizeof out->text, "validator %s failed", fb_mutant(FB_M_FAILURE_UNNAMED) ? "" : name);
+		snprintf(out->text, sizeof out->text, "validator %s failed",
+			 fb_mutant(FB_M_FAILURE_UNNAMED) ? "" : name);
 	}
 	return 1;
 }
@@ -313,7 +316,8 @@ static void run_errand(struct fb_job *job)
 {
 	struct errand *errand = (struct errand *)(void *)job;
 
-	errand->rc = show_to_all(errand->chain, &errand->place, errand->index, &errand->record, &job->stage, &errand->rejection);
+	errand->rc = show_to_all(errand->chain, &errand->place, errand->index, &errand->record, &job->stage,
+				 &errand->rejection);
 }
 
 static void free_errand(struct fb_job *job)
@@ -388,7 +392,8 @@ static int give_up(struct fb_chain *chain, struct fb_batch_place *place, size_t 
 
 	place->late = true;
 	if (retired == FB_MOST_RETIRED)
-		fb_hook_log(&link->host.env, KASSAY_ERROR, "validator %s was late %d times and fails every record from now on",
+		fb_hook_log(&link->host.env, KASSAY_ERROR,
+			    "validator %s was late %d times and fails every record from now on",
 			    class_of(link)->name, retired);
 	return fail_at(chain, i, "no verdict in time", out);
 }
@@ -403,8 +408,8 @@ static int validate_in_time(struct fb_chain *chain, struct fb_batch_place *place
 	int rc;
 
 	if (!place->deadline_ns)
-		place->deadline_ns = chain->timeout_ms > (INT64_MAX - now) / NS_PER_MS ? INT64_MAX
-										       : now + chain->timeout_ms * NS_PER_MS;
+		place->deadline_ns = chain->timeout_ms > (INT64_MAX - now) / NS_PER_MS
+				     ? INT64_MAX : now + chain->timeout_ms * NS_PER_MS;
 	left = (place->deadline_ns - now) / NS_PER_MS;
 	errand = errand_new(chain, place, index, record);
 	if (!errand)
@@ -419,8 +424,8 @@ static int validate_in_time(struct fb_chain *chain, struct fb_batch_place *place
 	return rc;
 }
 
-int fb_chain_validate(struct fb_chain *chain, struct fb_batch_place *place, int32_t index, const struct kw_record *record,
-		      struct fb_rejection *out)
+int fb_chain_validate(struct fb_chain *chain, struct fb_batch_place *place, int32_t index,
+		      const struct kw_record *record, struct fb_rejection *out)
 {
 	if (!chain || place->late)
 		return 0;

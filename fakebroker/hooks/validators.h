@@ -52,7 +52,8 @@ static inline int64_t fb_record_timestamp(const struct fb_batch_place *place, co
 enum { FB_MOST_RETIRED = 4 };
 
 struct fb_rejection {
-	int16_t error;            /* KW_ERR_INVALID_TIMESTAMP, or KW_ERR_INVALID_RECORD for any other code of a validator */
+	int16_t error;            /* KW_ERR_INVALID_TIMESTAMP, or KW_ERR_INVALID_RECORD for any other code of
+				     a validator */
 	const char *validator;    /* its name; lives as long as the chain */
 	char text[1024];          /* for record_errors; UTF-8, never empty */
 };
@@ -60,12 +61,12 @@ struct fb_rejection {
 /* Shows one record to the validators, in list order, until one refuses. Returns 0 if all accept, or 1 with *out filled.
  * index is the record's number in its batch.
  *
- * With `record.validator.timeout.ms` above 0, validators run on workers (workers.h), on a copy of the record, and have so
- * much time for a whole batch. The record at which it is over is refused as if the validator that has it had failed, and
- * the others of the batch are not shown. That validator's worker is retired; with FB_MOST_RETIRED of them the validator
- * fails every record without being called, which is said in the log and by fb_chain_json(). */
-int fb_chain_validate(struct fb_chain *chain, struct fb_batch_place *place, int32_t index, const struct kw_record *record,
-		      struct fb_rejection *out);
+ * With `record.validator.timeout.ms` above 0, validators run on workers (workers.h), on a copy of the record, and have
+ * so much time for a whole batch. The record at which it is over is refused as if the validator that has it had failed,
+ * and the others of the batch are not shown. That validator's worker is retired; with FB_MOST_RETIRED of them the
+ * validator fails every record without being called, which is said in the log and by fb_chain_json(). */
+int fb_chain_validate(struct fb_chain *chain, struct fb_batch_place *place, int32_t index,
+		      const struct kw_record *record, struct fb_rejection *out);
 
 struct fb_validator_stats {
 	const char *name;                /* lives as long as the chain */

@@ -107,7 +107,8 @@ static void cond_init(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attr);
 }
 
-/* Under the lock. That a busy machine lets a worker wait is not the fault of what it is to run: its time begins with it. */
+/* Under the lock. That a busy machine lets a worker wait is not the fault of what it is to run: its time begins with
+ * it. */
 static void await(struct fb_job *job)
 {
 	struct timespec until = after(job->ms);

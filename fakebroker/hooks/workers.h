@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The head of a caller's own struct. A job outlives its caller's patience: whatever run() touches belongs to the job. */
+/* The head of a caller's own struct. A job outlives its caller's patience: whatever run() touches belongs to the
+ * job. */
 struct fb_job {
 	void (*run)(struct fb_job *job);   /* on the worker */
 	void (*free)(struct fb_job *job);  /* on the worker, after run(), of a job that was given up */
@@ -26,9 +27,9 @@ struct fb_job {
 
 enum fb_job_end { FB_JOB_DONE, FB_JOB_GIVEN_UP, FB_JOB_NO_WORKER };
 
-/* Runs the job and waits for it, for at most ms from when a worker has begun with it. FB_JOB_DONE: run() has returned, the
- * job is the caller's again. FB_JOB_GIVEN_UP: it is the worker's from now on, which frees it; *stage is where it was.
- * FB_JOB_NO_WORKER: no thread could be had, the job is the caller's and was not run. */
+/* Runs the job and waits for it, for at most ms from when a worker has begun with it. FB_JOB_DONE: run() has returned,
+ * the job is the caller's again. FB_JOB_GIVEN_UP: it is the worker's from now on, which frees it; *stage is where it
+ * was. FB_JOB_NO_WORKER: no thread could be had, the job is the caller's and was not run. */
 enum fb_job_end fb_job_do(struct fb_job *job, int64_t ms, size_t *stage);
 
 /* Ends the workers that are idle. Callers are gone by then. */

@@ -175,7 +175,8 @@ static struct fb_out *out_new_take(struct kw_buf *buf, struct fb_frame **frames,
 
 	if (!out)
 		return NULL;
-	*out = (struct fb_out){.buf = *buf, .frames = (struct fb_frame **)(out->iov + niov), .nframes = nframes, .niov = niov};
+	*out = (struct fb_out){.buf = *buf, .frames = (struct fb_frame **)(out->iov + niov), .nframes = nframes,
+			       .niov = niov};
 	kw_buf_iov(&out->buf, out->iov, niov);
 	if (nframes)
 		memcpy(out->frames, frames, nframes * sizeof *frames);
@@ -395,7 +396,8 @@ static bool read_some(struct fb_conn *conn)
 	int niov = direct ? 1 : 0;
 	ssize_t n;
 
-	/* Bytes beyond a part of a frame would have to be copied behind it; beyond a whole one they belong to the next. */
+	/* Bytes beyond a part of a frame would have to be copied behind it; beyond a whole one they belong to the
+	 * next. */
 	if (!direct || conn->frame->n + direct == (size_t)conn->want)
 		iov[niov++] = (struct iovec){conn->loop->spill, spill(conn)};
 	most += niov > (direct ? 1 : 0) ? iov[niov - 1].iov_len : 0;

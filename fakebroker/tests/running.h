@@ -60,8 +60,8 @@ static inline struct kc_conn *dial_named(struct running *r, const char *client_i
 {
 	struct kc_conn *conn;
 
-	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(r->process.cluster, id)->port, client_id, soon(), &conn,
-				    NULL), 0);
+	assert_int_equal(kc_connect("127.0.0.1", fb_cluster_node(r->process.cluster, id)->port, client_id, soon(),
+				    &conn, NULL), 0);
 	return conn;
 }
 

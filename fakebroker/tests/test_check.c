@@ -1,13 +1,15 @@
 /* --check: what is illegal at a level, from files as a running Kafka 4.4.0 has and prints them.
- *data/described_kafka_4.4.0 has the server.properties of a node and what kafka-configs.sh --describe printed of it
- *(paths shortened), after
+ * data/described_kafka_4.4.0 has the server.properties of a node and what kafka-configs.sh --describe printed of it
+ * (paths shortened), after
  *
  *	kafka-topics.sh --create --topic plain --partitions 2; --create --topic tuned --config retention.ms=1000
  *		--config cleanup.policy=compact,delete
- *	kafka-configs.sh --alter --entity-type brokers --entity-default --add-config
- *log.cleaner.threads=2,num.io.threads=6 brokers --entity-name 1 num.io.threads=7; topics plain
- *retention.ms=86400000,cleanup.policy=[compact,delete]; groups g1 consumer.session.timeout.ms=50000; client-metrics m1
- *metrics=[],interval.ms=1000,match=[client_id=a.*]
+ *	kafka-configs.sh --alter --entity-type brokers --entity-default
+ *		--add-config log.cleaner.threads=2,num.io.threads=6
+ *		brokers --entity-name 1 num.io.threads=7;
+ *		topics plain retention.ms=86400000,cleanup.policy=[compact,delete];
+ *		groups g1 consumer.session.timeout.ms=50000;
+ *		client-metrics m1 metrics=[],interval.ms=1000,match=[client_id=a.*]
  *
  * rules.json beside them has rules for these values.
  */

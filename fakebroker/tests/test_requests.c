@@ -171,7 +171,8 @@ static void without_after_the_last_ones_are_given(void **state)
 	list = http_json(&run, 200, "GET", "/v1/requests?limit=2&api=DescribeQuorum", NULL);
 	assert_int_equal(json_array_size(list), 2);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 1), "id")), http_last_request(&run));
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "id")), http_last_request(&run) - 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "id")),
+			 http_last_request(&run) - 2);
 	json_decref(list);
 	kc_free(conn);
 }

@@ -1,5 +1,5 @@
-/* Brokers that stop and start while the others serve: what clients and the controller see of it, and rolling restarts with
- * other static values. test_restart_load has them under load. */
+/* Brokers that stop and start while the others serve: what clients and the controller see of it, and rolling restarts
+ * with other static values. test_restart_load has them under load. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -16,7 +16,7 @@
  *   hex     bytes
  *   bit, tag, from, to
  * Nothing cascades: a length that an edit makes wrong stays wrong. The one exception is the size of a frame, which is
- *set right at the end unless a "size" edit says otherwise.
+ * set right at the end unless a "size" edit says otherwise.
  */
 #ifndef KASSAY_WIRE_EDIT_H
 #define KASSAY_WIRE_EDIT_H

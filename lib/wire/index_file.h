@@ -15,7 +15,7 @@
  *   offset  int32 offset, relative to the segment's; int32 position of a batch, whose last offset it is
  *   time    int64 greatest timestamp so far; int32 relative offset of (the batch of) the record that has it
  *   txn     int16 version 0; int64 producerId, firstOffset and lastOffset of an aborted transaction,
- * lastStableOffset */
+ *           lastStableOffset */
 #define KW_INDEXES(X)                                         \
 	X(KW_INDEX_OFFSET, ".index", 8, "offset index")       \
 	X(KW_INDEX_TIME, ".timeindex", 12, "time index")      \

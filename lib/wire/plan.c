@@ -189,7 +189,8 @@ static void pull_back(struct kw_move *move, uint32_t run_bytes)
 
 static enum kw_step_kind lone_number(const struct kw_op *op)
 {
-	return op->elem_min == 2 ? KW_STEP_16 : op->elem_min == 4 ? KW_STEP_32 : op->elem_min == 8 ? KW_STEP_64 : KW_STEP_RUN;
+	return op->elem_min == 2 ? KW_STEP_16 : op->elem_min == 4 ? KW_STEP_32 :
+	       op->elem_min == 8 ? KW_STEP_64 : KW_STEP_RUN;
 }
 
 static void make_moves(struct maker *mk, struct kw_step *step)
@@ -235,7 +236,8 @@ static void make_step(struct maker *mk, const struct kw_struct *st, const struct
 
 	while (run < n && run < UINT8_MAX && is_number(st, &op[run]))
 		run++;
-	*step = (struct kw_step){.nullable = op->nullable, .nops = (uint8_t)(run ? run : 1), .offset = op->offset, .op = op};
+	*step = (struct kw_step){.nullable = op->nullable, .nops = (uint8_t)(run ? run : 1), .offset = op->offset,
+				 .op = op};
 	step->kind = (uint8_t)(run > 1 ? KW_STEP_RUN : run ? lone_number(op) : step_kind(op));
 	if (step->kind == KW_STEP_RUN)
 		make_moves(mk, step);
@@ -305,7 +307,8 @@ static char *make_image(struct maker *mk, const struct kw_plan *plan)
 	for (uint32_t i = 0; i < plan->nops; i++) {
 		const struct kw_op *op = &plan->ops[i];
 
-		memset(image + op->offset, 0, op->array ? sizeof(struct kw_arr) : op->pointer ? sizeof(void *) : op->elem_size);
+		memset(image + op->offset, 0,
+		       op->array ? sizeof(struct kw_arr) : op->pointer ? sizeof(void *) : op->elem_size);
 	}
 	return image;
 }

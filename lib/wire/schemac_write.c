@@ -128,7 +128,8 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 	emit_range(c, m, f->versions);
 	emit_range(c, m, f->nullable);
 	emit_range(c, m, f->tagged);
-	fprintf(c, "%d, %s, %d%s%s%s%s%s, ", f->tag, f->type.prim < 0 ? "KW_STRUCT" : schemac_prims[f->type.prim].constant, 0,
+	fprintf(c, "%d, %s, %d%s%s%s%s%s, ", f->tag,
+		f->type.prim < 0 ? "KW_STRUCT" : schemac_prims[f->type.prim].constant, 0,
 		f->type.array ? " | KW_F_ARRAY" : "", f->ignorable ? " | KW_F_IGNORABLE" : "",
 		f->key ? " | KW_F_KEY" : "", f->never_compact ? " | KW_F_NEVER_COMPACT" : "",
 		default_null(f) ? " | KW_F_DEFAULT_NULL" : "");

@@ -82,8 +82,9 @@ static inline const uint8_t *brief_record(const uint8_t *p, const uint8_t *area_
 		return NULL;
 	end = p + size;
 	used = kw_get_varlong(p + 1, end, &brief->timestampDelta);
-	if (used <= 0 || !(p = kw_take_varint(p + 1 + used, end, &brief->offsetDelta)) || !(p = pass_run(p, end, &brief->key)) ||
-	    !(p = pass_run(p, end, &value)) || !(p = kw_take_varint(p, end, &headers)) || headers < 0)
+	if (used <= 0 || !(p = kw_take_varint(p + 1 + used, end, &brief->offsetDelta)) ||
+	    !(p = pass_run(p, end, &brief->key)) || !(p = pass_run(p, end, &value)) ||
+	    !(p = kw_take_varint(p, end, &headers)) || headers < 0)
 		return NULL;
 	if (headers > 0)
 		p = pass_headers(p, end, headers);

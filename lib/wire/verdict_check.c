@@ -27,8 +27,8 @@ static void set_max_timestamp(struct kw_append_plan *plan, bool logAppendTime, i
 	kw_plan_seal(plan);
 }
 
-static void plan_in_place(const struct kw_leader *leader, const struct kw_batch *batch, const struct kw_records_facts *facts,
-			  struct kw_append_plan *plan)
+static void plan_in_place(const struct kw_leader *leader, const struct kw_batch *batch,
+			  const struct kw_records_facts *facts, struct kw_append_plan *plan)
 {
 	bool logAppendTime = leader->conf->logAppendTime;
 
@@ -39,7 +39,8 @@ static void plan_in_place(const struct kw_leader *leader, const struct kw_batch 
 	set_max_timestamp(plan, logAppendTime, logAppendTime ? leader->now : facts->maxTimestamp);
 }
 
-/* The paths of LogValidator: in place, or re-encoded. A compressed batch that stays as it is has its records skimmed. */
+/* The paths of LogValidator: in place, or re-encoded. A compressed batch that stays as it is has its records
+ * skimmed. */
 static bool check_records(const struct kw_judge *judge, const struct kw_batch *batch, struct kw_append_plan *plan)
 {
 	const struct kw_leader *leader = judge->leader;

@@ -22,8 +22,8 @@ struct old {
 static bool judge_entry(struct old *old, const struct kw_entry *entry)
 {
 	const struct kw_judge *judge = old->judge;
-	struct kw_batch batch = {.p = entry->p, .size = entry->size, .length = entry->length, .baseOffset = entry->offset,
-				 .magic = entry->magic};
+	struct kw_batch batch = {.p = entry->p, .size = entry->size, .length = entry->length,
+				 .baseOffset = entry->offset, .magic = entry->magic};
 
 	if (entry->magic == 2 && entry->offset != 0)
 		return kw_refuse(judge, KW_R_BASE_OFFSET, &batch, 0);
@@ -123,8 +123,9 @@ static bool estimate(struct old *old, const struct kw_entry *entry)
 	return walk(old, entry, &opts, NULL);
 }
 
-/* An uncompressed message is a batch of its own: the first one that is refused decides. Keys and values are not looked at
- * until all of them are encoded anew, but by validators, and by compaction, which needs to know whether there is a key. */
+/* An uncompressed message is a batch of its own: the first one that is refused decides. Keys and values are not looked
+ * at until all of them are encoded anew, but by validators, and by compaction, which needs to know whether there is a
+ * key. */
 static bool judge_records(struct old *old, const struct kw_entry *entry)
 {
 	const struct kw_leader *leader = old->judge->leader;
@@ -224,7 +225,8 @@ bool kw_verdict_old(const struct kw_leader *leader, const struct kw_records *rec
 		    struct kw_append_plan **plan, struct kw_verdict *v)
 {
 	struct kw_judge judge = {leader, arena, v, records->n > 0 ? (size_t)records->n : 0};
-	struct old old = {.judge = &judge, .first_magic = -1, .same_magic = true, .facts = {.maxTimestamp = KW_NO_TIMESTAMP}};
+	struct old old = {.judge = &judge, .first_magic = -1, .same_magic = true,
+			  .facts = {.maxTimestamp = KW_NO_TIMESTAMP}};
 
 	if (!each(&old, records, judge_entry))
 		return false;

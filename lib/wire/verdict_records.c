@@ -141,7 +141,8 @@ static int check_and_validate(void *arg, int32_t index, const struct kw_record *
 	const char *text;
 	int16_t error;
 
-	if (code || check->n > refused || leader->validate(leader->validate_arg, check->batch, index, record, &error, &text))
+	if (code || check->n > refused ||
+	    leader->validate(leader->validate_arg, check->batch, index, record, &error, &text))
 		return code;
 	return refuse_by_validator(check, index, error, text);
 }
@@ -233,7 +234,8 @@ static inline bool walk_records(const struct kw_judge *judge, const struct kw_ba
 {
 	const struct kw_leader *leader = judge->leader;
 	struct check check = {
-		.judge = judge, .leader = leader, .arena = judge->arena, .batch = batch, .facts = facts, .partial = partial,
+		.judge = judge, .leader = leader, .arena = judge->arena, .batch = batch, .facts = facts,
+		.partial = partial,
 	};
 	struct kw_walk_opts opts = kw_judge_walk_opts(leader, partial);
 	struct kt_err err = {0};
@@ -245,8 +247,8 @@ static inline bool walk_records(const struct kw_judge *judge, const struct kw_ba
 		return check.n == 0 || refuse_records(&check);
 	if (why == KW_WALK_STOPPED)
 		return kw_refuse_no_memory(judge);
-	return kw_refuse_batch(judge, kw_walk_code(why) == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD : KW_R_UNREADABLE, "%s",
-			       err.text);
+	return kw_refuse_batch(judge, kw_walk_code(why) == KW_ERR_INVALID_RECORD ? KW_R_BAD_RECORD : KW_R_UNREADABLE,
+			       "%s", err.text);
 }
 
 /* Apart, so that a batch without validators pays for one comparison and no more. */

@@ -5,7 +5,8 @@
 
 void kw_verdict_init(struct kw_verdict *v)
 {
-	*v = (struct kw_verdict){.baseOffset = -1, .logAppendTimeMs = -1, .logStartOffset = -1, .codec = -1, .rule = -1};
+	*v = (struct kw_verdict){.baseOffset = -1, .logAppendTimeMs = -1, .logStartOffset = -1, .codec = -1,
+				 .rule = -1};
 }
 
 enum peek { PLAIN, TRANSACTIONAL, BROKEN };

@@ -24,8 +24,8 @@ struct kw_records_facts {
 	bool partial;             /* keys and values were skipped */
 };
 
-/* The three ways to refuse, which all return false: with a reason that is in the arena or static (NULL when the arena is
- * full), with one in printf's way, and with the rule's own words. */
+/* The three ways to refuse, which all return false: with a reason that is in the arena or static (NULL when the arena
+ * is full), with one in printf's way, and with the rule's own words. */
 bool kw_refuse_with(const struct kw_judge *judge, enum kw_rule rule, const char *reason);
 bool kw_refuse_batch(const struct kw_judge *judge, enum kw_rule rule, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

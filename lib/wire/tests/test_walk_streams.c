@@ -166,8 +166,8 @@ static void length_that_lost_its_high_bits(void **state)
 	area.n -= 2;
 	assert_int_equal(walk_area(PLAIN, area.p, area.n, 1), KT_ECORRUPT);
 	assert_int_equal(why, KW_WALK_BAD_RECORD);
-	assert_string_equal(err.text, "Invalid record size: expected 32776 bytes in record payload, but instead the buffer has only 32774 "
-			    "remaining bytes.");
+	assert_string_equal(err.text, "Invalid record size: expected 32776 bytes in record payload, but instead the "
+			    "buffer has only 32774 remaining bytes.");
 	kw_buf_fini(&area);
 	free(value);
 }

@@ -132,7 +132,8 @@ static inline bool check_tally(const struct kw_batch *batch, const struct kw_wal
 	return t.told;
 }
 
-static inline int walk_payload(int codec, const uint8_t *payload, size_t n, int32_t count, const struct kw_walk_opts *opts)
+static inline int walk_payload(int codec, const uint8_t *payload, size_t n, int32_t count,
+			       const struct kw_walk_opts *opts)
 {
 	struct kw_batch batch = batch_of(codec, payload, n, count);
 	int code;
