@@ -12,10 +12,8 @@ static const char *const layers[] = {
 
 static const char *scope_name(enum fb_scope scope)
 {
-	return scope == FB_TOPIC	    ? "topic"
-	       : scope == FB_GROUP	    ? "group"
-	       : scope == FB_CLIENT_METRICS ? "clientMetrics"
-					    : "broker";
+	return scope == FB_TOPIC ? "topic" : scope == FB_GROUP ? "group" :
+	       scope == FB_CLIENT_METRICS ? "clientMetrics" : "broker";
 }
 
 /* Names and values that are no UTF-8 are shown as far as they are. */

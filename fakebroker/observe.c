@@ -159,7 +159,8 @@ static void describe(const struct fb_request *req, const struct shape *shape, st
 			.api = shape->api,
 			.request_bytes = (int64_t)req->frame->n + 4,
 			.queue_ns = req->started_ns - fb_conn_received_ns(req->conn),
-			.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1 ? 1 : req->npartitions,
+			.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1
+					   ? 1 : req->npartitions,
 			.partition = fb_exchange_partition,
 		},
 		.partitions = req->partitions,
@@ -169,7 +170,8 @@ static void describe(const struct fb_request *req, const struct shape *shape, st
 /* Does a mutant keep the request from observers? */
 static bool is_unobserved(const struct fb_request *req, bool replied, const struct fb_exchange *x)
 {
-	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) || (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
+	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) ||
+	       (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
 	       (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && x->view.error_count > 0) ||
 	       (fb_mutant(FB_M_ONLY_RECORDS_OBSERVED) && req->npartitions == 0) ||
 	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);

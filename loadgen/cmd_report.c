@@ -42,9 +42,8 @@ static int report(const char *a, const char *b, struct kt_err *err)
 	if (!given.reconcile)
 		kt_fail(err, KT_EUSAGE, "what of these files? Give --reconcile");
 	else if (lg_reconcile(a, b, &reconciliation, err) == 0)
-		status = reconciliation.same	  ? KT_EXIT_OK
-			 : reconciliation.ntopics ? KT_EXIT_VERDICT
-						  : KT_EXIT_INCOMPLETE;
+		status = reconciliation.same ? KT_EXIT_OK :
+			 reconciliation.ntopics ? KT_EXIT_VERDICT : KT_EXIT_INCOMPLETE;
 	else if (err->code == KT_ENOMEM)
 		status = KT_EXIT_ENGINE;
 	if (err->code == 0 && given.json) {

@@ -422,9 +422,8 @@ static void show_batch(struct entry *entry)
 	time_text(batch->maxTimestamp, date, sizeof date);
 	snprintf(text, sizeof text, "offsets %" PRId64 " to %" PRId64 ", %d %s, %s, %s", batch->baseOffset,
 		 (int64_t)((uint64_t)batch->baseOffset + (uint64_t)(int64_t)batch->lastOffsetDelta), batch->count,
-		 batch->attributes & KW_A_CONTROL ? "control"
-		 : batch->count == 1		  ? "record"
-						  : "records", codec_text(codec), date);
+		 batch->attributes & KW_A_CONTROL ? "control" : batch->count == 1 ? "record" : "records",
+		 codec_text(codec), date);
 	if (codec != KW_NONE && kw_codec_name(codec) && (entry->inspector->records || entry->nfaults))
 		kw_decompress(codec, batch->p + KW_B_RECORDS, batch->size - KW_B_RECORDS, KW_INFLATE_MAX,
 			      &entry->inflated, NULL);
