@@ -30,15 +30,27 @@ static inline int kw_get_leb128(const uint8_t *p, const uint8_t *end, int most, 
 	return -1;
 }
 
+/* Numbers of one byte and of two are nearly all there are: bits before zigzag and the bytes they take, 0 if it is neither. */
+static inline int kw_get_short(const uint8_t *p, const uint8_t *end, uint32_t *v)
+{
+	if (p < end && p[0] < 0x80) {
+		*v = p[0];
+		return 1;
+	}
+	if (end - p > 1 && p[1] < 0x80) {
+		*v = (p[0] & 0x7f) | (uint32_t)p[1] << 7;
+		return 2;
+	}
+	return 0;
+}
+
 static inline int kw_get_uvarint(const uint8_t *p, const uint8_t *end, uint32_t *v)
 {
 	uint64_t wide;
-	int used;
+	int used = kw_get_short(p, end, v);
 
-	if (p < end && *p < 0x80) {
-		*v = *p;
-		return 1;
-	}
+	if (used)
+		return used;
 	used = kw_get_leb128(p, end, KW_VARINT_MAX, &wide);
 	if (used != 0)
 		*v = (uint32_t)wide;
@@ -59,15 +71,13 @@ static inline int kw_get_varint(const uint8_t *p, const uint8_t *end, int32_t *v
 
 static inline int kw_get_varlong(const uint8_t *p, const uint8_t *end, int64_t *v)
 {
+	uint32_t narrow = 0;
 	uint64_t raw;
-	int used;
+	int used = kw_get_short(p, end, &narrow);
 
-	if (p < end && *p < 0x80) {
-		raw = *p;
-		used = 1;
-	} else {
+	raw = narrow;
+	if (used == 0)
 		used = kw_get_leb128(p, end, KW_VARLONG_MAX, &raw);
-	}
 	if (used > 0)
 		*v = (int64_t)(raw >> 1 ^ -(raw & 1));
 	else if (used < 0)

@@ -9,7 +9,7 @@
 
 #include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
-#include "lib/wire/record_time.h"
+#include "lib/wire/tests/check_tally.h"
 
 /* How a batch is read: as it lies there; out of gzip, bodies skipped; out of gzip, whole. */
 enum mode { PLAIN, SKIP, WHOLE };
@@ -52,76 +52,6 @@ static struct kw_batch batch_of(int codec, const uint8_t *payload, size_t n, int
 static void free_batch(struct kw_batch *batch)
 {
 	free((void *)(uintptr_t)batch->p);
-}
-
-/* ---- the tally ---- */
-
-struct tallying {
-	const struct kw_batch *batch;
-	struct kw_tally want;      /* by what is shown */
-	int shown, told;
-	bool enough;               /* what the tally is answered */
-};
-
-static int add_to_tally(void *arg, int32_t index, const struct kw_record *record)
-{
-	struct tallying *t = arg;
-	int64_t timestamp = kw_record_time(t->batch, record);
-
-	if (index == 0)
-		t->want = (struct kw_tally){.minTimestamp = timestamp, .maxTimestamp = timestamp,
-					    .deltaOfMax = record->offsetDelta, .firstDelta = record->offsetDelta};
-	if (timestamp > t->want.maxTimestamp) {
-		t->want.maxTimestamp = timestamp;
-		t->want.indexOfMax = index;
-		t->want.deltaOfMax = record->offsetDelta;
-	}
-	if (timestamp < t->want.minTimestamp)
-		t->want.minTimestamp = timestamp;
-	t->want.odd = t->want.odd || record->offsetDelta != index;
-	t->want.null_key = t->want.null_key || record->key.n < 0;
-	t->shown++;
-	return 0;
-}
-
-static bool take_tally(void *arg, const struct kw_tally *tally)
-{
-	struct tallying *t = arg;
-
-	assert_int_equal(tally->minTimestamp, t->want.minTimestamp);
-	assert_int_equal(tally->maxTimestamp, t->want.maxTimestamp);
-	assert_int_equal(tally->indexOfMax, t->want.indexOfMax);
-	assert_int_equal(tally->deltaOfMax, t->want.deltaOfMax);
-	assert_int_equal(tally->firstDelta, t->want.firstDelta);
-	assert_int_equal(tally->odd, t->want.odd);
-	assert_int_equal(tally->null_key, t->want.null_key);
-	t->told++;
-	return t->enough;
-}
-
-/* What a tally tells is what a look at each record tells; and it makes no difference to the verdict whether there is
- * one. Returns whether there was one. */
-static bool check_tally(const struct kw_batch *batch, const struct kw_walk_opts *opts)
-{
-	struct kw_walk_opts with = opts ? *opts : (struct kw_walk_opts){0};
-	struct tallying t = {.batch = batch};
-	enum kw_walk ended, again;
-	struct kw_buf inflated = {0};
-	int code = kw_batch_walk(batch, opts, add_to_tally, &t, &ended, NULL);
-	int shown = t.shown;
-
-	with.tally = take_tally;
-	with.inflated = &inflated;
-	for (int enough = 0; enough < 2; enough++) {
-		t.enough = enough;
-		t.shown = t.told = 0;
-		assert_int_equal(kw_batch_walk(batch, &with, add_to_tally, &t, &again, NULL), code);
-		assert_int_equal(again, ended);
-		assert_int_equal(t.shown, t.told && enough ? 0 : shown);
-		assert_true(!t.told || ended == KW_WALK_END);
-	}
-	kw_buf_fini(&inflated);
-	return t.told;
 }
 
 static int walk_payload(int codec, const uint8_t *payload, size_t n, int32_t count, const struct kw_walk_opts *opts)
@@ -279,32 +209,6 @@ static void codes_that_kafka_answers(void **state)
 	assert_int_equal(kw_walk_code(KW_WALK_TRAILING), 87);
 	assert_int_equal(kw_walk_code(KW_WALK_BAD_CODEC), -1);
 	assert_string_equal(kw_walk_name(KW_WALK_EARLY_EOF), "early-eof");
-}
-
-/* Records as clients send them: deltas and lengths of one byte and of two, keys and none, headers and none. */
-static void most_batches_are_tallied(void **state)
-{
-	static const struct kw_header header = {{"h", 1}, {(const uint8_t *)"v", 1}};
-	struct kw_batch_spec spec = kw_batch_spec_default;
-	uint8_t value[300] = {0};
-	struct kw_record records[200];
-
-	(void)state;
-	spec.baseTimestamp = 1000000;
-	for (int32_t i = 0; i < 200; i++)
-		records[i] = (struct kw_record){.offsetDelta = i, .timestampDelta = i % 90, .key = {value, i % 3 ? i : -1},
-						.value = {value, i % 7 ? i + i / 2 : -1}, .nheaders = i % 50 == 49,
-						.headers = &header};
-	for (spec.attributes = KW_NONE; spec.attributes <= KW_ZSTD; spec.attributes++) {
-		struct kw_buf out = {0};
-		struct kw_batch batch;
-
-		assert_int_equal(kw_batch_build(&spec, records, 200, &out, NULL), 0);
-		assert_int_equal(kw_batch_parse(out.p, out.n, &batch, NULL), 0);
-		assert_true(check_tally(&batch, NULL));
-		assert_true(check_tally(&batch, &(struct kw_walk_opts){.skip_bodies = true}));
-		kw_buf_fini(&out);
-	}
 }
 
 /* Whatever byte changes to whatever, the walk ends, and tells why if and only if it fails. */
@@ -654,7 +558,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts_are_those_of_kafka),
 		cmocka_unit_test(codes_that_kafka_answers),
-		cmocka_unit_test(most_batches_are_tallied),
 		cmocka_unit_test(any_byte_may_be_wrong),
 		cmocka_unit_test(every_part_of_a_record),
 		cmocka_unit_test(plain_bytes_are_not_copied),
