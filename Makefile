@@ -317,12 +317,12 @@ $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(Q)$(CC) $(CFLAGS) $(KLDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB_A) $(LIB_LIBS)
 
 # The suite against mutants of the fakebroker: each must turn exactly its listed cases red. Most of the time goes into waiting
-# for what must not come, so that there are twice as many at a time as processors. All of them take long, so that by
+# for what must not come, so that there are six times as many at a time as processors. All of them take long, so that by
 # default a sample is drawn anew each time, which says its seed; MUTANTS=0 runs all.
 MUTANTS ?= 120
 .PHONY: check-mutants
 check-mutants: $(BUILD)/fakebroker $(BUILD)/conformance
-	$(BUILD)/conformance mutants --jobs $$((2 * $$(nproc))) --sample $(MUTANTS)
+	$(BUILD)/conformance mutants --jobs $$((6 * $$(nproc))) --sample $(MUTANTS)
 
 # Asks a running Kafka what it answers to a table of Produce requests; the program says how.
 MEASURE := $(OBJ)/lib/client/tests/measure_produce

@@ -125,11 +125,12 @@ static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
 static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 {
 	const struct fb_frame *frame = req->frame;
-	struct kt_err err = {0};
+	struct kt_err err;
 	char line[600];
 	void *header;
 	int key, version;
 
+	kt_err_init(&err);
 	if (frame->n < 8)
 		return ignored(FB_M_SHORT_FRAME_IGNORED,
 			       unparsed(req, "the frame of %zu bytes is too short for a request header", frame->n));
@@ -156,10 +157,11 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 {
 	const struct fb_api *api = req->api;
 	struct fb_api_versions versions = fb_api_versions_of(req->cluster, api);
-	struct kt_err err = {0};
+	struct kt_err err;
 	char line[600];
 	void *body;
 
+	kt_err_init(&err);
 	if (req->version < versions.min || req->version > versions.max) {
 		if (api->key != KEY_ApiVersions)
 			return ignored(FB_M_VERSION_IGNORED, unparsed(req, "%s has no version %d here",
@@ -211,11 +213,12 @@ static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err
 
 static enum fb_outcome reply(struct fb_request *req)
 {
-	struct kt_err err = {0};
+	struct kt_err err;
 	struct kw_buf buf;
 	int64_t started;
 	char line[600];
 
+	kt_err_init(&err);
 	kw_buf_init(&buf, 0);
 	buf.by_ref = true;
 	if (encode(req, &buf, &err) < 0) {

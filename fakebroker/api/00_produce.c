@@ -35,8 +35,11 @@ static bool same(const struct fb_produce_item *a, const struct fb_produce_item *
 /* Kafka keeps partitions in a map: of two entries for one the last counts. */
 static bool mark_superseded(struct fb_produce_items *all)
 {
-	struct fb_produce_item **sorted = kw_alloc(&all->req->arena, (size_t)all->n * sizeof *sorted);
+	struct fb_produce_item **sorted;
 
+	if (all->n < 2)
+		return true;
+	sorted = kw_alloc(&all->req->arena, (size_t)all->n * sizeof *sorted);
 	if (!sorted)
 		return false;
 	for (int32_t i = 0; i < all->n; i++)
@@ -128,6 +131,10 @@ static struct fb_append append_of(struct fb_request *req, struct fb_produce_item
 
 static void add_meters(struct fb_cluster *cluster, const struct kw_meters *m)
 {
+	static const struct kw_meters none;
+
+	if (memcmp(m, &none, sizeof none) == 0)
+		return;
 	pthread_mutex_lock(&cluster->meters_lock);
 	cluster->meters.invalidMagicNumberRecords += m->invalidMagicNumberRecords;
 	cluster->meters.invalidMessageCrcRecords += m->invalidMessageCrcRecords;

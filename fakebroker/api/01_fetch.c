@@ -371,8 +371,9 @@ static bool must_wait(struct fetch *f)
 /* KafkaApis.handleFetchRequest: never more than fetch.max.bytes, and no waiting for more than may be sent. */
 static void set_bounds(struct fetch *f)
 {
-	int64_t most = fb_configs_long(f->req->cluster->configs, FB_BROKER, KW_NULL_STR, f->req->node->id, "fetch.max.bytes",
-				       57671680);
+	struct fb_node *node = f->req->node;
+	int64_t most = fb_configs_kept_long(f->req->cluster->configs, node->id, "fetch.max.bytes", 57671680,
+					    &node->fetchMaxBytes);
 
 	f->left = f->body->maxBytes < most ? f->body->maxBytes : most;
 	f->min_bytes = f->body->minBytes < f->left ? f->body->minBytes : f->left;
@@ -405,8 +406,9 @@ static bool refuse_whole(struct fetch *f)
 static int32_t end(struct fetch *f)
 {
 	struct fb_request *req = f->req;
-	int64_t slots = fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
-					"max.incremental.fetch.session.cache.slots", 1000);
+	int64_t slots = fb_configs_kept_long(req->cluster->configs, req->node->id,
+					     "max.incremental.fetch.session.cache.slots", 1000,
+					     &req->node->fetchSessionSlots);
 
 	return fb_fetch_end(req->node->fetch_sessions, f->context, slots, fb_now_ns() / NS_PER_MS);
 }

@@ -11,7 +11,7 @@
 enum {
 	PAIRS = 21, MANY = 1000,
 	LOG_BYTES = 32 << 20,      /* of all logs of a broker */
-	WARM = 16,                 /* blocks that fill them some times, until it is known memory that is used again */
+	WARM = 5,                  /* times that they are filled first, until it is known memory that is used again */
 };
 
 static const double SINK_LIMIT = 1.5, KFAKE_LIMIT = 0.5, MANY_LIMIT = 1.2, MOCK_LIMIT = 1 / 0.9;
@@ -19,7 +19,23 @@ static const double SINK_LIMIT = 1.5, KFAKE_LIMIT = 0.5, MANY_LIMIT = 1.2, MOCK_
 static const struct load
 	small = {"none", 100, 100000, 1000, 1}, small_lz4 = {"lz4", 100, 100000, 1000, 1},
 	large = {"none", 1024, 20000, 500, 1}, large_lz4 = {"lz4", 1024, 20000, 500, 1},
-	one = {"none", 100, 100000, 50, 1}, many = {"none", 100, 100000, 50, MANY}, rush = {"none", 100, 500000, 10000, 1};
+	rush = {"none", 100, 500000, 10000, 1};
+
+/* A batch for each of MANY partitions, and as many for one: batches as above, of 16 KiB (Java's batch.size), and small ones.
+ * Each partition keeps one batch, whatever the limit, so that logs of large ones take more. */
+static const struct spread {
+	const char *name, *sink_name;
+	struct load many, one;
+	size_t log_bytes;
+	double limit;
+} spreads[] = {
+	{"100 B, batches of 1,000", "100 B, batches of 1,000: the sink itself",
+	 {"none", 100, 1000 * MANY, 1000, MANY}, {"none", 100, 1000 * MANY, 1000, 1}, 4 * LOG_BYTES, MANY_LIMIT},
+	{"100 B, batches of 150", "100 B, batches of 150: the sink itself",
+	 {"none", 100, 150 * MANY, 150, MANY}, {"none", 100, 150 * MANY, 150, 1}, LOG_BYTES, 0},
+	{"100 B, batches of 50", "100 B, batches of 50: the sink itself",
+	 {"none", 100, 50 * MANY, 50, MANY}, {"none", 100, 50 * MANY, 50, 1}, LOG_BYTES, 0},
+};
 
 /* A broker and a producer to it. */
 struct side {
@@ -34,16 +50,21 @@ static struct {
 	struct pairs_tally tally;
 } bench;
 
-static void connect_side(struct side *side, const struct load *load)
+static void warm_up(rd_kafka_t *producer, const struct load *load, size_t log_bytes)
+{
+	for (size_t bytes = 0; bytes < WARM * log_bytes; bytes += (size_t)load->records * load->size)
+		client_produce(producer, load);
+}
+
+static void connect_side(struct side *side, const struct load *load, size_t log_bytes)
 {
 	program_bootstrap(&side->program, side->bootstrap, sizeof side->bootstrap);
 	side->load = load;
 	side->producer = client_producer(side->bootstrap, load);
-	for (int i = 0; i < WARM; i++)
-		client_produce(side->producer, load);
+	warm_up(side->producer, load, log_bytes);
 }
 
-static void start_fakebroker(struct side *side, const struct load *load)
+static void start_fakebroker(struct side *side, const struct load *load, size_t log_bytes)
 {
 	char scenario[] = "/tmp/bench_load_XXXXXX", limit[64];
 	int fd = mkstemp(scenario);
@@ -51,20 +72,20 @@ static void start_fakebroker(struct side *side, const struct load *load)
 	if (fd < 0 || dprintf(fd, "{\"topics\": [{\"name\": \"bench\", \"partitions\": %d}]}\n", load->partitions) < 0)
 		bench_give_up(scenario);
 	close(fd);
-	snprintf(limit, sizeof limit, "kit.log.max.bytes=%d", LOG_BYTES / load->partitions);
+	snprintf(limit, sizeof limit, "kit.log.max.bytes=%zu", log_bytes / (size_t)load->partitions);
 	program_start(&side->program, (char *[]){bench.fakebroker, scenario, "--port", "0", "--set", limit, NULL});
 	unlink(scenario);
-	connect_side(side, load);
+	connect_side(side, load, log_bytes);
 }
 
 /* A sink or a kfake. */
-static void start_other(struct side *side, char *path, const struct load *load)
+static void start_other(struct side *side, char *path, const struct load *load, size_t log_bytes)
 {
 	char partitions[16];
 
 	snprintf(partitions, sizeof partitions, "%d", load->partitions);
 	program_start(&side->program, (char *[]){path, partitions, NULL});
-	connect_side(side, load);
+	connect_side(side, load, log_bytes);
 }
 
 static void end_side(struct side *side)
@@ -135,8 +156,8 @@ static void against(char *path, const char *what, const char *other, const char 
 	for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
 		struct side a, b;
 
-		start_fakebroker(&a, subjects[i].load);
-		start_other(&b, path, subjects[i].load);
+		start_fakebroker(&a, subjects[i].load, LOG_BYTES);
+		start_other(&b, path, subjects[i].load, LOG_BYTES);
 		measure(subjects[i].name, &a, &b, cost, limit);
 		end_side(&a);
 		end_side(&b);
@@ -144,19 +165,18 @@ static void against(char *path, const char *what, const char *other, const char 
 }
 
 /* Beside it the sink, for which partitions are nothing but a number: what it is for the client's pace alone. */
-static void partitions(void)
+static void partitions(const struct spread *spread)
 {
 	struct side a, b;
 
-	pairs_head("produce, CPU of the broker per record", "1,000 parts", "1 part", "ns");
-	start_other(&a, bench.sink, &many);
-	start_other(&b, bench.sink, &one);
-	measure("100 B, batches of 50: the sink itself", &a, &b, produce, 0);
+	start_other(&a, bench.sink, &spread->many, spread->log_bytes);
+	start_other(&b, bench.sink, &spread->one, spread->log_bytes);
+	measure(spread->sink_name, &a, &b, produce, 0);
 	end_side(&a);
 	end_side(&b);
-	start_fakebroker(&a, &many);
-	start_fakebroker(&b, &one);
-	measure("100 B, batches of 50", &a, &b, produce, MANY_LIMIT);
+	start_fakebroker(&a, &spread->many, spread->log_bytes);
+	start_fakebroker(&b, &spread->one, spread->log_bytes);
+	measure(spread->name, &a, &b, produce, spread->limit);
 	end_side(&a);
 	end_side(&b);
 }
@@ -166,9 +186,8 @@ static void rate(void)
 	struct side a, b = {.load = &rush, .producer = client_producer(NULL, &rush)};
 
 	pairs_head("produce, wall time per record", "fakebroker", "its mock", "ns");
-	start_fakebroker(&a, &rush);
-	for (int i = 0; i < WARM; i++)
-		client_produce(b.producer, &rush);
+	start_fakebroker(&a, &rush, LOG_BYTES);
+	warm_up(b.producer, &rush, LOG_BYTES);
 	measure("100 B, none", &a, &b, take_time, MOCK_LIMIT);
 	end_side(&a);
 	rd_kafka_destroy(b.producer);
@@ -190,7 +209,9 @@ int main(int argc, char **argv)
 	} else {
 		printf("\nagainst kfake: skipped, it could not be built (needs go and github.com/twmb/franz-go/pkg/kfake)\n");
 	}
-	partitions();
+	pairs_head("produce, CPU of the broker per record", "1,000 parts", "1 part", "ns");
+	for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)
+		partitions(&spreads[i]);
 	rate();
 	return pairs_end(&bench.tally);
 }

@@ -1,5 +1,7 @@
 #include "fakebroker/config/effective.h"
 
+#include <stdatomic.h>
+
 #include "fakebroker/config/parse.h"
 
 enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE };
@@ -199,6 +201,16 @@ int64_t fb_configs_long(const struct fb_configs *configs, enum fb_scope type, st
 	number = fb_config_long(def, fb_configs_get(configs, type, resourceName, node, name, &arena, NULL), fallback);
 	kw_arena_fini(&arena);
 	return number;
+}
+
+int64_t fb_configs_kept_long(const struct fb_configs *configs, int32_t node, const char *name, int64_t fallback,
+			     struct fb_kept_long *kept)
+{
+	if (atomic_load(&kept->changes) != configs->changes) {
+		atomic_store(&kept->value, fb_configs_long(configs, FB_BROKER, KW_NULL_STR, node, name, fallback));
+		atomic_store(&kept->changes, configs->changes);
+	}
+	return atomic_load(&kept->value);
 }
 
 bool fb_configs_bool(const struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName, int32_t node,

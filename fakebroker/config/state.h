@@ -24,6 +24,7 @@ struct fb_configs {
 	size_t nresources;
 	struct fb_node_statics *nodes;
 	size_t nnodes;
+	uint64_t changes;                /* from 1; one more whenever a value may have changed */
 };
 
 /* NULL if the resource has no dynamic values. */

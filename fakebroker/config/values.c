@@ -11,7 +11,7 @@ struct fb_configs *fb_configs_new(const struct fb_configdefs *defs)
 	struct fb_configs *configs = calloc(1, sizeof *configs);
 
 	if (configs)
-		configs->defs = defs;
+		*configs = (struct fb_configs){.defs = defs, .changes = 1};
 	return configs;
 }
 
@@ -91,6 +91,7 @@ int fb_configs_set_static(struct fb_configs *configs, int32_t node, struct kw_st
 
 	if (rc)
 		return rc;
+	configs->changes++;
 	kvs = node_need(configs, node);
 	if (!kvs || fb_kvs_set(kvs, name, value))
 		return kt_fail(err, KT_ENOMEM, "out of memory");
@@ -101,6 +102,7 @@ void fb_configs_unset_static(struct fb_configs *configs, int32_t node, struct kw
 {
 	struct fb_kvs *kvs = (struct fb_kvs *)node_find(configs, node);
 
+	configs->changes++;
 	if (kvs)
 		fb_kvs_del(kvs, name);
 }
@@ -229,6 +231,7 @@ static int apply(struct fb_configs *configs, const struct fb_change *change)
 
 int fb_configs_apply(struct fb_configs *configs, const struct fb_change *changes, size_t n)
 {
+	configs->changes++;
 	for (size_t i = 0; i < n; i++) {
 		if (apply(configs, &changes[i]))
 			return KT_ENOMEM;
@@ -244,6 +247,7 @@ void fb_configs_forget(struct fb_configs *configs, enum fb_scope type, struct kw
 
 	if (!found)
 		return;
+	configs->changes++;
 	resource = &configs->resources[at];
 	fb_str_free(resource->name);
 	fb_kvs_fini(&resource->kvs);

@@ -95,7 +95,15 @@ struct kw_str fb_configs_get(const struct fb_configs *configs, enum fb_scope typ
 /* The same as a number; for names that are not defined or do not parse: fallback. */
 int64_t fb_configs_long(const struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName, int32_t node,
 			const char *name, int64_t fallback);
-/* The same as true or false. */
+/* The same of a broker's configuration, looked up anew only when some value has changed since; kept begins zeroed. Several
+ * threads may ask with one kept at a time, as long as none changes configs meanwhile. */
+struct fb_kept_long {
+	_Atomic uint64_t changes;    /* that configs had seen when value was read */
+	_Atomic int64_t value;
+};
+int64_t fb_configs_kept_long(const struct fb_configs *configs, int32_t node, const char *name, int64_t fallback,
+			     struct fb_kept_long *kept);
+/* The same as fb_configs_long as true or false. */
 bool fb_configs_bool(const struct fb_configs *configs, enum fb_scope type, struct kw_str resourceName, int32_t node,
 		     const char *name, bool fallback);
 

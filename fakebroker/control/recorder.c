@@ -110,7 +110,7 @@ static struct fb_recorded start(const struct fb_node *node, const struct fb_conn
 	struct fb_recorded r = {.node = node->id, .connection = fb_conn_id(conn), .port = fb_conn_port(conn), .fate = fate,
 				.frame = fb_frame_ref(frame)};
 
-	snprintf(r.address, sizeof r.address, "%s", fb_conn_address(conn));
+	memccpy(r.address, fb_conn_address(conn), '\0', sizeof r.address - 1);
 	return r;
 }
 

@@ -415,6 +415,26 @@ static void refuses_resources_as_kafka(void **state)
 	}
 }
 
+/* A number that was kept follows each kind of change. */
+static void kept_numbers_follow_changes(void **state)
+{
+	static const char name[] = "fetch.max.bytes";
+	struct fixture *f = *state;
+	struct fb_kept_long kept = {0}, threads = {0};
+
+	assert_int_equal(fb_configs_kept_long(f->configs, 1, name, 5, &kept), 57671680);
+	fix(f, 1, name, "2000");
+	assert_int_equal(fb_configs_kept_long(f->configs, 1, name, 5, &kept), 2000);
+	assert_int_equal(fb_configs_kept_long(f->configs, 1, name, 5, &kept), 2000);
+	fb_configs_unset_static(f->configs, 1, kw_str(name));
+	assert_int_equal(fb_configs_kept_long(f->configs, 1, name, 5, &kept), 57671680);
+	assert_int_equal(fb_configs_kept_long(f->configs, 1, "background.threads", 5, &threads), 10);
+	set(f, FB_BROKER, "1", "background.threads", "7");
+	assert_int_equal(fb_configs_kept_long(f->configs, 1, "background.threads", 5, &threads), 7);
+	fb_configs_forget(f->configs, FB_BROKER, kw_str("1"));
+	assert_int_equal(fb_configs_kept_long(f->configs, 1, "background.threads", 5, &threads), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +451,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(synonyms_as_kafka, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_and_secret_values, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_resources_as_kafka, setup, teardown),
+		cmocka_unit_test_setup_teardown(kept_numbers_follow_changes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("config values", tests, NULL, NULL);

@@ -48,6 +48,14 @@ struct kt_err {
 	char text[512];  /* one sentence without a final full stop; no control characters, whatever it quotes */
 };
 
+/* Nothing failed yet: as `= {0}`, without writing all of it. For where it is made for each request or batch. */
+static inline void kt_err_init(struct kt_err *err)
+{
+	err->code = err->line = err->has_offset = 0;
+	err->offset = 0;
+	err->file[0] = err->path[0] = err->text[0] = '\0';
+}
+
 /* Text of a code ("out of memory"); "unknown error" for any other number. */
 const char *kt_strerror(int code);
 

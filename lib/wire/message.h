@@ -38,7 +38,6 @@ struct kw_field {
 	const char *name;            /* lowerCamel */
 	const char *alias;           /* older input name or NULL */
 	const struct kw_struct *sub; /* KW_STRUCT */
-	const void *def_sub;         /* default of a nullable struct, NULL = null */
 	const char *def_str;         /* default of a string, or NULL for "" */
 	int64_t def_int;             /* default of a number or bool */
 	struct kw_range versions, nullable, tagged;
@@ -55,6 +54,7 @@ struct kw_struct {
 	uint32_t size;               /* of the C struct */
 	uint32_t tags_offset;        /* of its struct kw_tags */
 	uint32_t id;                 /* dense, for the plans */
+	const void *defaults;        /* a C struct with every field at its default */
 };
 
 enum kw_kind {

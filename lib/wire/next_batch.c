@@ -6,8 +6,7 @@ enum kw_next kw_next_batch(struct kw_slice *rest, struct kw_batch *batch, enum k
 {
 	struct kw_set set = {.p = rest->p, .n = rest->n};
 	struct kw_entry entry;
-	struct kt_err err = {0};
-	int code = kw_set_next(&set, &entry, &err);
+	int code = kw_set_next(&set, &entry, NULL);
 
 	*batch = (struct kw_batch){.p = rest->p,
 				   .size = entry.size,
@@ -15,7 +14,7 @@ enum kw_next kw_next_batch(struct kw_slice *rest, struct kw_batch *batch, enum k
 				   .length = entry.length,
 				   .magic = entry.magic};
 	if (code == KT_ECORRUPT) {
-		*rule = err.offset == KW_E_MAGIC ? KW_R_MAGIC : KW_R_RECORD_SIZE;
+		*rule = entry.length < KW_E_MIN_LENGTH ? KW_R_RECORD_SIZE : KW_R_MAGIC;
 		return KW_NEXT_BROKEN;
 	}
 	/* Kafka adds before it looks how much there is. */

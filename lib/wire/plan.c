@@ -35,43 +35,9 @@ static bool has_length(uint8_t type)
 
 /* ---- defaults ---- */
 
-static void set_default(const struct kw_field *field, char *at)
-{
-	bool null = field->flags & KW_F_DEFAULT_NULL;
-
-	if (field->flags & KW_F_ARRAY) {
-		((struct kw_arr *)at)->n = null ? -1 : 0;
-		return;
-	}
-	switch ((enum kw_type)field->type) {
-	case KW_BOOL: *(bool *)at = field->def_int != 0; break;
-	case KW_INT8: *(int8_t *)at = (int8_t)field->def_int; break;
-	case KW_INT16:
-	case KW_UINT16: *(int16_t *)at = (int16_t)field->def_int; break;
-	case KW_INT32:
-	case KW_UINT32: *(int32_t *)at = (int32_t)field->def_int; break;
-	case KW_INT64: *(int64_t *)at = field->def_int; break;
-	case KW_FLOAT64: *(double *)at = (double)field->def_int; break;
-	case KW_STRING:
-		*(struct kw_str *)at = null ? KW_NULL_STR : kw_str(field->def_str ? field->def_str : "");
-		break;
-	case KW_BYTES: ((struct kw_bytes *)at)->n = null ? -1 : 0; break;
-	case KW_RECORDS: ((struct kw_records *)at)->n = null ? -1 : 0; break;
-	case KW_STRUCT:
-		if (kw_is_pointer(field))
-			*(const void **)at = field->def_sub;
-		else
-			kw_set_defaults(field->sub, at);
-		break;
-	case KW_UUID: break;
-	}
-}
-
 void kw_set_defaults(const struct kw_struct *st, void *out)
 {
-	memset(out, 0, st->size);
-	for (uint32_t i = 0; i < st->nfields; i++)
-		set_default(&st->fields[i], (char *)out + st->fields[i].offset);
+	memcpy(out, st->defaults, st->size);
 }
 
 /* Unknown tagged fields count, too: a struct that has some is worth sending. */
@@ -114,7 +80,7 @@ bool kw_field_is_default(const struct kw_field *field, const void *in)
 	case KW_STRUCT:
 		if (kw_is_pointer(field)) {
 			const void *sub = *(void *const *)at;
-			return field->def_sub ? sub && struct_is_default(field->sub, sub) : !sub;
+			return null_n < 0 ? !sub : sub && struct_is_default(field->sub, sub);
 		}
 		return struct_is_default(field->sub, at);
 	}
@@ -385,11 +351,10 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 	struct kw_plan *plan = kw_alloc(mk->arena, sizeof *plan);
 	struct kw_op *ops = kw_alloc(mk->arena, st->nfields * sizeof *ops);
 	struct kw_op *tagged = kw_alloc(mk->arena, st->nfields * sizeof *tagged);
-	void *defaults = kw_alloc(mk->arena, st->size);
 
 	if (plan)
 		plan->absent = kw_alloc(mk->arena, st->nfields * sizeof *plan->absent);
-	if (!plan || !ops || !tagged || !defaults || !plan->absent) {
+	if (!plan || !ops || !tagged || !plan->absent) {
 		mk->failed = true;
 		return NULL;
 	}
@@ -400,8 +365,7 @@ static const struct kw_plan *make_plan(struct maker *mk, const struct kw_struct 
 	plan->tagged = tagged;
 	plan->flexible = kw_in(mk->msg->flexible, mk->version);
 	plan->min_size = plan->flexible ? 1 : 0;
-	kw_set_defaults(st, defaults);
-	plan->defaults = defaults;
+	plan->defaults = st->defaults;
 	for (uint32_t i = 0; i < st->nfields; i++) {
 		const struct kw_field *field = &st->fields[i];
 

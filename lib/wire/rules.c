@@ -13,14 +13,13 @@ enum answer { EARLY, FORESEEN, UNFORESEEN };
 #define NO_METER SIZE_MAX
 
 static const struct {
-	enum who who;
 	int16_t code;
 	enum answer answer;
 	size_t meter, at, size;
 	const char *kafka, *own;
 } rules[] = {
 #define KW_RULE(sym, who, code, answer, meter, at, size, broken, kafka, own) \
-	[sym] = {who, code, answer, meter, at, size, kafka, own},
+	[sym] = {code, answer, meter, at, size, kafka, own},
 #include "lib/wire/rules.def"
 #undef KW_RULE
 };
@@ -71,27 +70,17 @@ const char *kw_meter_name(size_t meter)
 
 #define NOT_HERE false
 
-static bool is_broken(enum kw_rule rule, const struct kw_batch *batch, const struct kw_topic_conf *conf)
-{
-	switch (rule) {
-#define KW_RULE(sym, who, code, answer, meter, at, size, broken, kafka, own) \
-	case sym: return broken;
-#include "lib/wire/rules.def"
-#undef KW_RULE
-	case KW_RULES: break;
-	}
-	return false;
-}
-
 enum kw_rule kw_rule_broken(enum kw_role role, const struct kw_batch *batch, const struct kw_topic_conf *conf,
 			    enum kw_rule from)
 {
-	enum who who = role == KW_STORED ? STORED : PRODUCED;
+	enum who asked = role == KW_STORED ? STORED : PRODUCED;
 	enum kw_rule end = batch->size < KW_B_RECORDS ? KW_R_NO_HEADER + 1 : KW_RULES;
 
-	for (enum kw_rule rule = from; rule < end; rule++)
-		if (rules[rule].who & who && is_broken(rule, batch, conf))
-			return rule;
+#define KW_RULE(sym, who, code, answer, meter, at, size, broken, kafka, own) \
+	if (sym >= from && sym < end && (who) & asked && (broken)) \
+		return sym;
+#include "lib/wire/rules.def"
+#undef KW_RULE
 	return KW_RULES;
 }
 

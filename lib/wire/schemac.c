@@ -446,10 +446,6 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 		fprintf(c, "&%s_struct, ", sub);
 	} else
 		fprintf(c, "NULL, ");
-	if (is_pointer(f) && !default_null(f))
-		fprintf(c, "&%s_%s_default, ", sname, f->name);
-	else
-		fprintf(c, "NULL, ");
 	if (text && f->def && !default_null(f))
 		fprintf(c, "\"%s\", 0, ", f->def);
 	else
@@ -464,45 +460,39 @@ static void emit_field(FILE *c, struct msg *m, const char *sname, const struct f
 	fprintf(c, "offsetof(struct %s, %s)},\n", sname, lower(f->name));
 }
 
-/* The members of a struct that are not zero by default. */
-static void emit_defaults(FILE *c, struct msg *m, const struct strct *s)
-{
-	for (int i = 0; i < s->n; i++) {
-		const struct field *f = &s->f[i];
-
-		if (f->type.prim < 0 && !f->type.array) {
-			if (is_pointer(f) && !default_null(f))
-				die("struct %s: a nullable struct within one is not null by default", s->name);
-			if (is_pointer(f))
-				continue;
-			fprintf(c, ".%s = {", lower(f->name));
-			emit_defaults(c, m, find_struct(m, f->type.base));
-			fprintf(c, ".unknownTags = {NULL, 0}}, ");
-		} else if (default_null(f)) {
-			fprintf(c, ".%s = {.n = -1}, ", lower(f->name));
-		} else if (f->def && f->type.prim == P_STRING) {
-			fprintf(c, ".%s = {\"%s\", %zu}, ", lower(f->name), f->def, strlen(f->def));
-		} else if (f->def) {
-			fprintf(c, ".%s = %lld, ", lower(f->name), default_number(m, f));
-		}
-	}
-}
-
-/* A nullable struct that is there by default points to a constant. */
-static void emit_default_structs(FILE *c, struct msg *m, const char *sname, const struct strct *s)
+/* The members of a struct that are not zero by default. A nullable struct that is there by default points to its constant. */
+static void emit_members(FILE *c, struct msg *m, const struct strct *s)
 {
 	char sub[256];
 
 	for (int i = 0; i < s->n; i++) {
 		const struct field *f = &s->f[i];
 
-		if (!is_pointer(f) || default_null(f))
-			continue;
-		struct_name(sub, sizeof sub, m, find_struct(m, f->type.base));
-		fprintf(c, "static const struct %s %s_%s_default = {", sub, sname, f->name);
-		emit_defaults(c, m, find_struct(m, f->type.base));
-		fprintf(c, ".unknownTags = {NULL, 0}};\n");
+		if (f->type.prim < 0)
+			struct_name(sub, sizeof sub, m, find_struct(m, f->type.base));
+		if (is_pointer(f)) {
+			if (!default_null(f))
+				fprintf(c, ".%s = (struct %s *)&%s_defaults, ", lower(f->name), sub, sub);
+		} else if (f->type.prim < 0 && !f->type.array) {
+			fprintf(c, ".%s = {", lower(f->name));
+			emit_members(c, m, find_struct(m, f->type.base));
+			fprintf(c, ".unknownTags = {NULL, 0}}, ");
+		} else if (default_null(f)) {
+			fprintf(c, ".%s = {.n = -1}, ", lower(f->name));
+		} else if (f->type.prim == P_STRING && !f->type.array) {
+			fprintf(c, ".%s = {\"%s\", %zu}, ", lower(f->name), f->def ? f->def : "",
+				f->def ? strlen(f->def) : 0);
+		} else if (f->def) {
+			fprintf(c, ".%s = %lld, ", lower(f->name), default_number(m, f));
+		}
 	}
+}
+
+static void emit_defaults(FILE *c, struct msg *m, const char *sname, const struct strct *s)
+{
+	fprintf(c, "static const struct %s %s_defaults = {", sname, sname);
+	emit_members(c, m, s);
+	fprintf(c, ".unknownTags = {NULL, 0}};\n");
 }
 
 static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
@@ -516,7 +506,7 @@ static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 		if (s->f[i].type.prim < 0)
 			emit_tables(c, m, find_struct(m, s->f[i].type.base), id);
 	struct_name(name, sizeof name, m, s);
-	emit_default_structs(c, m, name, s);
+	emit_defaults(c, m, name, s);
 	if (s->n) {
 		fprintf(c, "static const struct kw_field %s_fields[] = {\n", name);
 		for (int i = 0; i < s->n; i++)
@@ -528,7 +518,7 @@ static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 		fprintf(c, "%s_fields, %d, ", name, s->n);
 	else
 		fprintf(c, "NULL, 0, ");
-	fprintf(c, "sizeof(struct %s), offsetof(struct %s, unknownTags), %d};\n", name, name, (*id)++);
+	fprintf(c, "sizeof(struct %s), offsetof(struct %s, unknownTags), %d, &%s_defaults};\n", name, name, (*id)++, name);
 }
 
 static FILE *create(const char *dir, const char *name)

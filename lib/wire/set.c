@@ -1,22 +1,31 @@
 #include "lib/wire/set.h"
 
+/* Says of the entry at the set's place what is wrong with it. */
+static int fail_entry(const struct kw_set *set, struct kt_err *err)
+{
+	struct kt_err fault = {0};
+	struct kw_entry entry;
+	int code = kw_entry_parse(set->p + set->at, set->n - set->at, &entry, &fault);
+
+	return kw_fail_at(err, code, set->at + fault.offset, "%s", fault.text);
+}
+
 int kw_set_next(struct kw_set *set, struct kw_entry *entry, struct kt_err *err)
 {
 	size_t left = set->n - set->at;
-	struct kt_err fault = {0};
 	int code;
 
 	*entry = (struct kw_entry){.at = set->at, .magic = -1};
 	if (left == 0)
 		return 0;
-	code = kw_entry_parse(set->p + set->at, left, entry, &fault);
+	code = kw_entry_parse(set->p + set->at, left, entry, NULL);
 	entry->at = set->at;
 	/* The magic of a cut entry is judged too, if it is there. */
 	if (code != KT_ECORRUPT && left > KW_E_MAGIC && (entry->magic < 0 || entry->magic > 2))
 		return kw_fail_at(err, KT_ECORRUPT, set->at + KW_E_MAGIC, "Invalid magic found in record: %d",
 				  entry->magic);
 	if (code)
-		return kw_fail_at(err, code, set->at + fault.offset, "%s", fault.text);
+		return fail_entry(set, err);
 	set->at += entry->size;
 	return 1;
 }
