@@ -84,13 +84,15 @@ static bool read_record(struct tallying *t)
 }
 
 /* ---- a record like the one before ----
- * From a record to the next the offset delta grows by one, and else little changes: the time now and then, maybe the
- * lengths. So what there is to find is known before it is read. Bytes are compared, eight at once, and as long as they are
- * as expected none of them is decoded; where the next record begins is known, too, so that the processor need not wait
- * for one record's bytes before it looks at those of the next. What is not as expected is decoded, and is what is
- * expected from there on. */
+ * A record is its length, attributes, timestamp delta, offset delta, length of the key, key, length of the value,
+ * value, number of headers, headers. From one to the next the offset delta grows by one, and else little changes: the
+ * time now and then, maybe the lengths. So what there is to find is known before it is read. Bytes are compared, eight
+ * at once, and as long as they are as expected none of them is decoded; where the next record begins is known, too, so
+ * that the processor need not wait for one record's bytes before it looks at those of the next. What is not as expected
+ * is decoded, and is what is expected from there on. */
 
-/* What is loaded of a record before it is judged: its length, and the head, which is what follows up to the key. */
+/* What is loaded of a record before it is judged: its length, and the head, which begins with the attributes. Of the
+ * head all counts from the timestamp delta to the length of the key. */
 enum { SIZE_MOST = 2, HEAD = 8 };
 
 static const uint64_t LAST_BITS = 0x8080808080808080;   /* of each byte: whether a varint goes on behind it */
@@ -117,12 +119,12 @@ static inline uint32_t load16(const uint8_t *p)
 
 static inline uint64_t load64(const uint8_t *p)
 {
-	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 |
-	       (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
 }
 
-/* The first two bytes of a record. They are loaded with those behind them, since gcc likes to store two bytes and to load
- * four from there, for which a processor has to wait. */
+/* The first two bytes of a record. They are loaded with those behind them, since gcc likes to store two bytes and to
+ * load four from there, for which a processor has to wait. */
 static inline uint32_t load_size(const uint8_t *p)
 {
 	return (uint32_t)load64(p) & 0xffff;
@@ -236,7 +238,7 @@ static inline bool adapt(struct likeness *like, struct tallying *t, int32_t inde
 	return true;
 }
 
-/* Reads on from t->p up to a record that is better read by itself. On its own, so that all is in registers. */
+/* Reads on from t->p up to a record that is better read by itself. Not inlined, so that registers suffice. */
 __attribute__((noinline))
 static void read_alike(struct tallying *t)
 {

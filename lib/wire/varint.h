@@ -30,7 +30,7 @@ static inline int kw_get_leb128(const uint8_t *p, const uint8_t *end, int most, 
 	return -1;
 }
 
-/* Numbers of one byte and of two are nearly all there are: bits before zigzag and the bytes they take, 0 if it is neither. */
+/* A number of one byte or two, as nearly all are: without a loop, before zigzag. Returns 0 if it is longer, or cut. */
 static inline int kw_get_short(const uint8_t *p, const uint8_t *end, uint32_t *v)
 {
 	if (p < end && p[0] < 0x80) {

@@ -191,7 +191,8 @@ static void tally_by_plain(void *arg, unsigned times)
 
 /* ---- the batches ---- */
 
-/* Values and keys are of that length and by up to `varies` bytes longer; times go on by one in ten records, or are any. */
+/* Values and keys are of that length and by up to `varies` bytes longer; times go on by one in ten records, or are
+ * any. */
 struct form {
 	const char *name;
 	int32_t value, key, nheaders, varies;
@@ -217,7 +218,8 @@ static void build(const struct form *form, struct kw_buf *out)
 
 		any = any * 1664525 + 1013904223;
 		more = (int32_t)(any >> 16) % (form->varies + 1);
-		records[i] = (struct kw_record){.timestampDelta = form->any_time ? any >> 12 : (uint32_t)i / 10, .offsetDelta = i,
+		records[i] = (struct kw_record){.timestampDelta = form->any_time ? any >> 12 : (uint32_t)i / 10,
+						.offsetDelta = i,
 						.key = {bytes, form->key < 0 ? -1 : form->key + more},
 						.value = {bytes, form->value + more},
 						.nheaders = form->nheaders, .headers = headers};

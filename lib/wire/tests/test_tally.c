@@ -36,9 +36,10 @@ static void most_batches_are_tallied(void **state)
 	(void)state;
 	spec.baseTimestamp = 1000000;
 	for (int32_t i = 0; i < 200; i++)
-		records[i] = (struct kw_record){.offsetDelta = i, .timestampDelta = i % 90, .key = {value, i % 3 ? i : -1},
-						.value = {value, i % 7 ? i + i / 2 : -1}, .nheaders = i % 50 == 49,
-						.headers = &header};
+		records[i] = (struct kw_record){.offsetDelta = i, .timestampDelta = i % 90,
+						.key = {value, i % 3 ? i : -1},
+						.value = {value, i % 7 ? i + i / 2 : -1},
+						.nheaders = i % 50 == 49, .headers = &header};
 	for (spec.attributes = KW_NONE; spec.attributes <= KW_ZSTD; spec.attributes++) {
 		struct kw_buf out = {0};
 		struct kw_batch batch;
@@ -96,7 +97,8 @@ static void a_record_after_another(void **state)
 		size_t at = 0;
 
 		for (int32_t j = 0; j < 2; j++) {
-			struct kw_record record = {.offsetDelta = j, .key = {bytes, row->key}, .value = {bytes, row->value}};
+			struct kw_record record = {.offsetDelta = j, .key = {bytes, row->key},
+						   .value = {bytes, row->value}};
 
 			at = area.n + row->at;
 			kw_record_put(&area, &record);
@@ -110,11 +112,12 @@ static void a_record_after_another(void **state)
 	}
 }
 
-/* The second record's key is null, in three bytes, and its value is empty: so nothing is left for a count of headers. In two
- * bytes it would be good. */
+/* The second record's key is null, in three bytes, and its value is empty: so nothing is left for a count of headers.
+ * In two bytes it would be good. */
 static void key_length_of_three_bytes(void **state)
 {
-	static const char hex[] = "0c 00 00 00 01 00 00 0e 00 00 02 81 80 00 00 20 00 00 04 01 14 00000000000000000000 00";
+	static const char hex[] = "0c 00 00 00 01 00 00 " "0e 00 00 02 81 80 00 00 "
+				  "20 00 00 04 01 14 00000000000000000000 00";
 	uint8_t bytes[64];
 	struct kw_buf area = {0};
 
@@ -134,7 +137,8 @@ static void many_records(void **state)
 
 	(void)state;
 	for (int32_t i = 0; i < MANY; i++) {
-		struct kw_record record = {.timestampDelta = i / 100, .offsetDelta = i, .key = {(const uint8_t *)"key", 3},
+		struct kw_record record = {.timestampDelta = i / 100, .offsetDelta = i,
+					   .key = {(const uint8_t *)"key", 3},
 					   .value = {(const uint8_t *)"value", 5}};
 
 		kw_record_put(&area, &record);
@@ -145,8 +149,8 @@ static void many_records(void **state)
 
 /* ---- records at random, good and damaged ---- */
 
-/* What is the same for all records of a batch: where a number stays, by how much it varies, how often there is something
- * odd. Most batches are plain in most ways. */
+/* What is the same for all records of a batch: where a number stays, by how much it varies, how often there is
+ * something odd. Most batches are plain in most ways. */
 struct habit {
 	int32_t first;              /* offset delta of the first record */
 	int32_t value, key;         /* bytes; key -1: none */
@@ -159,7 +163,8 @@ static struct habit random_habit(void)
 {
 	static const int32_t lengths[] = {0, 1, 6, 20, 50, 61, 62, 63, 64, 100, 300, 4000, 8170, 8191, 8192};
 	static const uint32_t spans[] = {1, 1, 1, 2, 40, 200};
-	static const int64_t times[] = {0, 0, 0, 30, 63, 64, 8191, 8192, 1 << 20, -1, -64, -65, INT64_C(1) << 40, INT64_MAX};
+	static const int64_t times[] = {0, 0, 0, 30, 63, 64, 8191, 8192, 1 << 20, -1, -64, -65, INT64_C(1) << 40,
+					INT64_MAX};
 	struct habit habit = {
 		.value = lengths[below(one_in(8) ? 15 : 11)], .key = one_in(2) ? -1 : lengths[below(10)],
 		.value_varies = spans[below(6)], .key_varies = spans[below(6)], .time_varies = spans[below(6)],
@@ -208,7 +213,8 @@ static void put_record(struct kw_buf *area, int32_t offsetDelta, const struct ha
 	struct kw_buf body = {0};
 
 	kw_put_u8(&body, one_in(5) ? 0xff : 0);
-	put_number(&body, habit->time + (habit->time == INT64_MAX ? 0 : below(habit->time_varies)), KW_VARLONG_MAX, habit);
+	put_number(&body, habit->time + (habit->time == INT64_MAX ? 0 : below(habit->time_varies)), KW_VARLONG_MAX,
+		   habit);
 	put_number(&body, offsetDelta, KW_VARINT_MAX, habit);
 	put_run(&body, due(habit->nulls) ? -1 : key, habit);
 	put_run(&body, due(habit->nulls) ? -1 : value, habit);
