@@ -30,7 +30,22 @@ static inline int kw_get_leb128(const uint8_t *p, const uint8_t *end, int most, 
 	return -1;
 }
 
-/* A number of one byte or two, as nearly all are: without a loop, before zigzag. Returns 0 if it is longer, or cut. */
+static inline int kw_get_uvarint(const uint8_t *p, const uint8_t *end, uint32_t *v)
+{
+	uint64_t wide;
+	int used;
+
+	if (p < end && *p < 0x80) {
+		*v = *p;
+		return 1;
+	}
+	used = kw_get_leb128(p, end, KW_VARINT_MAX, &wide);
+	if (used != 0)
+		*v = (uint32_t)wide;
+	return used;
+}
+
+/* A number of one byte or two, as nearly all of a record are: without a loop, before zigzag. 0: it is longer, or cut. */
 static inline int kw_get_short(const uint8_t *p, const uint8_t *end, uint32_t *v)
 {
 	if (p < end && p[0] < 0x80) {
@@ -44,24 +59,13 @@ static inline int kw_get_short(const uint8_t *p, const uint8_t *end, uint32_t *v
 	return 0;
 }
 
-static inline int kw_get_uvarint(const uint8_t *p, const uint8_t *end, uint32_t *v)
-{
-	uint64_t wide;
-	int used = kw_get_short(p, end, v);
-
-	if (used)
-		return used;
-	used = kw_get_leb128(p, end, KW_VARINT_MAX, &wide);
-	if (used != 0)
-		*v = (uint32_t)wide;
-	return used;
-}
-
 static inline int kw_get_varint(const uint8_t *p, const uint8_t *end, int32_t *v)
 {
 	uint32_t raw;
-	int used = kw_get_uvarint(p, end, &raw);
+	int used = kw_get_short(p, end, &raw);
 
+	if (used == 0)
+		used = kw_get_uvarint(p, end, &raw);
 	if (used > 0)
 		*v = (int32_t)(raw >> 1 ^ -(raw & 1));
 	else if (used < 0)
