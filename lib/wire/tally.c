@@ -105,7 +105,7 @@ struct likeness {
 	uint64_t time, key;         /* timestamp delta but for how long it is; length of the key */
 	uint64_t step, carry;       /* added and then set, it is the head with the next offset delta */
 	int32_t until;              /* the index from which on that takes a byte more, or there are no more */
-	int key_at;                 /* bits of the head before the key's length */
+	unsigned key_at;            /* bits of the head before the key's length */
 	uint32_t size;              /* the record's first two bytes: its length, and if that takes one, attributes */
 	uint32_t value, value_mask; /* the first two bytes behind the key, and how much of them is the value's length */
 	ptrdiff_t nsize, nfront;    /* bytes of the length; of what follows up to the end of the key */
@@ -162,8 +162,11 @@ static inline bool expect_key(struct likeness *like, struct tallying *t)
 
 	like->key = (uint64_t)(raw & 0x80 ? 0xffff : 0xff) << like->key_at;
 	like->mask = like->fixed | like->time | like->key;
-	like->nfront = like->key_at / 8 + (raw & 0x80 ? 2 : 1) + (twice & 1 ? 0 : (ptrdiff_t)twice / 2);
-	t->tally.null_key |= twice & 1;
+	like->nfront = like->key_at / 8 + (raw & 0x80 ? 2 : 1);
+	if (twice & 1)
+		t->tally.null_key = true;
+	else
+		like->nfront += twice / 2;
 	return twice <= 0x3fff;
 }
 
@@ -206,7 +209,7 @@ static inline bool expect_all(struct likeness *like, struct tallying *t, int32_t
 	like->fixed = (offset | (offset - 1)) & ~like->time & ~ATTRIBUTES;
 	like->step = time << 2;
 	like->carry = (offset - time) & LAST_BITS & ~time;
-	like->key_at = __builtin_ctzll(offset) + 1;
+	like->key_at = (unsigned)__builtin_ctzll(offset) + 1;
 	like->until = 1 << (7 * (__builtin_ctzll(offset) - __builtin_ctzll(time)) / 8 - 1);
 	if (like->until > t->count)
 		like->until = t->count;
