@@ -310,7 +310,8 @@ check-clients: all
 
 # Every message of Kafka 3.9 and 4.4 against Kafka's own codec; KAFKA_LIBS_39 and KAFKA_LIBS_44 name folders of jars.
 COMPARE := $(OBJ)/lib/wire/tests/compare_codec
-$(COMPARE) $(addprefix $(OBJ)/lib/wire/tests/test_,message lengths): $(OBJ)/lib/wire/tests/random_message.o
+$(COMPARE) $(addprefix $(OBJ)/lib/wire/tests/test_,message lengths tally): $(OBJ)/lib/wire/tests/random_message.o
+$(addprefix $(OBJ)/lib/wire/tests/test_,walk tally): $(OBJ)/lib/wire/tests/check_tally.o
 $(COMPARE) $(OBJ)/lib/wire/tests/test_lengths: $(OBJ)/lib/wire/tests/length_sites.o
 $(COMPARE): $(COMPARE).o $(OBJ)/lib/wire/tests/oracle.o $(LIB_A)
 	$(call say,LD,$@)

@@ -10,113 +10,279 @@ static inline const uint8_t *pass_run(const uint8_t *p, const uint8_t *end, int3
 	return p && *n <= end - p ? p + (*n > 0 ? *n : 0) : NULL;
 }
 
-static const uint8_t *pass_headers(const uint8_t *p, const uint8_t *end, int32_t n)
+static const uint8_t *pass_headers(const uint8_t *p, const uint8_t *end)
 {
-	for (int32_t key, value; n > 0; n--) {
+	int32_t n, key, value;
+
+	for (p = kw_take_varint(p, end, &n); p && n > 0; n--) {
 		p = pass_run(p, end, &key);
 		if (!p || key < 0 || !(p = pass_run(p, end, &value)))
 			return NULL;
 	}
-	return p;
+	return p && n == 0 ? p : NULL;
 }
 
-/* What of a record goes into the tally. */
-struct brief {
-	int64_t timestampDelta;
-	int32_t offsetDelta, key;
+/* Whether a record's value and headers, from p on, end where the record does. */
+static bool ends_well(const uint8_t *p, const uint8_t *end)
+{
+	int32_t value;
+
+	p = pass_run(p, end, &value);
+	return p && pass_headers(p, end) == end;
+}
+
+/* What is gone through, and what it has come to so far. */
+struct tallying {
+	const uint8_t *p, *end;
+	int64_t base;
+	bool append_time;           /* all records have the time `base` */
+	int32_t record_max, index, count;
+	struct kw_tally tally;
 };
 
-static inline int64_t unzigzag(uint32_t raw)
+static inline void count_time(struct tallying *t, int32_t index, int64_t timestampDelta, int32_t offsetDelta)
 {
-	return (int64_t)(raw >> 1) ^ -(int64_t)(raw & 1);
-}
+	struct kw_tally *tally = &t->tally;
+	int64_t timestamp = kw_wrap_add(t->base, t->append_time ? 0 : timestampDelta);
 
-/* A varint of one or two bytes, two of which are there: its bits before zigzag. NULL if it is longer. */
-static inline const uint8_t *take_short(const uint8_t *p, uint32_t *raw)
-{
-	*raw = p[0];
-	if (*raw < 0x80)
-		return p + 1;
-	*raw = (*raw & 0x7f) | (uint32_t)p[1] << 7;
-	return p[1] < 0x80 ? p + 2 : NULL;
-}
-
-/* The commonest record: no number has more than two bytes, and there are no headers. Returns its end as its length says
- * it, so that the next one can be begun before this one is through; NULL when it is not such a record. */
-static inline const uint8_t *plain_record(const uint8_t *p, const uint8_t *area_end, int32_t record_max,
-					  struct brief *brief)
-{
-	const uint8_t *end;
-	uint32_t size, stamp, offset, key, value;
-
-	if (area_end - p < 2 + 1 + 3 * 2 || !(p = take_short(p, &size)))   /* up to the key's length */
-		return NULL;
-	if (size & 1 || size / 2 > area_end - p || (record_max > 0 && (int32_t)(size / 2) > record_max))
-		return NULL;
-	end = p + size / 2;
-	if (!(p = take_short(p + 1, &stamp)) || !(p = take_short(p, &offset)) || !(p = take_short(p, &key)))
-		return NULL;
-	brief->timestampDelta = unzigzag(stamp);
-	brief->offsetDelta = (int32_t)unzigzag(offset);
-	brief->key = (int32_t)unzigzag(key);
-	if (brief->key > 0) {
-		if (brief->key > end - p)
-			return NULL;
-		p += brief->key;
+	if (timestamp > tally->maxTimestamp || index == 0) {
+		tally->maxTimestamp = timestamp;
+		tally->indexOfMax = index;
+		tally->deltaOfMax = offsetDelta;
 	}
-	if (end - p < 2 || !(p = take_short(p, &value)) || end[-1] != 0)
-		return NULL;
-	return (value & 1 ? 0 : value / 2) == end - p - 1 ? end : NULL;
+	if (timestamp < tally->minTimestamp || index == 0)
+		tally->minTimestamp = timestamp;
 }
 
-/* Any record that is in good order; else NULL. */
-static inline const uint8_t *brief_record(const uint8_t *p, const uint8_t *area_end, int32_t record_max,
-					  struct brief *brief)
+/* ---- a record by itself ---- */
+
+/* Reads the record at t->p. False if it is not in good order. */
+static bool read_record(struct tallying *t)
 {
-	const uint8_t *end;
-	int32_t size, value, headers;
+	struct kw_tally *tally = &t->tally;
+	const uint8_t *p, *end;
+	int64_t timestampDelta;
+	int32_t size, offsetDelta, key;
 	int used;
 
-	p = kw_take_varint(p, area_end, &size);
-	if (!p || size <= 0 || size > area_end - p || (record_max > 0 && size > record_max))
-		return NULL;
+	p = kw_take_varint(t->p, t->end, &size);
+	if (!p || size <= 0 || size > t->end - p || size > t->record_max)
+		return false;
 	end = p + size;
-	used = kw_get_varlong(p + 1, end, &brief->timestampDelta);
-	if (used <= 0 || !(p = kw_take_varint(p + 1 + used, end, &brief->offsetDelta)) ||
-	    !(p = pass_run(p, end, &brief->key)) || !(p = pass_run(p, end, &value)) ||
-	    !(p = kw_take_varint(p, end, &headers)) || headers < 0)
-		return NULL;
-	if (headers > 0)
-		p = pass_headers(p, end, headers);
-	return p == end ? end : NULL;
+	used = kw_get_varlong(p + 1, end, &timestampDelta);
+	if (used <= 0 || !(p = kw_take_varint(p + 1 + used, end, &offsetDelta)) || !(p = pass_run(p, end, &key)) ||
+	    !ends_well(p, end))
+		return false;
+	count_time(t, t->index, timestampDelta, offsetDelta);
+	if (t->index == 0)
+		tally->firstDelta = offsetDelta;
+	tally->odd |= offsetDelta != t->index;
+	tally->null_key |= key < 0;
+	t->p = end;
+	t->index++;
+	return true;
 }
+
+/* ---- a record like the one before ----
+ * A record is its length, attributes, timestamp delta, offset delta, length of the key, key, length of the value,
+ * value, number of headers, headers. From one to the next the offset delta grows by one, and else little changes: the
+ * time now and then, maybe the lengths. So what there is to find is known before it is read. Bytes are compared, eight
+ * at once, and as long as they are as expected none of them is decoded; where the next record begins is known, too, so
+ * that the processor need not wait for one record's bytes before it looks at those of the next. What is not as expected
+ * is decoded, and is what is expected from there on. */
+
+/* What is loaded of a record before it is judged: its length, and the head, which begins with the attributes. Of the
+ * head all counts from the timestamp delta to the length of the key. */
+enum { SIZE_MOST = 2, HEAD = 8 };
+
+static const uint64_t LAST_BITS = 0x8080808080808080;   /* of each byte: whether a varint goes on behind it */
+static const uint64_t ATTRIBUTES = 0xff;                /* of the head, whose first byte is the lowest */
+
+/* What the next record is expected to be. */
+struct likeness {
+	uint64_t head, mask;        /* and what of it counts: fixed, time and key */
+	uint64_t fixed;             /* offset delta, and how long it and the timestamp delta are; 0: nothing is known */
+	uint64_t time, key;         /* timestamp delta but for how long it is; length of the key */
+	uint64_t step, carry;       /* added and then set, it is the head with the next offset delta */
+	int32_t until;              /* the index from which on that takes a byte more, or there are no more */
+	unsigned key_at;            /* bits of the head before the key's length */
+	uint32_t size;              /* the record's first two bytes: its length, and if that takes one, attributes */
+	uint32_t value, value_mask; /* the first two bytes behind the key, and how much of them is the value's length */
+	ptrdiff_t nsize, nfront;    /* bytes of the length; of what follows up to the end of the key */
+	ptrdiff_t stride, value_at; /* bytes of the record; of these those before the value's length */
+};
+
+static inline uint32_t load16(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8;
+}
+
+static inline uint64_t load64(const uint8_t *p)
+{
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+}
+
+/* The first two bytes of a record. They are loaded with those behind them, since gcc likes to store two bytes and to
+ * load four from there, for which a processor has to wait. */
+static inline uint32_t load_size(const uint8_t *p)
+{
+	return (uint32_t)load64(p) & 0xffff;
+}
+
+static inline uint64_t lowest(uint64_t bits)
+{
+	return bits & (0 - bits);
+}
+
+/* A varint of one byte or two, out of the two that it begins, before zigzag. Above 0x3fff: it is longer. */
+static inline uint32_t short_varint(uint32_t raw)
+{
+	return raw & 0x80 ? (raw & 0x807f) | (raw >> 1 & 0x3f80) : raw & 0xff;
+}
+
+/* For a record without headers that ends n bytes behind its key. */
+static inline void expect_value(struct likeness *like, uint32_t n)
+{
+	uint32_t twice = 2 * (n - 2);
+
+	like->value = twice;
+	like->value_mask = 0xff;
+	if (twice > 0x7f) {
+		twice -= 2;
+		like->value = (twice & 0x7f) | 0x80 | twice >> 7 << 8;
+		like->value_mask = 0xffff;
+	}
+}
+
+/* For a key as the head says. False: its length takes more than two bytes. */
+static inline bool expect_key(struct likeness *like, struct tallying *t)
+{
+	uint32_t raw = (uint32_t)(like->head >> like->key_at) & 0xffff, twice = short_varint(raw);
+
+	like->key = (uint64_t)(raw & 0x80 ? 0xffff : 0xff) << like->key_at;
+	like->mask = like->fixed | like->time | like->key;
+	like->nfront = like->key_at / 8 + (raw & 0x80 ? 2 : 1);
+	if (twice & 1)
+		t->tally.null_key = true;
+	else
+		like->nfront += twice / 2;
+	return twice <= 0x3fff;
+}
+
+/* For a record of this length, of one byte or two. False: there is no such record. */
+static inline bool expect_size(struct likeness *like, const struct tallying *t, uint32_t size)
+{
+	uint32_t twice = short_varint(size);
+	ptrdiff_t n = twice / 2, left = n - like->nfront;
+
+	like->size = size;
+	like->nsize = size & 0x80 ? 2 : 1;
+	like->stride = like->nsize + n;
+	like->value_at = like->nsize + like->nfront;
+	expect_value(like, (uint32_t)left);
+	return !(twice & 1) && n <= t->record_max && left >= 2;
+}
+
+/* Nothing was known, or numbers are of other lengths than before. False: the offset delta is not the index, the head is
+ * longer than is looked at, or as above. */
+static inline bool expect_all(struct likeness *like, struct tallying *t, int32_t index, const uint8_t *p)
+{
+	uint32_t size = load_size(p);
+	const uint8_t *head = p + (size & 0x80 ? 2 : 1);
+	uint64_t ends, time, offset;   /* the last bit of each */
+	int64_t timestampDelta;
+	int32_t offsetDelta;
+	int used;
+
+	like->head = load64(head);
+	ends = ~like->head & LAST_BITS & ~ATTRIBUTES;
+	time = lowest(ends);
+	offset = lowest(ends ^ time);
+	if (offset == 0 || offset >> (64 - 16))   /* no room for the length of a key */
+		return false;
+	used = kw_get_varlong(head + 1, head + HEAD, &timestampDelta);
+	if (used <= 0 || kw_get_varint(head + 1 + used, head + HEAD, &offsetDelta) <= 0 || offsetDelta != index)
+		return false;
+	count_time(t, index, timestampDelta, offsetDelta);
+	like->time = (time - 1) & ~LAST_BITS & ~ATTRIBUTES;
+	like->fixed = (offset | (offset - 1)) & ~like->time & ~ATTRIBUTES;
+	like->step = time << 2;
+	like->carry = (offset - time) & LAST_BITS & ~time;
+	like->key_at = (unsigned)__builtin_ctzll(offset) + 1;
+	like->until = 1 << (7 * (__builtin_ctzll(offset) - __builtin_ctzll(time)) / 8 - 1);
+	if (like->until > t->count)
+		like->until = t->count;
+	return expect_key(like, t) && expect_size(like, t, size);
+}
+
+/* Expects what the record at p, number `index`, has up to its key. The tally has a part of it already if what is behind
+ * that turns out to be amiss; whoever reads the record by itself then either finds the same, or no tally. */
+static inline bool adapt(struct likeness *like, struct tallying *t, int32_t index, const uint8_t *p)
+{
+	uint32_t size = load_size(p);
+	uint64_t head = load64(p + (size & 0x80 ? 2 : 1)), differs = like->head ^ head;
+	int64_t timestampDelta;
+
+	if ((size & 0x8080) == 0x8080)
+		return false;   /* the head is elsewhere */
+	if (differs & like->fixed || !like->fixed)
+		return expect_all(like, t, index, p);
+	like->head = head;
+	if (differs & like->key && !expect_key(like, t))
+		return false;
+	if ((size != like->size || differs & like->key) && !expect_size(like, t, size))
+		return false;
+	if (differs & like->time) {
+		if (kw_get_varlong(p + like->nsize + 1, t->end, &timestampDelta) <= 0)
+			return false;
+		count_time(t, index, timestampDelta, index);
+	}
+	return true;
+}
+
+/* Reads on from t->p up to a record that is better read by itself. Not inlined, so that registers suffice. */
+__attribute__((noinline))
+static void read_alike(struct tallying *t)
+{
+	const uint8_t *p = t->p, *end = t->end, *next;
+	int32_t index = t->index;
+	struct likeness like = {.size = UINT32_MAX, .until = t->count};
+
+	for (; index < like.until && end - p >= SIZE_MOST + HEAD; index++, p = next) {
+		like.head = (like.head + like.step) | like.carry;
+		if ((load_size(p) ^ like.size) | ((load64(p + like.nsize) ^ like.head) & like.mask) &&
+		    !adapt(&like, t, index, p))
+			break;
+		if (like.stride > end - p)
+			break;
+		next = p + like.stride;
+		if (((load16(p + like.value_at) ^ like.value) & like.value_mask || next[-1] != 0) &&
+		    !ends_well(p + like.value_at, next))
+			break;
+	}
+	t->p = p;
+	t->index = index;
+}
+
+/* ---- all of them ---- */
 
 bool kw_tally_records(const struct kw_batch *batch, const uint8_t *p, const uint8_t *end, int32_t record_max,
 		      struct kw_tally *tally)
 {
 	bool append_time = batch->attributes & KW_A_LOG_APPEND_TIME;
-	int64_t base = append_time ? batch->maxTimestamp : batch->baseTimestamp;
-	struct kw_tally t = {.minTimestamp = INT64_MAX, .maxTimestamp = INT64_MIN, .indexOfMax = -1};
-	struct brief brief;
+	struct tallying t = {
+		.p = p, .end = end, .append_time = append_time, .count = batch->count,
+		.base = append_time ? batch->maxTimestamp : batch->baseTimestamp,
+		.record_max = record_max > 0 ? record_max : INT32_MAX,
+	};
 
-	for (int32_t i = 0; i < batch->count; i++) {
-		const uint8_t *next = plain_record(p, end, record_max, &brief);
-		int64_t timestamp;
-
-		p = next ? next : brief_record(p, end, record_max, &brief);
-		if (!p)
+	while (t.index < t.count) {
+		if (!t.tally.odd)
+			read_alike(&t);
+		if (t.index < t.count && !read_record(&t))
 			return false;
-		timestamp = append_time ? base : kw_wrap_add(base, brief.timestampDelta);
-		if (timestamp > t.maxTimestamp || t.indexOfMax < 0) {
-			t.maxTimestamp = timestamp;
-			t.indexOfMax = i;
-			t.deltaOfMax = brief.offsetDelta;
-		}
-		t.minTimestamp = timestamp < t.minTimestamp ? timestamp : t.minTimestamp;
-		t.firstDelta = i ? t.firstDelta : brief.offsetDelta;
-		t.odd |= brief.offsetDelta != i;
-		t.null_key |= brief.key < 0;
 	}
-	*tally = t;
-	return p == end && batch->count > 0;
+	*tally = t.tally;
+	return t.p == end && t.count > 0;
 }

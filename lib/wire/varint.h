@@ -45,11 +45,28 @@ static inline int kw_get_uvarint(const uint8_t *p, const uint8_t *end, uint32_t 
 	return used;
 }
 
+/* A number of one byte or two, as nearly all of a record are: without a loop, before zigzag. 0: it is longer, or
+ * cut. */
+static inline int kw_get_short(const uint8_t *p, const uint8_t *end, uint32_t *v)
+{
+	if (p < end && p[0] < 0x80) {
+		*v = p[0];
+		return 1;
+	}
+	if (end - p > 1 && p[1] < 0x80) {
+		*v = (p[0] & 0x7f) | (uint32_t)p[1] << 7;
+		return 2;
+	}
+	return 0;
+}
+
 static inline int kw_get_varint(const uint8_t *p, const uint8_t *end, int32_t *v)
 {
 	uint32_t raw;
-	int used = kw_get_uvarint(p, end, &raw);
+	int used = kw_get_short(p, end, &raw);
 
+	if (used == 0)
+		used = kw_get_uvarint(p, end, &raw);
 	if (used > 0)
 		*v = (int32_t)(raw >> 1 ^ -(raw & 1));
 	else if (used < 0)
@@ -59,15 +76,13 @@ static inline int kw_get_varint(const uint8_t *p, const uint8_t *end, int32_t *v
 
 static inline int kw_get_varlong(const uint8_t *p, const uint8_t *end, int64_t *v)
 {
+	uint32_t narrow = 0;
 	uint64_t raw;
-	int used;
+	int used = kw_get_short(p, end, &narrow);
 
-	if (p < end && *p < 0x80) {
-		raw = *p;
-		used = 1;
-	} else {
+	raw = narrow;
+	if (used == 0)
 		used = kw_get_leb128(p, end, KW_VARLONG_MAX, &raw);
-	}
 	if (used > 0)
 		*v = (int64_t)(raw >> 1 ^ -(raw & 1));
 	else if (used < 0)

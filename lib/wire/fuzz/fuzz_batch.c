@@ -1,14 +1,17 @@
-/* Record batches: read one behind the other and walked, whole and as Kafka skims them. What a whole walk shows makes a
- * new batch that shows the same. */
+/* Record batches: read one behind the other and walked, whole and as Kafka skims them; what they come to all at once
+ * is what they come to one by one. What a whole walk shows makes a new batch that shows the same. */
 #include "lib/text/fuzz/fuzz.h"
 #include "lib/wire/batch.h"
+#include "lib/wire/record_time.h"
 
 FUZZ_TARGET
 
 enum { INFLATE_MAX = 1 << 20 };
 
 struct seen {
+	const struct kw_batch *batch;
 	struct kw_buf records;    /* as kw_record_put() writes them */
+	struct kw_tally tally;    /* of them */
 	int32_t n;
 };
 
@@ -19,11 +22,30 @@ static void put_number(struct kw_buf *buf, int32_t n, const void *p)
 		kw_put(buf, p, (size_t)n);   /* reads each byte */
 }
 
+static void add(struct seen *seen, const struct kw_record *record)
+{
+	struct kw_tally *tally = &seen->tally;
+	int64_t timestamp = kw_record_time(seen->batch, record);
+
+	if (seen->n == 0)
+		*tally = (struct kw_tally){.minTimestamp = timestamp, .firstDelta = record->offsetDelta};
+	if (seen->n == 0 || timestamp > tally->maxTimestamp) {
+		tally->maxTimestamp = timestamp;
+		tally->indexOfMax = seen->n;
+		tally->deltaOfMax = record->offsetDelta;
+	}
+	if (timestamp < tally->minTimestamp)
+		tally->minTimestamp = timestamp;
+	tally->odd |= record->offsetDelta != seen->n;
+	tally->null_key |= record->key.n < 0;
+}
+
 static int note(void *arg, int32_t index, const struct kw_record *record)
 {
 	struct seen *seen = arg;
 
 	FUZZ_CHECK(index == seen->n);
+	add(seen, record);
 	seen->n++;
 	if (record->headers || record->nheaders == 0) {
 		kw_record_put(&seen->records, record);
@@ -34,10 +56,16 @@ static int note(void *arg, int32_t index, const struct kw_record *record)
 	return 0;
 }
 
-static bool be_content(void *arg, const struct kw_tally *tally)
+/* It is told after all records were shown: it is what they come to. */
+static bool check_tally(void *arg, const struct kw_tally *tally)
 {
-	(void)arg;
-	return tally->minTimestamp <= tally->maxTimestamp;
+	const struct kw_tally *want = &((struct seen *)arg)->tally;
+
+	FUZZ_CHECK(tally->minTimestamp == want->minTimestamp && tally->maxTimestamp == want->maxTimestamp);
+	FUZZ_CHECK(tally->indexOfMax == want->indexOfMax && tally->deltaOfMax == want->deltaOfMax);
+	FUZZ_CHECK(tally->firstDelta == want->firstDelta);
+	FUZZ_CHECK(tally->odd == want->odd && tally->null_key == want->null_key);
+	return true;
 }
 
 static enum kw_walk walk(const struct kw_batch *batch, bool skim, struct seen *seen)
@@ -45,13 +73,16 @@ static enum kw_walk walk(const struct kw_batch *batch, bool skim, struct seen *s
 	struct kw_walk_opts opts = {.skip_bodies = skim, .inflate_max = INFLATE_MAX};
 	enum kw_walk why, again;
 	struct kt_err err = {0};
-	int code = kw_batch_walk(batch, &opts, note, seen, &why, &err);
+	int code;
+
+	seen->batch = batch;
+	code = kw_batch_walk(batch, &opts, note, seen, &why, &err);
 
 	FUZZ_CHECK((code == 0) == (why == KW_WALK_END) && code == err.code);
 	FUZZ_CHECK(why != KW_WALK_STOPPED);
 	FUZZ_CHECK(why != KW_WALK_END || seen->n == (batch->count > 0 ? batch->count : 0));
-	opts.tally = be_content;
-	kw_batch_walk(batch, &opts, NULL, NULL, &again, NULL);
+	opts.tally = check_tally;
+	kw_batch_walk(batch, &opts, NULL, seen, &again, NULL);
 	FUZZ_CHECK(why == again);
 	return why;
 }
