@@ -1,7 +1,15 @@
 /* BrokerRegistration (62): foreign brokers join, or are told why not. Version 5 with static configurations is
  * KIP-1294's. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
+
+static struct fb_static_config static_of(const struct kw_BrokerRegistrationRequest_BrokerStaticConfig *config)
+{
+	bool misread = config->value.n >= 0 && fb_mutant(FB_M_MV_STATIC_MISREAD);
+
+	return (struct fb_static_config){config->name, misread ? config->name : config->value, config->isSensitive};
+}
 
 static bool view_of(struct fb_request *req, struct fb_register_view *view)
 {
@@ -21,8 +29,7 @@ static bool view_of(struct fb_request *req, struct fb_register_view *view)
 							body->features.v[i].minSupportedVersion,
 							body->features.v[i].maxSupportedVersion};
 	for (int32_t i = 0; i < body->staticConfigs.n; i++)
-		statics[i] = (struct fb_static_config){body->staticConfigs.v[i].name, body->staticConfigs.v[i].value,
-						       body->staticConfigs.v[i].isSensitive};
+		statics[i] = static_of(&body->staticConfigs.v[i]);
 	*view = (struct fb_register_view){
 		.version = (int16_t)req->version, .brokerId = body->brokerId, .clusterId = body->clusterId,
 		.incarnationId = body->incarnationId, .rack = body->rack,
