@@ -308,8 +308,8 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	}
 }
 
-/* {"NAME.OPTION": text, ...}: NULL without any. */
-static const json_t *observer_options(const struct fb_cluster *cluster, struct kt_obj *parent)
+/* {"NAME.OPTION": text, ...}: NULL without any. What none of the classes would read is refused. */
+static const json_t *observer_options(const struct fb_cluster *cluster, const char *classes, struct kt_obj *parent)
 {
 	struct kt_obj obj;
 	const char *name, *text;
@@ -318,12 +318,10 @@ static const json_t *observer_options(const struct fb_cluster *cluster, struct k
 		return NULL;
 	while (kt_obj_each(&obj, &name)) {
 		struct kt_err why = {0};
-		char config[300];
 
 		if (!kt_obj_str(&obj, name, &text))
 			break;
-		snprintf(config, sizeof config, FB_OBSERVER_PREFIX "%s", name);
-		if (fb_observer_check_option(cluster->plugins, config, &why) < 0)
+		if (classes && fb_observer_has_option(classes, cluster->plugins, name, &why) < 0)
 			kt_obj_fail(&obj, name, why.code, "%s", why.text);
 	}
 	return obj.json;
@@ -343,7 +341,7 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
 	kt_obj_enum(&obj, "mode", modes, &mode);
-	options = observer_options(ask->cluster, &obj);
+	options = observer_options(ask->cluster, classes, &obj);
 	if (kt_obj_done(&obj) == 0)
 		fb_cluster_observe(ask->cluster, classes, mode < 0 ? NULL : modes[mode], options, true, &err);
 	if (err.code)

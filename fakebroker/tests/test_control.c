@@ -342,9 +342,6 @@ static void observers_are_made_with_options(void **state)
 		assert_int_equal(num_at(json, "1.observers.0.failed"), 4 / n);
 		json_decref(json);
 	}
-	http_error(&run, 400, "PUT", "/v1/observer",
-		   "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.uss\": \"1\"}}",
-		   "body:1: $.options[\"SlowObserver.uss\"]: 'SlowObserver.uss' is no option, did you mean 'us'");
 	json_decref(
 		http_json(&run, 400, "PUT", "/v1/observer",
 			  "{\"classes\": \"FailingObserver\", \"options\": {\"FailingObserver.create\": \"true\"}}"));
@@ -352,6 +349,52 @@ static void observers_are_made_with_options(void **state)
 			      "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.us\": 1}}"));
 	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
 	kc_free(conn);
+}
+
+/* Nobody would read them, and who asked would believe that they hold. */
+static void options_of_no_observer_are_refused(void **state)
+{
+	static const struct {
+		const char *classes, *option, *error;
+	} rows[] = {
+		{"SlowObserver", "SlowObserver.uss",
+		 "'SlowObserver.uss' is no option of 'SlowObserver', did you mean 'SlowObserver.us'"},
+		{"SlowObserver", "us", "'us' is no option of 'SlowObserver', did you mean 'SlowObserver.us'"},
+		{"TrafficObserver", "limit",
+		 "'limit' is no option of 'TrafficObserver', did you mean 'TrafficObserver.limit'"},
+		{"NoOpObserver, TrafficObserver", "observer.TrafficObserver.limit",
+		 "'observer.TrafficObserver.limit' is no option of 'NoOpObserver, TrafficObserver', did you mean "
+		 "'TrafficObserver.limit'"},
+		{"TrafficObserver", "Trafic.limit",
+		 "'Trafic.limit' is no option of 'TrafficObserver', did you mean 'TrafficObserver.limit'"},
+		{"TrafficObserver", "SlowObserver.us",
+		 "'SlowObserver.us' is no option of 'TrafficObserver': NAME.OPTION is expected, with a NAME of that "
+		 "list"},
+		{"TrafficObserver", "queue.entries",
+		 "'queue.entries' is no option of 'TrafficObserver': NAME.OPTION is expected, with a NAME of that "
+		 "list"},
+	};
+	char body[300], error[400];
+	json_t *json;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(body, sizeof body, "{\"classes\": \"%s\", \"options\": {\"%s\": \"3\"}}", rows[i].classes,
+			 rows[i].option);
+		snprintf(error, sizeof error, "body:1: $.options%s%s%s: %s", strchr(rows[i].option, '.') ? "[\"" : ".",
+			 rows[i].option, strchr(rows[i].option, '.') ? "\"]" : "", rows[i].error);
+		http_error(&run, 400, "PUT", "/v1/observer", body, error);
+	}
+	/* Which observers there are is told before what they may be given. */
+	http_error(&run, 400, "PUT", "/v1/observer",
+		   "{\"classes\": \"TrafficObservr\", \"options\": {\"TrafficObserver.limit\": \"3\"}}",
+		   "no observer 'TrafficObservr', did you mean 'TrafficObserver'");
+	json = http_json(&run, 200, "PUT", "/v1/observer",
+			 "{\"classes\": \"NoOpObserver,TrafficObserver\", "
+			 "\"options\": {\"TrafficObserver.limit\": \"3\"}}");
+	assert_string_equal(str_at(json, "0.classes"), "NoOpObserver,TrafficObserver");
+	json_decref(json);
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
 }
 
 /* ---- waiting ---- */
@@ -424,6 +467,7 @@ int main(void)
 		cmocka_unit_test(observers_are_exchanged),
 		cmocka_unit_test(an_idle_observer_is_not_called),
 		cmocka_unit_test(observers_are_made_with_options),
+		cmocka_unit_test(options_of_no_observer_are_refused),
 		cmocka_unit_test(a_wait_ends),
 		cmocka_unit_test(waits_do_not_disturb_each_other),
 	};
