@@ -309,7 +309,7 @@ int fb_prepare(struct fb_broker_process *process, const struct fb_settings *sett
 	return code || !settings->scenario ? code : fb_scenario_configure(&process->scenario, process->cluster, err);
 }
 
-static int read_listeners(struct fb_cluster *cluster, struct kt_err *err)
+int fb_read_listeners(struct fb_cluster *cluster, struct kt_err *err)
 {
 	int code = 0;
 
@@ -325,7 +325,7 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 	if (!code)
 		code = fb_configure(process->cluster, settings, err);
 	if (!code)
-		code = read_listeners(process->cluster, err);
+		code = fb_read_listeners(process->cluster, err);
 	if (!code)
 		code = keep_refused(process->cluster, err);
 	if (!code)

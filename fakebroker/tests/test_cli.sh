@@ -127,6 +127,21 @@ refused '--node-set 1x:num.partitions=1: ID:NAME=VALUE is expected' --node-set 1
 refused '--node-set 4294967297:a=b: ID:NAME=VALUE is expected' --node-set 4294967297:a=b
 refused '--node-set 2:a=b: there is no broker 2; brokers are 1 to 1' --node-set 2:a=b
 refused '--node-set 1000:a=b: there is no broker 1000; brokers are 1 to 1' --node-set 1000:a=b
+for id in 3 1000 5000; do
+	refused "--node-set $id:kit.imitate.faults=true: there is no broker $id; brokers are 1 to 2" \
+		--check --nodes 2 --node-set $id:kit.imitate.faults=true
+done
+refused '--node-set 2:a=b: there is no broker 2; brokers are 1 to 1' --check --node-set 2:a=b
+refused 'listener.security.protocol.map: listener SSL has the protocol SSL; served are PLAINTEXT and SASL_PLAINTEXT' \
+	--check --set listeners=SSL://:9092
+refused '--node-set 4:a=b: there is no broker 4; brokers are 1 to 3' fixtures/scenarios/demo.json --check --node-set 4:a=b
+printf 'num.io.threads=8\n' >"$dir/stray.properties"
+refused "$dir/stray.properties:1: there is no broker 7; brokers are 1 to 2" \
+	--check --nodes 2 --properties 7:"$dir/stray.properties"
+refused '--node-set 8:a=b: there is no node 8; the files name others' \
+	--check --properties 7:"$dir/stray.properties" --node-set 8:a=b
+equal 'an option of a node that a file names' \
+	"$("$fb" --check --properties 7:"$dir/stray.properties" --node-set 7:num.io.threads=9)" ok
 refused '--node-set 1:num.partitions=x: Invalid value x for configuration num.partitions: Not a number of type INT' \
 	--node-set 1:num.partitions=x
 none=$dir/none.so
