@@ -108,7 +108,7 @@ static int choose_level(const struct fb_broker_process *process, const struct fb
 {
 	const struct fb_range *range = &release->supported[FB_METADATA_VERSION];
 	const char *version = settings->metadata_version;
-	int16_t least = range->min < FB_LEVEL_BOOTSTRAP ? FB_LEVEL_BOOTSTRAP : range->min;   /* that it would format */
+	int16_t least = fb_release_least(release);
 	const struct kt_json *doc = version ? NULL : &process->scenario.doc;
 
 	if (!version)

@@ -75,7 +75,7 @@ for option in nodes release metadata-version properties describe-output set node
 done
 equal '--version' "$("$fb" --version)" "fakebroker $(sed -n 's/^VERSION := //p' Makefile)"
 
-for list in apis releases validators observers actions mutants; do
+for list in apis releases validators observers actions mutants faults; do
 	"$fb" --list $list >"$dir/list" 2>&1
 	equal "exit code of --list $list" $? 0
 	"$fb" --list $list --json >"$dir/json" 2>&1
@@ -83,10 +83,17 @@ for list in apis releases validators observers actions mutants; do
 	if command -v python3 >/dev/null; then
 		check "--list $list --json is JSON" python3 -m json.tool "$dir/json"
 	fi
-	# a heading, and then a row for each
+	# a heading, and then a row for each, up to a blank line
 	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" \
-		"$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
+		"$(($(sed '/^$/,$d' "$dir/list" | grep -c '^ *[A-Za-z0-9]') - 1))"
 done
+equal 'how faults are switched on' "$("$fb" --list faults | tail -1)" \
+	'all of them: --set kit.imitate.faults=true; of one broker: --node-set ID:kit.imitate.faults=true'
+check 'what Kafka answers' grep -q '^produce.snappy-preamble .*UNKNOWN_SERVER_ERROR (-1): .*; the broker goes on ' \
+	<("$fb" --list faults)
+check 'levels of a release to start at' grep -qE '^ *3.9 +4-21 ' <("$fb" --list releases)
+refused '--metadata-version: release 3.9 has no metadata.version 3; levels are 4 (3.3-IV0) to 21 (3.9-IV0)' \
+	--release 3.9 --metadata-version 3
 check '--list apis of a release' grep -qE '^ *0 +Produce +0-11 +broker' <("$fb" --release 3.9 --list apis)
 check '--list faults' grep -qE '^transactions.none-to-add +AddPartitionsToTxn 4, 5: no transactions ' \
 	<("$fb" --list faults)
