@@ -285,7 +285,7 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 				 fb_cluster_observe(cluster, NULL, NULL, NULL, false, err);
 }
 
-/* Nobody shall have a mutant without knowing. */
+/* Nobody shall have a mutant, or a store that takes anything, without knowing. */
 static int mutate(const struct fb_settings *settings, struct kt_err *err)
 {
 	int code = fb_mutants_switch(settings->mutants.v, settings->mutants.n, err);
@@ -293,6 +293,8 @@ static int mutate(const struct fb_settings *settings, struct kt_err *err)
 	for (int i = 0; !code && i < FB_NMUTANTS; i++)
 		if (fb_mutant((enum fb_mutant)i))
 			fb_log_line(KASSAY_WARN, "mutant %s: %s", fb_mutants[i].name, fb_mutants[i].breaks);
+	if (!code && settings->lax)
+		fb_log_line(KASSAY_WARN, "--lax: what is produced is stored unjudged");
 	return code;
 }
 

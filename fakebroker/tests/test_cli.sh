@@ -261,6 +261,20 @@ for _ in 1 2 3 4 5 6; do
 	rm -f "$dir/both".*
 done
 
+# A broker that is not an ordinary one says so.
+start --nodes 2 --port 0 --lax --mutant records.crc-unchecked --node-set 2:kit.imitate.faults=true
+check 'a line about --lax' grep -q ' WARN --lax: what is produced is stored unjudged$' "$err"
+check 'a line about its mutant' grep -q ' WARN mutant records.crc-unchecked: ' "$err"
+get "$control" /v1/status | tr -d ' \r\n' >"$dir/status"
+check 'status has --lax and its mutant' grep -qF '"lax":true,"mutants":["records.crc-unchecked"]' "$dir/status"
+equal 'who imitates faults' "$(grep -oE '"imitatesFaults":(true|false)' "$dir/status" | cut -d: -f2 | paste -sd' ')" \
+	'false true false'
+check 'its clock is nobody'\''s' grep -qE '"clock":\{"now":[0-9]+,"frozen":false,"ahead":0\}' "$dir/status"
+curl -sS -X POST "$control/v1/clock" -d '{"advance": 86400000, "frozen": true}' >/dev/null
+get "$control" /v1/status | tr -d ' \r\n' >"$dir/status"
+check 'its clock is ahead' grep -qE '"clock":\{"now":[0-9]+,"frozen":true,"ahead":86[34][0-9]{5}\}' "$dir/status"
+stopped TERM 0
+
 # The port of a broker that is stopped stays its own.
 start --nodes 2 --port 0
 at=${bootstrap##*,}

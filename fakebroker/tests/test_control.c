@@ -199,6 +199,11 @@ static void status_tells_what_there_is(void **state)
 	assert_int_equal(num_at(json, "registrations.1.fenced"), 0);
 	assert_string_equal(str_at(json, "topics.0.name"), "t");
 	assert_int_equal(num_at(json, "topics.0.leaders.0"), 1);
+	assert_true(json_is_false(at(json, "lax")));
+	assert_int_equal(json_array_size(at(json, "mutants")), 0);
+	assert_true(json_is_false(at(json, "clock.frozen")));
+	assert_int_equal(num_at(json, "clock.ahead"), 0);
+	assert_true(json_is_false(at(json, "nodes.0.imitatesFaults")));
 	json_decref(json);
 }
 
