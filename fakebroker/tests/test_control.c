@@ -71,14 +71,33 @@ static void each_path_has_its_methods(void **state)
 
 static void other_paths_are_not_found(void **state)
 {
-	static const char *const wrong[] = {"/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v1/statuses",
-					    "/v1/partitions", "/metrics/", "/V1/status"};
-	char text[100];
+	static const struct {
+		const char *method, *path, *meant;
+	} wrong[] = {
+		{"GET", "/", NULL},
+		{"GET", "/v1", NULL},
+		{"GET", "/v1/", NULL},
+		{"GET", "/v1/statu", "/v1/status"},
+		{"GET", "/v1/status/", NULL},
+		{"GET", "/v1/statuses", "/v1/status"},
+		{"GET", "/v1/partitions", NULL},
+		{"GET", "/metrics/", NULL},
+		{"GET", "/V1/status", NULL},
+		{"PUT", "/v1/validators/refusd", "/v1/validators/refused"},
+		{"POST", "/v1/partitions/plain/0/compat", "/v1/partitions/plain/0/compact"},
+		{"DELETE", "/v1/partitions/t/0/apend", "/v1/partitions/t/0/append"},
+		{"POST", "/v1/partitions/t/0/0", NULL},
+		{"GET", "/v1/nodes/1/restart", NULL},
+		{"GET", "/v1/nodes/1", NULL},
+	};
+	char text[200];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		snprintf(text, sizeof text, "there is no path %s", wrong[i]);
-		http_error(&run, 404, "GET", wrong[i], NULL, text);
+		snprintf(text, sizeof text, "there is no path %s%s%s%s", wrong[i].path,
+			 wrong[i].meant ? "; did you mean " : "", wrong[i].meant ? wrong[i].meant : "",
+			 wrong[i].meant ? "?" : "");
+		http_error(&run, 404, wrong[i].method, wrong[i].path, NULL, text);
 	}
 }
 
