@@ -207,6 +207,8 @@ equal '--check names every offender' "$("$fb" fixtures/scenarios/demo.json --met
 1'
 equal 'what --check says on stderr' "$(cat "$dir/err")" \
 	'fakebroker: 2 configurations are illegal at metadata.version 28 (4.2-IV0)'
+equal 'findings come before their sum, in one pipe' \
+	"$("$fb" --set num.io.threads=0 --check 2>&1 | sed 's/^\(fakebroker\|--set\).*/\1/' | paste -sd' ')" '--set fakebroker'
 refused '--describe-output is for --check' --describe-output "$dir/none"
 refused "$dir/none: cannot be opened: No such file or directory" --check --describe-output "$dir/none"
 
