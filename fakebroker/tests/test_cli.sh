@@ -297,9 +297,8 @@ for option in --record --port-file --properties ''; do
 	"$fb" --port 0 ${option:+"$option"} "$dir/unread" >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	pids+=("$pid")
-	for ((i = 0; i < 1000; i++)); do   # until it is no shell any more
-		[ "/proc/$pid/exe" -ef "$fb" ] && break
-	done
+	limit=$((SECONDS + 20))
+	until [ "/proc/$pid/exe" -ef "$fb" ] || ((SECONDS > limit)); do :; done   # it is no shell any more
 	kill -TERM "$pid"
 	ended "$pid" 20
 	case $option$status in *143 | --port-file[23]) status=ended ;; esac
