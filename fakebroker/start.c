@@ -108,7 +108,7 @@ static int choose_level(const struct fb_broker_process *process, const struct fb
 {
 	const struct fb_range *range = &release->supported[FB_METADATA_VERSION];
 	const char *version = settings->metadata_version;
-	int16_t least = range->min < FB_LEVEL_BOOTSTRAP ? FB_LEVEL_BOOTSTRAP : range->min;   /* that it would format */
+	int16_t least = fb_release_least(release);
 	const struct kt_json *doc = version ? NULL : &process->scenario.doc;
 
 	if (!version)
@@ -285,7 +285,7 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 				 fb_cluster_observe(cluster, NULL, NULL, NULL, false, err);
 }
 
-/* Nobody shall have a mutant without knowing. */
+/* Nobody shall have a mutant, or a store that takes anything, without knowing. */
 static int mutate(const struct fb_settings *settings, struct kt_err *err)
 {
 	int code = fb_mutants_switch(settings->mutants.v, settings->mutants.n, err);
@@ -293,6 +293,8 @@ static int mutate(const struct fb_settings *settings, struct kt_err *err)
 	for (int i = 0; !code && i < FB_NMUTANTS; i++)
 		if (fb_mutant((enum fb_mutant)i))
 			fb_log_line(KASSAY_WARN, "mutant %s: %s", fb_mutants[i].name, fb_mutants[i].breaks);
+	if (!code && settings->lax)
+		fb_log_line(KASSAY_WARN, "--lax: what is produced is stored unjudged");
 	return code;
 }
 
@@ -309,7 +311,7 @@ int fb_prepare(struct fb_broker_process *process, const struct fb_settings *sett
 	return code || !settings->scenario ? code : fb_scenario_configure(&process->scenario, process->cluster, err);
 }
 
-static int read_listeners(struct fb_cluster *cluster, struct kt_err *err)
+int fb_read_listeners(struct fb_cluster *cluster, struct kt_err *err)
 {
 	int code = 0;
 
@@ -325,7 +327,7 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 	if (!code)
 		code = fb_configure(process->cluster, settings, err);
 	if (!code)
-		code = read_listeners(process->cluster, err);
+		code = fb_read_listeners(process->cluster, err);
 	if (!code)
 		code = keep_refused(process->cluster, err);
 	if (!code)

@@ -493,3 +493,10 @@ int fb_observer_check_option(const char *const *plugins, const char *config, str
 
 	return fb_option_found(&search, FB_HOOK_OBSERVER, plugins, err);
 }
+
+int fb_observer_has_option(const char *classes, const char *const *plugins, const char *name, struct kt_err *err)
+{
+	struct fb_option_search search = {.name = name};
+
+	return fb_option_of(&search, FB_HOOK_OBSERVER, classes, plugins, err);
+}
