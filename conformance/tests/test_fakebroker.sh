@@ -159,6 +159,11 @@ equal 'hints about the scenario, which is all there' "$(grep -c 'was started wit
 expect 4 'a feature that is off' "$build/conformance" replay S24 --bootstrap-server "$at"
 says '^unsupported: elr: ApiVersions names no finalized eligible.leader.replicas.version$'
 stop "$pid"
+start --port 0 --set log.cleaner.min.compaction.lag.ms=60000 --set log.cleaner.delete.retention.ms=0 \
+	--set log.message.timestamp.type=LogAppendTime --set compression.type=zstd || exit 1
+at=$bootstrap
+expect 0 'defaults of a broker are no fault of its compaction' run --only 'compaction.*' --strict
+stop "$pid"
 start --port 0 || exit 1
 at=$bootstrap
 expect 0 'a fakebroker without the scenario' run --only 'mvconfig.alter.*'

@@ -51,6 +51,37 @@ static void lint_finds_nothing(void **state)
 	assert_int_equal(cf_lint(&suite, print_finding, NULL), 0);
 }
 
+static void keep_finding(void *arg, const char *where, const char *text)
+{
+	(void)where;
+	snprintf(arg, 200, "%s", text);
+}
+
+static struct cf_case *case_named(const char *id)
+{
+	for (size_t i = 0; i < suite.ncases; i++)
+		if (strcmp(suite.cases[i]->id, id) == 0)
+			return suite.cases[i];
+	fail_msg("no case %s", id);
+	return NULL;
+}
+
+/* A broker with log.cleaner.min.compaction.lag.ms is right, too. */
+static void lint_finds_what_is_left_to_the_broker(void **state)
+{
+	json_t *topic = json_object_get(case_named("compaction.txn.aborted")->topics, "topic");
+	json_t *configs = json_object_get(topic, "configs");
+	json_t *lag = json_incref(json_object_get(configs, "min.compaction.lag.ms"));
+	char text[200] = "";
+
+	(void)state;
+	json_object_del(configs, "min.compaction.lag.ms");
+	assert_int_equal(cf_lint(&suite, keep_finding, text), 1);
+	assert_string_equal(text, "topics.topic is compacted, and leaves min.compaction.lag.ms to the broker's "
+			    "default");
+	json_object_set_new(configs, "min.compaction.lag.ms", lag);
+}
+
 static size_t count_family(const char *family)
 {
 	size_t n = 0;
@@ -175,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lint_finds_nothing),
+		cmocka_unit_test(lint_finds_what_is_left_to_the_broker),
 		cmocka_unit_test(families_are_there),
 		cmocka_unit_test(nothing_harmful_is_sent_unasked),
 		cmocka_unit_test(incidents_load),
