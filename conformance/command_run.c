@@ -70,7 +70,7 @@ static const struct kt_cli cli = {
 	.exits = {
 		[KT_EXIT_OK] = "every case as expected",
 		[KT_EXIT_VERDICT] = "a case failed, or passed against expectation",
-		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; no case is selected",
+		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; a glob fits no case",
 		[KT_EXIT_ENGINE] = "the target cannot be reached, or the program itself failed",
 		[KT_EXIT_INCOMPLETE] = "a case was inconclusive, or none could be judged",
 	},

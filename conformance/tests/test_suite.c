@@ -184,8 +184,36 @@ static void nothing_selected_is_an_error(void **state)
 	(void)state;
 	assert_int_equal(chosen("records.crc.mismach", NULL, NULL, &items, &err), 0);
 	assert_int_equal(err.code, KT_EUSAGE);
-	assert_string_equal(err.text, "no case is selected; did you mean \"records.crc.mismatch\"?");
+	assert_string_equal(err.text,
+			    "--only \"records.crc.mismach\" fits no case; did you mean \"records.crc.mismatch\"?");
 	free(items.v);
+}
+
+static void a_glob_that_fits_nothing_is_an_error(void **state)
+{
+	static const struct {
+		const char *glob, *hint;
+	} rows[] = {
+		{"registraton.*", "; did you mean \"registration.*\"?"},
+		{"records.codek.*", "; did you mean \"records.codec.*\"?"},
+		{"records.crc", "; did you mean \"records.crc.*\"?"},
+		{"records.crc.mismach@v9", "; did you mean \"records.crc.mismatch@v9\"?"},
+		{"*.registraton", "; `conformance list` shows all"},
+		{"", "; `conformance list` shows all"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct cf_items items;
+		struct kt_err err = {0};
+		char text[200];
+
+		assert_int_equal(chosen(NULL, rows[i].glob, NULL, &items, &err), 0);
+		assert_int_equal(err.code, KT_EUSAGE);
+		snprintf(text, sizeof text, "--skip \"%s\" fits no case%s", rows[i].glob, rows[i].hint);
+		assert_string_equal(err.text, text);
+		free(items.v);
+	}
 }
 
 static void what_failed_runs_again(void **state)
@@ -212,6 +240,7 @@ int main(void)
 		cmocka_unit_test(incidents_load),
 		cmocka_unit_test(cases_are_selected),
 		cmocka_unit_test(nothing_selected_is_an_error),
+		cmocka_unit_test(a_glob_that_fits_nothing_is_an_error),
 		cmocka_unit_test(what_failed_runs_again),
 	};
 
