@@ -189,7 +189,7 @@ static void write_case(struct session *session, json_t *mutation, json_t *refere
 	cf_path(path, sizeof path, "%s/%s.json", given.out, id + strlen("records."));
 	json = as_case(mutation, reference, id);
 	if (kt_json_write(path, json, JSON_INDENT(2), &session->err) == 0)
-		printf("  case       %s\n", path);
+		printf("  case       %s, for `conformance replay %s -b %s`\n", path, path, given.b);
 	json_decref(json);
 }
 

@@ -19,6 +19,14 @@ says '^60 requests of seed 1: [0-9]+ different'
 case=$(find "$dir/out" -name '*.json' | sort | head -1)
 got=$(jq -c '.steps[0].send | [.version, (.body.topicData[0].partitionData | length)]' "$case")
 if [ "$got" = '[8,1]' ]; then ok 'the smallest request is written as a case'; else bad "the case has $got"; fi
+says "^  case +$case, for \`conformance replay $case -b $b\`\$"
+expect 0 'which the reference passes' "$build/conformance" replay "$case" -b "$a"
+says '^pass +records.diff-1-[0-9]+$'
+expect 1 'and the other does not' "$build/conformance" replay "$case" -b "$b"
+says '^fail +records.diff-1-[0-9]+ '
+expect 0 'a case of the suite, in all versions' "$build/conformance" replay \
+	conformance/cases/records/crc.mismatch.json -b "$a"
+says '^pass +records.crc.mismatch@v9$'
 start --port 0 --release 3.9 || exit 1
 expect '0 1' 'two releases' diff_brokers --a "$bootstrap" --b "$a" --seed 6 --count 60
 if grep -q '"version":1[23]' "$dir/log"; then bad 'a version is sent that only one lists'
