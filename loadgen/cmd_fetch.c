@@ -130,6 +130,7 @@ static bool read_all(struct lg_reader *reader, int64_t start)
 struct totals {
 	int64_t records, bytes, foreign, corrupt;
 	const char *trouble;
+	bool out_of_range;
 };
 
 static struct totals sum_up(const struct lg_reader *reader)
@@ -145,6 +146,7 @@ static struct totals sum_up(const struct lg_reader *reader)
 		totals.corrupt += at->corrupt;
 		if (at->trouble[0])
 			totals.trouble = at->trouble;
+		totals.out_of_range = totals.out_of_range || at->out_of_range;
 	}
 	return totals;
 }
@@ -198,7 +200,7 @@ static int fetch(struct lg_reader *reader, const struct lg_range *ranges, int32_
 	complete = complete && !totals.trouble;
 	if (write_result(lg_fetch_json(reader, plan.bootstrap, seconds, complete), err))
 		return KT_EXIT_USAGE;
-	if (totals.corrupt > 0)
+	if (totals.corrupt > 0 || totals.out_of_range)
 		return KT_EXIT_VERDICT;
 	return complete ? KT_EXIT_OK : KT_EXIT_INCOMPLETE;
 }
