@@ -13,6 +13,7 @@
 #include "conformance/diff/side.h"
 #include "conformance/evidence.h"
 #include "conformance/result.h"
+#include "lib/text/file.h"
 
 #define PROGRAM "conformance diff"
 
@@ -290,7 +291,7 @@ static int open_all(struct session *session, struct kt_err *err)
 
 	snprintf(prefix, sizeof prefix, "kassay-diff-%lld-%d", (long long)given.seed, (int)getpid());
 	if (cf_data_find(&data, given.data, err) || cf_known_load(&session->known, data.dir, err) ||
-	    (given.out && cf_make_dir(given.out, err)))
+	    (given.out && kt_file_make_dir(given.out, err)))
 		return KT_EXIT_USAGE;
 	if (cf_side_open(&session->a, "a", given.a, prefix, err) ||
 	    cf_side_open(&session->b, "b", given.b, prefix, err))

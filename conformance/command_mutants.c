@@ -15,6 +15,7 @@
 #include "conformance/kill.h"
 #include "conformance/mutants.h"
 #include "conformance/setup.h"
+#include "lib/text/file.h"
 #include "lib/text/near.h"
 
 #define PROGRAM "conformance mutants"
@@ -448,7 +449,7 @@ static void write_lists(struct matrix *matrix)
 	char path[PATH_MAX];
 
 	cf_path(path, sizeof path, "%s/mutants", matrix->setup.suite.data.dir);
-	cf_make_dir(path, &err);
+	kt_file_make_dir(path, &err);
 	for (size_t i = 0; i < reg->nfamilies && !err.code; i++) {
 		json_t *lists = family_lists(matrix, reg->families[i].name);
 

@@ -11,6 +11,7 @@
 #include "conformance/report/report.h"
 #include "conformance/runner.h"
 #include "conformance/setup.h"
+#include "lib/text/file.h"
 
 #define PROGRAM "conformance run"
 
@@ -332,7 +333,7 @@ static int prepare(struct session *session)
 	if (err.code == KT_OK)
 		cf_select(&session->setup.suite, &session->setup.profile, &selection, &session->items, &err);
 	if (err.code == KT_OK && given.out)
-		cf_make_dir(given.out, &err);
+		kt_file_make_dir(given.out, &err);
 	json_decref(selection.rerun);
 	if (err.code) {
 		kt_complain(PROGRAM, &err);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/text/file.h"
 #include "lib/text/number.h"
 #include "lib/text/opt.h"
 #include "loadgen/clock.h"
@@ -289,7 +290,7 @@ static int check(struct kt_err *err)
 		return kt_fail(err, KT_EUSAGE, "--%s is missing", plan.bootstrap ? "topic" : "bootstrap-server");
 	if (given.engine == LG_WIRE && given.duration == 0 && given.count == 0)
 		return kt_fail(err, KT_EUSAGE, "the engine wire needs --duration or --records to end");
-	if (lg_make_directory(given.out, err))
+	if (given.out && kt_file_make_dir(given.out, err))
 		return err->code;
 	return lg_properties_cut(&plan.arena, given.properties.v, given.properties.n, &plan.properties, err);
 }

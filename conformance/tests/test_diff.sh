@@ -31,6 +31,9 @@ start --port 0 --release 3.9 || exit 1
 expect '0 1' 'two releases' diff_brokers --a "$bootstrap" --b "$a" --seed 6 --count 60
 if grep -q '"version":1[23]' "$dir/log"; then bad 'a version is sent that only one lists'
 else ok 'versions that both list'; fi
+echo >"$dir/file"
+expect 2 'an output directory that is a file' diff_brokers --a "$a" --b "$b" --out "$dir/file"
+says '/file: is a file, not a directory$'
 expect 2 'one broker is not two' diff_brokers --a "$a"
 expect 2 'a family that there is not' diff_brokers --a "$a" --b "$b" --family frame
 expect 3 'a broker that is not there' diff_brokers --a "$a" --b 127.0.0.1:1

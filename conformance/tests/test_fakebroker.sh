@@ -96,6 +96,11 @@ expect 2 'show what is not there' "$build/conformance" show records.crc.mismach
 
 expect 2 'lint of what are no cases' "$build/conformance" lint --data "$dir"
 expect 2 'run with an output directory that is a file' run --only 'sanity.*' --out "$dir/bad.json"
+says '^conformance run: .*/bad.json: is a file, not a directory$'
+expect 2 'report, too' "$build/conformance" report "$dir/all/result.json" --out "$dir/bad.json"
+says '^conformance report: .*/bad.json: is a file, not a directory$'
+expect 2 'capture into a directory' "$build/conformance" capture -b "$at" --topic t --offset 0 --out "$dir"
+says '^conformance capture: .*: is a directory, not a file$'
 
 # A few cases are enough to see what the command does; with all of them it takes minutes under ThreadSanitizer.
 cp -r conformance "$dir/data"

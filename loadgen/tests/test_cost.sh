@@ -34,7 +34,8 @@ for api in produce fetch; do
 done
 curl -s "$control/metrics" >"$dir/log"
 says '^kassay_observer_exchanges_total\{.*TrafficObserver|^kassay_observer_exchanges_total\{.*NoOpObserver'
-expect '0 1 4' 'the text' cost --scenario "$dir/produce.json" "${one[@]}" --control "$control/" --switch observer --margin 50%
+expect '0 1 4' 'the text' cost --scenario "$dir/produce.json" "${one[@]}" --control "$control/" \
+	--switch observer --margin 50%
 says '^Produce, 2 partitions, 10 records of 100 bytes each, lz4, blocks of 20, 20 quads, seed 1$'
 says '^  CPU, A against A +[0-9.]+ +[0-9.]+ '
 says '^(pass|fail|inconclusive): CPU per request at most 50\.00 % more'
