@@ -325,8 +325,11 @@ static int prepare(struct matrix *matrix, struct cf_mishap *mishap)
 	char dir[PATH_MAX];
 
 	cf_path(dir, sizeof dir, "%s/mutants", matrix->setup.suite.data.dir);
-	if (cf_mutant_book_load(&matrix->book, dir, err) || find_program(matrix, err) || check_globs(matrix, err) ||
-	    choose(matrix, err))
+	if (cf_mutant_book_load(&matrix->book, dir, err))
+		return KT_EXIT_USAGE;
+	if (find_program(matrix, err))
+		return KT_EXIT_ENGINE;
+	if (check_globs(matrix, err) || choose(matrix, err))
 		return KT_EXIT_USAGE;
 	matrix->setup.profile.timeout = ANSWER_MS;   /* the fakebroker does at once what others need time for */
 	matrix->setup.profile.patience = PATIENCE_MS;

@@ -133,6 +133,12 @@ expect 3 'a mutant that dies' mutants --fakebroker "$dir/dies" --only records.cr
 says '^error +records.crc-before-size  the fakebroker was ended by signal 11$'
 says '^ +\| first$'
 says '^ +\| the\?last$'
+expect 3 'no program' mutants --fakebroker "$dir/nosuch"
+says '^conformance mutants: .*/nosuch: No such file or directory$'
+expect 3 'a folder' mutants --fakebroker "$dir"
+says '^conformance mutants: .*: is a directory, not a program$'
+expect 3 'another program' mutants --fakebroker "$(type -P true)"
+says '^conformance mutants: .*/true is no fakebroker: `--list mutants --json` lists none$'
 expect 2 'a mutant that there is not' "$build/fakebroker" --mutant validators.reverse --check
 says 'unknown mutant "validators.reverse"; did you mean "validators.reversed"'
 
