@@ -51,7 +51,7 @@ static const struct kt_cli cli = {
 	.exits = {
 		[KT_EXIT_OK] = "no difference, or known ones only",
 		[KT_EXIT_VERDICT] = "they differ",
-		[KT_EXIT_USAGE] = "wrong usage or file",
+		[KT_EXIT_USAGE] = "wrong usage or file; both are one broker",
 		[KT_EXIT_ENGINE] = "a broker cannot be reached",
 	},
 };
@@ -302,7 +302,7 @@ static int open_all(struct session *session, struct kt_err *err)
 	session->newest = a < b ? a : b;
 	renew(session, NULL);
 	*err = session->err;
-	return err->code ? KT_EXIT_ENGINE : 0;
+	return err->code == KT_EUSAGE ? KT_EXIT_USAGE : err->code ? KT_EXIT_ENGINE : 0;
 }
 
 int cf_command_diff(int argc, char **argv)

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 2
 diff_brokers() { "$build/conformance" diff "$@"; }
 
 start --port 0 || exit 1
-a=$bootstrap
+a=$bootstrap control_a=$control
 start --port 0 || exit 1
 b=$bootstrap
 
@@ -35,6 +35,9 @@ echo >"$dir/file"
 expect 2 'an output directory that is a file' diff_brokers --a "$a" --b "$b" --out "$dir/file"
 says '/file: is a file, not a directory$'
 expect 2 'one broker is not two' diff_brokers --a "$a"
+expect 2 'nor is one twice' diff_brokers --a "$a" --b "$a"
+says '^conformance diff: A and B are one broker, or of one cluster: b already has the topic kassay-diff-'
+equal 'which is left without their topics' "$(curl -s "$control_a/v1/status" | jq '.topics | length')" 0
 expect 2 'a family that there is not' diff_brokers --a "$a" --b "$b" --family frame
 expect 3 'a broker that is not there' diff_brokers --a "$a" --b 127.0.0.1:1
 expect 2 'what is no address' diff_brokers --a "$a" --b nowhere
