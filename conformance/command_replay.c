@@ -35,7 +35,8 @@ static const struct kt_opt options[] = {
 };
 
 static const struct kt_cli cli = {
-	.program = PROGRAM, .args = "INCIDENT | FAILURE | CASE | CAPTURE", .min_args = 1, .max_args = 1, .options = options,
+	.program = PROGRAM, .args = "INCIDENT | FAILURE | CASE | CAPTURE", .min_args = 1, .max_args = 1,
+	.options = options,
 	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
 		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
 		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again. "
@@ -53,7 +54,7 @@ static const struct kt_cli cli = {
 		[KT_EXIT_VERDICT] = "not as expected",
 		[KT_EXIT_USAGE] = "wrong usage or file",
 		[KT_EXIT_ENGINE] = "the target cannot be reached, or answers nothing of a capture",
-		[KT_EXIT_INCOMPLETE] = "inconclusive, or not all of a capture could be sent",
+		[KT_EXIT_INCOMPLETE] = "inconclusive; a capture is not whole, or not all of it could be sent",
 	},
 };
 
