@@ -224,9 +224,17 @@ refuse() {
 cat >"$dir/data/cases/fetch/refused.json" <<-'X'
 	{"id": "fetch.refused", "title": "A refusal is no proof", "requirements": ["fetch.offset"],
 	 "topics": {"topic": {"configs": {"cleanup.policy": "compact"}}},
-	 "steps": [{"compact": {"topic": "$topic", "gone": 0},
+	 "steps": [{"produce": {"topic": "$topic", "batches": [{"records": [{"key": "a", "value": "1"}]}]},
+	            "expect": {"error": "NONE"}},
+	           {"compact": {"topic": "$topic", "gone": 0},
 	            "expect": {"error": "NOT_LEADER_OR_FOLLOWER", "body": {"gone": false}}}]}
 X
+jq '.id = "fetch.beyond" | del(.steps[0])' "$dir/data/cases/fetch/refused.json" >"$dir/data/cases/fetch/beyond.json"
+expect 3 'a record beyond the end proves nothing' run --data "$dir/data" --only fetch.beyond
+says '^error +fetch.beyond  step 1 compact: there is no record 0 to be taken away: the log ends at offset 0$'
+jq '.id = "fetch.kept" | .topics.topic = {}' "$dir/data/cases/fetch/refused.json" >"$dir/data/cases/fetch/kept.json"
+expect 3 'a topic that is not compacted' run --data "$dir/data" --only fetch.kept
+says '^error +fetch.kept  step 2 compact: the control API answers 4[0-9]+: [^{}?]+$'
 refuse Fetch NOT_LEADER_OR_FOLLOWER
 expect 0 'a refusal is no proof' run --data "$dir/data" --only fetch.refused --skip 'sanity.*'
 says '^pass +fetch.refused$'
