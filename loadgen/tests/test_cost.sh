@@ -147,4 +147,14 @@ expect 3 'an observer among the validators' cost --scenario "$dir/produce.json" 
 says "record.validator.classes=TrafficObserver: INVALID_CONFIG \\(40\\): no validator 'TrafficObserver'"
 expect 3 'nobody there' cost --scenario "$dir/two.json" --a 127.0.0.1:1 --b 127.0.0.1:1 --margin 2%
 
+# ---- the table of all observers -------------------------------------------------------------------------------------
+
+for setting in QUADS=abc QUADS=5 SIZE=abc SIZE=0 'ONLY=(' ONLY=Nope; do
+	expect 2 "the table with $setting" env "$setting" BUILD="$build" fixtures/launchers/observer-cost.sh
+	equal 'in one line' "$(grep -c '^observer-cost.sh: .*[A-Z]' "$dir/log") $(wc -l <"$dir/log")" '1 1'
+done
+expect '0 3' 'one line of the table' env QUADS=20 ONLY='TrafficObserver inline fetch 100' BUILD="$build" \
+	fixtures/launchers/observer-cost.sh
+says '^TrafficObserver +inline +fetch +100 '
+
 finish
