@@ -12,7 +12,7 @@
 	X(show, cf_command_show, "a case: what it sends, what may come back, which requirement it proves")    \
 	X(requirements, cf_command_requirements, "the register, with the cases that prove each requirement")  \
 	X(probe, cf_command_probe, "what a broker can do, as far as cases ask for it")                        \
-	X(replay, cf_command_replay, "send an incident, a failed case or a capture again")                             \
+	X(replay, cf_command_replay, "send an incident, a case or a capture again")                             \
 	X(inspect, cf_command_inspect, "what lies in a segment, a batch or a frame, and which byte is wrong") \
 	X(capture, cf_command_capture, "batches of a live broker into a file, as they are")                   \
 	X(report, cf_command_report, "one page from several results: the matrix of targets and cases")        \

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conformance/command.h"
@@ -193,6 +194,7 @@ static int capture_to_file(struct kt_err *err)
 int cf_command_capture(int argc, char **argv)
 {
 	struct kt_err err = {0};
+	struct stat st;
 	int status;
 
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
@@ -205,7 +207,12 @@ int cf_command_capture(int argc, char **argv)
 		fprintf(stderr, "%s: --topic: a topic's name has at most %d bytes\n", PROGRAM, TOPIC_MAX);
 		return KT_EXIT_USAGE;
 	}
-	status = capture_to_file(&err);
+	if (stat(given.out, &st) == 0 && S_ISDIR(st.st_mode)) {
+		kt_fail(&err, KT_EFILE, "%s: is a directory, not a file", given.out);
+		status = KT_EXIT_USAGE;
+	} else {
+		status = capture_to_file(&err);
+	}
 	if (err.code)
 		kt_complain(PROGRAM, &err);
 	return status;

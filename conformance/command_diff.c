@@ -13,6 +13,7 @@
 #include "conformance/diff/side.h"
 #include "conformance/evidence.h"
 #include "conformance/result.h"
+#include "lib/text/file.h"
 
 #define PROGRAM "conformance diff"
 
@@ -50,7 +51,7 @@ static const struct kt_cli cli = {
 	.exits = {
 		[KT_EXIT_OK] = "no difference, or known ones only",
 		[KT_EXIT_VERDICT] = "they differ",
-		[KT_EXIT_USAGE] = "wrong usage or file",
+		[KT_EXIT_USAGE] = "wrong usage or file; both are one broker",
 		[KT_EXIT_ENGINE] = "a broker cannot be reached",
 	},
 };
@@ -189,7 +190,7 @@ static void write_case(struct session *session, json_t *mutation, json_t *refere
 	cf_path(path, sizeof path, "%s/%s.json", given.out, id + strlen("records."));
 	json = as_case(mutation, reference, id);
 	if (kt_json_write(path, json, JSON_INDENT(2), &session->err) == 0)
-		printf("  case       %s\n", path);
+		printf("  case       %s, for `conformance replay %s -b %s`\n", path, path, given.b);
 	json_decref(json);
 }
 
@@ -290,7 +291,7 @@ static int open_all(struct session *session, struct kt_err *err)
 
 	snprintf(prefix, sizeof prefix, "kassay-diff-%lld-%d", (long long)given.seed, (int)getpid());
 	if (cf_data_find(&data, given.data, err) || cf_known_load(&session->known, data.dir, err) ||
-	    (given.out && cf_make_dir(given.out, err)))
+	    (given.out && kt_file_make_dir(given.out, err)))
 		return KT_EXIT_USAGE;
 	if (cf_side_open(&session->a, "a", given.a, prefix, err) ||
 	    cf_side_open(&session->b, "b", given.b, prefix, err))
@@ -301,7 +302,7 @@ static int open_all(struct session *session, struct kt_err *err)
 	session->newest = a < b ? a : b;
 	renew(session, NULL);
 	*err = session->err;
-	return err->code ? KT_EXIT_ENGINE : 0;
+	return err->code == KT_EUSAGE ? KT_EXIT_USAGE : err->code ? KT_EXIT_ENGINE : 0;
 }
 
 int cf_command_diff(int argc, char **argv)

@@ -1,10 +1,10 @@
 /* list, show, requirements, lint: what the suite holds. */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conformance/command.h"
+#include "conformance/globs.h"
 #include "conformance/lint.h"
 #include "conformance/mutants.h"
 #include "lib/text/near.h"
@@ -25,14 +25,6 @@ int cf_load_or_complain(struct cf_suite *suite, const char *data, const char *pr
 	if (!err.file[0])
 		kt_complain(program, &err);
 	return KT_EXIT_USAGE;
-}
-
-static bool fits(const struct kt_list *globs, const struct cf_instance *instance)
-{
-	for (size_t i = 0; i < globs->n; i++)
-		if (fnmatch(globs->v[i], instance->id, 0) == 0 || fnmatch(globs->v[i], instance->cas->id, 0) == 0)
-			return true;
-	return false;
 }
 
 /* ---- list ---- */
@@ -56,11 +48,13 @@ static const struct kt_cli list_cli = {
 	.program = "conformance list", .about = "The cases of the suite, or the edits that they use.",
 	.options = list_options,
 	.examples = "  conformance list --only 'records.codec.*'",
+	.exits = {[KT_EXIT_OK] = "done", [KT_EXIT_USAGE] = "wrong usage, or a file is not right; a glob fits no case"},
 };
 
 static bool listed(const struct cf_instance *instance)
 {
-	return (list_given.only.n == 0 || fits(&list_given.only, instance)) && !fits(&list_given.skip, instance);
+	return (list_given.only.n == 0 || cf_globs_fit(&list_given.only, instance)) &&
+	       !cf_globs_fit(&list_given.skip, instance);
 }
 
 static void list_json(const struct cf_suite *suite)
@@ -125,6 +119,7 @@ static void list_edits(void)
 int cf_command_list(int argc, char **argv)
 {
 	struct cf_suite suite;
+	struct kt_err err = {0};
 	int status;
 
 	if (!kt_cli_begin(&list_cli, &argc, argv, &status))
@@ -134,6 +129,11 @@ int cf_command_list(int argc, char **argv)
 		return KT_EXIT_OK;
 	}
 	status = cf_load_or_complain(&suite, list_given.data, list_cli.program);
+	if (status == 0 && (cf_globs_check(&list_given.only, "--only", &suite, &err) ||
+			    cf_globs_check(&list_given.skip, "--skip", &suite, &err))) {
+		kt_complain(list_cli.program, &err);
+		status = KT_EXIT_USAGE;
+	}
 	if (status == 0 && list_given.json)
 		list_json(&suite);
 	else if (status == 0)

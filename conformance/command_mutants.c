@@ -15,6 +15,8 @@
 #include "conformance/kill.h"
 #include "conformance/mutants.h"
 #include "conformance/setup.h"
+#include "lib/text/file.h"
+#include "lib/text/near.h"
 
 #define PROGRAM "conformance mutants"
 
@@ -56,7 +58,7 @@ static const struct kt_cli cli = {
 		[KT_EXIT_OK] = "every mutant turns exactly its listed cases red",
 		[KT_EXIT_VERDICT] = "a listed case stays green, another one turns red, or a case is red "
 				    "without any mutant",
-		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; no mutant is selected",
+		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; a glob fits no mutant",
 		[KT_EXIT_ENGINE] = "a fakebroker cannot be started, or ended badly",
 		[KT_EXIT_INCOMPLETE] = "interrupted",
 	},
@@ -269,6 +271,29 @@ static void draw(struct matrix *matrix)
 	matrix->n = kept;
 }
 
+static int check_globs(const struct matrix *matrix, struct kt_err *err)
+{
+	for (size_t i = 0; i < given.only.n; i++) {
+		bool fits = false;
+		struct kt_near near;
+		json_t *row;
+		size_t k;
+
+		kt_near_init(&near, given.only.v[i]);
+		json_array_foreach(matrix->mutants, k, row) {
+			fits = fits || fnmatch(given.only.v[i], cf_text(row, "name"), 0) == 0;
+			kt_near_offer(&near, cf_text(row, "name"));
+		}
+		if (!fits && near.best)
+			return kt_fail(err, KT_EUSAGE, "--only \"%.150s\" fits no mutant; did you mean \"%s\"?",
+				       given.only.v[i], near.best);
+		if (!fits)
+			return kt_fail(err, KT_EUSAGE, "--only \"%.150s\" fits no mutant; "
+				       "`fakebroker --list mutants` shows all", given.only.v[i]);
+	}
+	return 0;
+}
+
 static int choose(struct matrix *matrix, struct kt_err *err)
 {
 	size_t ninstances = matrix->setup.suite.ninstances, i;
@@ -300,7 +325,11 @@ static int prepare(struct matrix *matrix, struct cf_mishap *mishap)
 	char dir[PATH_MAX];
 
 	cf_path(dir, sizeof dir, "%s/mutants", matrix->setup.suite.data.dir);
-	if (cf_mutant_book_load(&matrix->book, dir, err) || find_program(matrix, err) || choose(matrix, err))
+	if (cf_mutant_book_load(&matrix->book, dir, err))
+		return KT_EXIT_USAGE;
+	if (find_program(matrix, err))
+		return KT_EXIT_ENGINE;
+	if (check_globs(matrix, err) || choose(matrix, err))
 		return KT_EXIT_USAGE;
 	matrix->setup.profile.timeout = ANSWER_MS;   /* the fakebroker does at once what others need time for */
 	matrix->setup.profile.patience = PATIENCE_MS;
@@ -423,7 +452,7 @@ static void write_lists(struct matrix *matrix)
 	char path[PATH_MAX];
 
 	cf_path(path, sizeof path, "%s/mutants", matrix->setup.suite.data.dir);
-	cf_make_dir(path, &err);
+	kt_file_make_dir(path, &err);
 	for (size_t i = 0; i < reg->nfamilies && !err.code; i++) {
 		json_t *lists = family_lists(matrix, reg->families[i].name);
 

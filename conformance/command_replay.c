@@ -1,4 +1,4 @@
-/* replay: an incident, or the folder of a failure, once more. */
+/* replay: an incident, the folder of a failure, a case or a capture, once more. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,22 +35,26 @@ static const struct kt_opt options[] = {
 };
 
 static const struct kt_cli cli = {
-	.program = PROGRAM, .args = "INCIDENT | FAILURE | CAPTURE", .min_args = 1, .max_args = 1, .options = options,
+	.program = PROGRAM, .args = "INCIDENT | FAILURE | CASE | CAPTURE", .min_args = 1, .max_args = 1,
+	.options = options,
 	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
 		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
 		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again. "
+		 "CASE is the file of a case, as of `conformance diff --out`, whether its requirements are "
+		 "registered or not. "
 		 "CAPTURE is a pcap or pcapng file, as of `fakebroker --record`: "
 		 "its requests are sent as they are, in their order, on a "
 		 "connection for each recorded one, and their answers compared with the recorded ones.",
 	.examples = "  conformance replay S03 --bootstrap-server localhost:9092\n"
 		    "  conformance replay out/failures/records.crc.mismatch@v9 --bootstrap-server localhost:9092\n"
+		    "  conformance replay out/diff/diff-1-96.json --bootstrap-server localhost:9192\n"
 		    "  conformance replay session.pcap --bootstrap-server localhost:9092",
 	.exits = {
 		[KT_EXIT_OK] = "as expected",
 		[KT_EXIT_VERDICT] = "not as expected",
 		[KT_EXIT_USAGE] = "wrong usage or file",
 		[KT_EXIT_ENGINE] = "the target cannot be reached, or answers nothing of a capture",
-		[KT_EXIT_INCOMPLETE] = "inconclusive, or not all of a capture could be sent",
+		[KT_EXIT_INCOMPLETE] = "inconclusive; a capture is not whole, or not all of it could be sent",
 	},
 };
 
@@ -252,6 +256,12 @@ static void print_steps(json_t *row)
 		print_step(cf_text(step, "verb"), step);
 }
 
+static void print_case(json_t *row)
+{
+	print_steps(row);
+	cf_text_row(stdout, row, false);
+}
+
 static int replay_failure(struct cf_setup *setup, const char *dir)
 {
 	char file[PATH_MAX];
@@ -279,16 +289,63 @@ static int replay_failure(struct cf_setup *setup, const char *dir)
 	status = cf_setup_target(setup, given.bootstrap, PROGRAM);
 	if (status == 0)
 		status = replay(setup, cas, id, at ? (int)strtol(at + 2, NULL, 10) : -1, 0, &row);
-	if (row) {
-		print_steps(row);
-		cf_text_row(stdout, row, false);
-	}
+	if (row)
+		print_case(row);
 out:
 	if (err.code)
 		kt_complain(PROGRAM, &err);
 	json_decref(row);
 	cf_case_free(cas);
 	kt_json_fini(&doc);
+	return status;
+}
+
+/* ---- cases ---- */
+
+/* A case, which says what it proves, is told by that from an incident, which says where it was reported. */
+static bool is_case(const char *file)
+{
+	struct kt_json doc = {0};
+	bool is = kt_json_load(&doc, file, NULL) == 0 && json_object_get(doc.root, "requirements");
+
+	kt_json_fini(&doc);
+	return is;
+}
+
+/* In each of its versions. */
+static int replay_instances(struct cf_setup *setup, const struct cf_case *cas)
+{
+	struct cf_instance *instances = NULL;
+	int counts[CF_NVERDICTS] = {0};
+	size_t n = 0;
+
+	if (cf_case_instances(cas, &instances, &n))
+		return KT_EXIT_ENGINE;
+	for (size_t i = 0; i < n; i++) {
+		json_t *row = NULL;
+
+		replay(setup, cas, instances[i].id, instances[i].version, i, &row);
+		counts[cf_row_verdict(row)]++;
+		print_case(row);
+		json_decref(row);
+	}
+	free(instances);
+	return cf_exit_code(counts);
+}
+
+static int replay_case(struct cf_setup *setup, const char *file)
+{
+	struct cf_case *cas = NULL;
+	struct kt_err err = {0};
+	int status = KT_EXIT_USAGE;
+
+	if (cf_case_load(file, NULL, &cas, &err))
+		kt_complain(PROGRAM, &err);
+	else
+		status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+	if (status == 0)
+		status = replay_instances(setup, cas);
+	cf_case_free(cas);
 	return status;
 }
 
@@ -319,7 +376,7 @@ static int replay_file(struct cf_setup *setup, const char *file)
 	else if (given.port)
 		kt_complain(PROGRAM, &no_capture);
 	else
-		status = replay_incident(setup, file);
+		status = is_case(file) ? replay_case(setup, file) : replay_incident(setup, file);
 	cf_input_fini(&input);
 	return status;
 }

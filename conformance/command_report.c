@@ -5,6 +5,7 @@
 #include "conformance/command.h"
 #include "conformance/evidence.h"
 #include "conformance/report/report.h"
+#include "lib/text/file.h"
 
 #define PROGRAM "conformance report"
 
@@ -29,7 +30,7 @@ static int write_page(json_t *const *results, size_t n, struct kt_err *err)
 	bool ok;
 	FILE *f;
 
-	if (cf_make_dir(out_dir, err))
+	if (kt_file_make_dir(out_dir, err))
 		return err->code;
 	cf_path(path, sizeof path, "%s/report.html", out_dir);
 	f = fopen(path, "w");

@@ -11,6 +11,7 @@
 #include "conformance/report/report.h"
 #include "conformance/runner.h"
 #include "conformance/setup.h"
+#include "lib/text/file.h"
 
 #define PROGRAM "conformance run"
 
@@ -70,7 +71,7 @@ static const struct kt_cli cli = {
 	.exits = {
 		[KT_EXIT_OK] = "every case as expected",
 		[KT_EXIT_VERDICT] = "a case failed, or passed against expectation",
-		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; no case is selected",
+		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; a glob fits no case",
 		[KT_EXIT_ENGINE] = "the target cannot be reached, or the program itself failed",
 		[KT_EXIT_INCOMPLETE] = "a case was inconclusive, or none could be judged",
 	},
@@ -332,7 +333,7 @@ static int prepare(struct session *session)
 	if (err.code == KT_OK)
 		cf_select(&session->setup.suite, &session->setup.profile, &selection, &session->items, &err);
 	if (err.code == KT_OK && given.out)
-		cf_make_dir(given.out, &err);
+		kt_file_make_dir(given.out, &err);
 	json_decref(selection.rerun);
 	if (err.code) {
 		kt_complain(PROGRAM, &err);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "conformance/result.h"
+#include "lib/text/file.h"
 #include "lib/wire/base64.h"
 
 enum { DUMP_WIDTH = 16 };
@@ -16,25 +17,6 @@ enum { DUMP_WIDTH = 16 };
 static int cannot(const char *path, struct kt_err *err)
 {
 	return kt_fail(err, KT_EFILE, "%s: %s", path, strerror(errno));
-}
-
-int cf_make_dir(const char *path, struct kt_err *err)
-{
-	char part[PATH_MAX];
-	size_t n = strlen(path);
-
-	if (n == 0 || n >= sizeof part)
-		return kt_fail(err, KT_EFILE, "%s: not the name of a directory", path);
-	memcpy(part, path, n + 1);
-	for (size_t i = 1; i <= n; i++) {
-		if (part[i] != '/' && part[i] != '\0')
-			continue;
-		part[i] = '\0';
-		if (mkdir(part, 0777) && errno != EEXIST)
-			return cannot(part, err);
-		part[i] = path[i];
-	}
-	return access(part, W_OK | X_OK) ? cannot(part, err) : 0;
 }
 
 static FILE *create(const char *dir, const char *name, const char *suffix, struct kt_err *err)
@@ -170,7 +152,7 @@ int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, c
 	size_t i;
 
 	cf_path(dir, sizeof dir, "%s/failures/%s", out, cf_text(row, "id"));
-	if (cf_make_dir(dir, err) || write_json(dir, "case.json", cas->doc.root, err) ||
+	if (kt_file_make_dir(dir, err) || write_json(dir, "case.json", cas->doc.root, err) ||
 	    write_json(dir, "result.json", row, err) ||
 	    write_repeat(dir, cas, cf_text(row, "id"), bootstrap, seed, err))
 		return err->code;

@@ -16,7 +16,5 @@ int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, c
 		      struct kt_err *err);
 /* The program that runs, for commands that repeat what it did. */
 const char *cf_own_path(void);
-/* mkdir -p */
-int cf_make_dir(const char *path, struct kt_err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,10 +23,13 @@ enum { READY_MS = 20000, OUTPUT_MAX = 1 << 20 };
 /* Runs argv with its standard output in *out, which the caller closes, and its standard error in log. */
 static int spawn(const char *const *argv, int log, pid_t *pid, int *out, struct kt_err *err)
 {
+	struct stat st;
 	int ends[2];
 
 	if (access(argv[0], X_OK) < 0)
 		return kt_fail(err, KT_EFILE, "%s: %s", argv[0], strerror(errno));
+	if (stat(argv[0], &st) == 0 && S_ISDIR(st.st_mode))
+		return kt_fail(err, KT_EFILE, "%s: is a directory, not a program", argv[0]);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return kt_fail(err, KT_ESYS, "pipe: %s", strerror(errno));
 	*pid = fork();
@@ -204,8 +208,10 @@ json_t *cf_fake_mutants(const char *program, struct kt_err *err)
 		n += (size_t)got;
 	close(out);
 	if (await_end(pid, program, err) == 0) {
-		if (kt_json_parse(&doc, "--list mutants", text, n, err) == 0)
+		if (kt_json_parse(&doc, "--list mutants", text, n, NULL) == 0 && json_is_array(doc.root))
 			list = json_incref(doc.root);
+		else
+			kt_fail(err, KT_ESYS, "%s is no fakebroker: `--list mutants --json` lists none", program);
 		kt_json_fini(&doc);
 	}
 	free(text);

@@ -149,6 +149,37 @@ static void check_steps(struct lint *lint)
 	}
 }
 
+/* What decides whether, when and how a topic is compacted: left to the broker's defaults, a right one that has others
+ * would be blamed. */
+static const char *const compaction_configs[] = {
+	"cleanup.policy", "segment.ms", "segment.jitter.ms", "min.cleanable.dirty.ratio", "min.compaction.lag.ms",
+	"max.compaction.lag.ms", "delete.retention.ms", "compression.type", "message.timestamp.type",
+	"message.timestamp.before.max.ms", "message.timestamp.after.max.ms",
+};
+
+static bool compacts(const struct cf_case *cas)
+{
+	for (size_t i = 0; i < cas->steps.n; i++)
+		if (strcmp(cas->steps.v[i].verb->name, "compact") == 0)
+			return true;
+	return false;
+}
+
+static void check_topics(struct lint *lint)
+{
+	const struct cf_case *cas = lint->cas;
+	const char *topic;
+	json_t *spec;
+
+	if (!compacts(cas))
+		return;
+	json_object_foreach(cas->topics, topic, spec)
+		for (size_t i = 0; i < sizeof compaction_configs / sizeof *compaction_configs; i++)
+			if (!json_object_get(json_object_get(spec, "configs"), compaction_configs[i]))
+				find(lint, cas->file, "topics.%s is compacted, and leaves %s to the broker's default",
+				     topic, compaction_configs[i]);
+}
+
 static int check_variable(void *arg, const char *name)
 {
 	struct lint *lint = arg;
@@ -196,6 +227,7 @@ size_t cf_lint(const struct cf_suite *suite, cf_finding_fn *fn, void *arg)
 		lint.cas = suite->cases[i];
 		check_place(&lint);
 		check_steps(&lint);
+		check_topics(&lint);
 		cf_each_variable(lint.cas->doc.root, check_variable, &lint);
 	}
 	check_requirements(&lint);

@@ -321,10 +321,23 @@ static void on_exchange(void *arg, const struct cf_exchange *x)
 
 /* ---- the whole ---- */
 
-/* The exit code. */
-static int print_summary(const struct replay *replay)
+/* What the capture lacks, so that what it says of its requests is not all there was. */
+static bool print_lacks(const struct cf_pcap_totals *totals)
 {
-	bool first = true;
+	if (totals->truncated)
+		printf("the capture is not whole: %s\n", totals->truncated_text);
+	if (totals->unread)
+		printf("the capture is not whole: packets that cannot be read: %" PRIu64 "; the first is %s\n",
+		       totals->unread, totals->unread_text);
+	if (totals->missing)
+		printf("the capture is not whole: bytes that are missing: %" PRIu64 "\n", totals->missing);
+	return totals->truncated || totals->unread || totals->missing;
+}
+
+/* The exit code. */
+static int print_summary(const struct replay *replay, const struct cf_pcap_totals *totals)
+{
+	bool first = true, lacks;
 
 	for (int i = 0; i < NFATES; i++) {
 		if (replay->counts[i])
@@ -332,13 +345,14 @@ static int print_summary(const struct replay *replay)
 		first = first && !replay->counts[i];
 	}
 	printf("%s\n", first ? "no requests" : "");
+	lacks = print_lacks(totals);
 	if (replay->unanswered && !replay->answered) {
 		kt_fail(replay->err, KT_ENET, "the target answered nothing: %s", replay->first_why);
 		return KT_EXIT_ENGINE;
 	}
 	if (replay->counts[DIFFERENT])
 		return KT_EXIT_VERDICT;
-	return replay->counts[NOT_SENT] || first ? KT_EXIT_INCOMPLETE : KT_EXIT_OK;
+	return replay->counts[NOT_SENT] || first || lacks ? KT_EXIT_INCOMPLETE : KT_EXIT_OK;
 }
 
 int cf_replay_pcap(const struct kw_slice *file, const char *bootstrap, int port, int timeout_ms, struct kt_err *err)
@@ -358,7 +372,7 @@ int cf_replay_pcap(const struct kw_slice *file, const char *bootstrap, int port,
 	if (replay.status)
 		status = replay.status;
 	else if (err->code == 0)
-		status = print_summary(&replay);
+		status = print_summary(&replay, &totals);
 	while (replay.lives) {
 		struct live *live = replay.lives;
 

@@ -10,8 +10,8 @@
  * differs. port: of the recorded broker, 0 = to be found by content. timeout_ms: for an answer, until the first was
  * waited for in vain; then a sixth of it. A connection on which an answer did not come is used no more. Returns the
  * exit code: KT_EXIT_VERDICT when a request fared otherwise or its answer has other error codes, KT_EXIT_INCOMPLETE
- * when not all could be sent. Of KT_EXIT_USAGE (the file, the address) and KT_EXIT_ENGINE (no connection, or not a
- * single answer) err says why. */
+ * when not all could be sent, or the capture is not whole, which is told. Of KT_EXIT_USAGE (the file, the address) and
+ * KT_EXIT_ENGINE (no connection, or not a single answer) err says why. */
 int cf_replay_pcap(const struct kw_slice *file, const char *bootstrap, int port, int timeout_ms,
 		   struct kt_err *err);
 

@@ -30,7 +30,8 @@ struct cf_items {
 };
 
 /* What is to run: the sanity case, then the others in the order of the suite, those that run alone behind the rest,
- * those that are destructive last, then the sanity case again. KT_EUSAGE when no case is selected. */
+ * those that are destructive last, then the sanity case again. KT_EUSAGE when no case is selected, or a glob fits
+ * none. items->v is the caller's to free, whatever the outcome. */
 int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, const struct cf_selection *selection,
 	      struct cf_items *items, struct kt_err *err);
 

@@ -1,18 +1,12 @@
 /* Which cases run, and in which order. */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/globs.h"
 #include "conformance/runner.h"
-#include "lib/text/near.h"
 
 #define SANITY "sanity"
-
-static bool glob_fits(const char *glob, const struct cf_instance *instance)
-{
-	return fnmatch(glob, instance->id, 0) == 0 || fnmatch(glob, instance->cas->id, 0) == 0;
-}
 
 static bool was_red(json_t *result, const char *id)
 {
@@ -29,20 +23,17 @@ static bool selected(const struct cf_selection *selection, const struct cf_insta
 {
 	if (selection->rerun && !was_red(selection->rerun, instance->id))
 		return false;
-	for (size_t i = 0; i < selection->only->n; i++)
-		if (glob_fits(selection->only->v[i], instance))
-			return true;
-	return selection->only->n == 0;
+	return selection->only->n == 0 || cf_globs_fit(selection->only, instance);
 }
 
 static const char *disabled_by(const struct cf_selection *selection, const struct cf_profile *profile,
 			       const struct cf_instance *instance)
 {
 	for (size_t i = 0; i < selection->skip->n; i++)
-		if (glob_fits(selection->skip->v[i], instance))
+		if (cf_glob_fits(selection->skip->v[i], instance))
 			return selection->skip->v[i];
 	for (size_t i = 0; i < profile->ndisabled; i++)
-		if (glob_fits(profile->disabled[i], instance))
+		if (cf_glob_fits(profile->disabled[i], instance))
 			return profile->disabled[i];
 	return instance->cas->destructive && !selection->destructive ? CF_NOT_DESTRUCTIVE : NULL;
 }
@@ -63,35 +54,6 @@ static void add(struct cf_items *items, const struct cf_instance *instance, cons
 	item->disabled_by = why_not;
 	item->disabled = why_not != NULL;
 	item->alone = turn_of(instance->cas) != TOGETHER || strcmp(instance->cas->family, SANITY) == 0;
-}
-
-/* "records.crc" of "records.crc.mismatch" */
-static bool is_beginning(const struct cf_suite *suite, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (size_t i = 0; i < suite->ncases; i++)
-		if (strncmp(suite->cases[i]->id, word, n) == 0 && suite->cases[i]->id[n] == '.')
-			return true;
-	return false;
-}
-
-/* A glob that fits nothing is most likely misspelt. */
-static int none_selected(const struct cf_suite *suite, const struct cf_selection *selection, struct kt_err *err)
-{
-	struct kt_near near;
-
-	if (selection->rerun)
-		return kt_fail(err, KT_EUSAGE,
-			       "no case is selected: the suite has none of those that failed in that result");
-	if (selection->only->n && is_beginning(suite, selection->only->v[0]))
-		return kt_fail(err, KT_EUSAGE, "no case is selected; did you mean \"%s.*\"?", selection->only->v[0]);
-	kt_near_init(&near, selection->only->n ? selection->only->v[0] : "");
-	for (size_t i = 0; i < suite->ncases; i++)
-		kt_near_offer(&near, suite->cases[i]->id);
-	if (near.best)
-		return kt_fail(err, KT_EUSAGE, "no case is selected; did you mean \"%s\"?", near.best);
-	return kt_fail(err, KT_EUSAGE, "no case is selected; `conformance list` shows all");
 }
 
 static void add_sanity(const struct cf_suite *suite, const struct cf_profile *profile,
@@ -132,6 +94,10 @@ int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, co
 	size_t chosen;
 
 	items->n = 0;
+	items->v = NULL;
+	if (cf_globs_check(selection->only, "--only", suite, err) ||
+	    cf_globs_check(selection->skip, "--skip", suite, err))
+		return err->code;
 	items->v = calloc(suite->ninstances * 2 + 1, sizeof *items->v);
 	if (!items->v)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
@@ -140,7 +106,8 @@ int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, co
 	chosen += add_cases(suite, profile, selection, items, ALONE);
 	chosen += add_cases(suite, profile, selection, items, LAST);
 	if (chosen == 0)
-		return none_selected(suite, selection, err);
+		return kt_fail(err, KT_EUSAGE, "no case is selected: of what failed in that result %s",
+			       selection->only->n ? "nothing fits --only" : "the suite has nothing");
 	add_sanity(suite, profile, selection, items, "@end");
 	return 0;
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/globs.h"
+
 int cf_setup_load(struct cf_setup *setup, const char *data, const char *profile, const char *program)
 {
 	char defaults[PATH_MAX + 32];
@@ -14,7 +16,8 @@ int cf_setup_load(struct cf_setup *setup, const char *data, const char *profile,
 	if (status)
 		return status;
 	snprintf(defaults, sizeof defaults, "%s/profiles/default.json", setup->suite.data.dir);
-	if (cf_profile_load(&setup->profile, defaults, profile, &err) == 0)
+	if (cf_profile_load(&setup->profile, defaults, profile, &err) == 0 &&
+	    cf_globs_check_profile(&setup->profile, &setup->suite, &err) == 0)
 		return 0;
 	kt_complain(program, &err);
 	return KT_EXIT_USAGE;
@@ -30,7 +33,8 @@ int cf_setup_target(struct cf_setup *setup, const char *bootstrap, const char *p
 		fprintf(stderr, "%s: which broker? Give --bootstrap-server HOST:PORT\n", program);
 		return KT_EXIT_USAGE;
 	}
-	if (cf_target_probe(&setup->target, bootstrap, &setup->profile, &err) == 0)
+	if (cf_target_probe(&setup->target, bootstrap, &setup->profile, &err) == 0 &&
+	    cf_globs_check_profile(&setup->profile, &setup->suite, &err) == 0)
 		return 0;
 	kt_complain(program, &err);
 	return err.code == KT_EUSAGE || err.code == KT_ESYNTAX || err.code == KT_ERANGE

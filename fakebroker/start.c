@@ -10,7 +10,7 @@
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/workers.h"
 #include "fakebroker/mutants.h"
-#include "fakebroker/sasl.h"
+#include "fakebroker/session.h"
 
 enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 
@@ -60,8 +60,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 {
 	struct fb_cluster *cluster = process->cluster;
 	const struct fb_server_ops ops = {
-		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .began = fb_sasl_began,
-		.ended = fb_sasl_ended, .tick = on_tick, .warn = on_warning, .arg = cluster,
+		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .began = fb_session_began,
+		.ended = fb_session_ended, .tick = on_tick, .warn = on_warning, .arg = cluster,
 	};
 	struct fb_server_opts opts = {
 		.threads = settings->threads,
@@ -71,7 +71,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	};
 	int code;
 
-	if (settings->record && fb_capture_new(settings->record, recording_waits, recording_failed, &process->capture, err))
+	if (settings->record &&
+	    fb_capture_new(settings->record, recording_waits, recording_failed, &process->capture, err) < 0)
 		return err->code;
 	opts.capture = process->capture;
 	code = fb_server_new(&opts, &ops, &process->server, err);

@@ -1,7 +1,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/client/http.h"
 #include "lib/text/number.h"
 #include "lib/text/opt.h"
 #include "loadgen/commands.h"
@@ -42,7 +44,7 @@ static const struct kt_opt options[] = {
 	KT_INT(0, "quads", "N", &given.quads, 20, 1000000, "quads of blocks, in place of the scenario's"),
 	KT_INT64(0, "seed", "N", &given.seed, 0, INT64_MAX, "of the order of blocks, in place of the scenario's"),
 	KT_GROUP("One fakebroker, switched between blocks"),
-	KT_STR(0, "control", "URL", &given.control, "its control API"),
+	KT_STR(0, "control", "URL", &given.control, "its control API, as http://127.0.0.1:8080"),
 	KT_CHOICE(0, "switch", "WHAT", &given.what, switches,
 		  "observer: observer.class.name, by the control API; validator: record.validator.classes of the "
 		  "topic"),
@@ -106,8 +108,15 @@ static int check_two(const struct lg_cost_spec *spec, struct kt_err *err)
 
 static int check_one(const struct lg_cost_spec *spec, struct kt_err *err)
 {
+	static char control[300];
+
 	if (!given.control || given.what < 0)
 		return kt_fail(err, KT_EUSAGE, "either --control and --switch, or --a and --b");
+	if (kc_http_server(given.control, control, sizeof control, err)) {
+		snprintf(err->path, sizeof err->path, "--control");
+		return err->code;
+	}
+	given.control = control;
 	if (!spec->bootstrap)
 		return kt_fail(err, KT_EUSAGE, "neither --bootstrap-server nor the scenario names a broker");
 	if (given.pid_a || given.pid_b)
@@ -131,31 +140,40 @@ static int check(const struct lg_cost_spec *spec, struct kt_err *err)
 	return given.a || given.b ? check_two(spec, err) : check_one(spec, err);
 }
 
-static int run(struct lg_cost_spec *spec, struct kt_err *err)
+static int measure(struct lg_cost_spec *spec, const struct lg_cost_target *target, struct kt_err *err)
 {
-	struct lg_cost_target target = {.control = given.control, .a = given.a, .b = given.b, .pid_a = given.pid_a,
-					.pid_b = given.pid_b};
 	struct lg_cost cost;
 
-	if (given.control) {
-		target.what = given.what == 0 ? LG_SWITCH_OBSERVER : LG_SWITCH_VALIDATOR;
-		if (lg_cost_pid(given.control, &target.pid_a, err))
-			return KT_EXIT_ENGINE;
-	}
 	if (!spec->a.classes)
-		spec->a.classes = target.what == LG_SWITCH_VALIDATOR ? "" : "NoOpObserver";
-	if (lg_cost_run(spec, &target, &cost, err))
+		spec->a.classes = target->what == LG_SWITCH_VALIDATOR ? "" : "NoOpObserver";
+	if (lg_cost_run(spec, target, &cost, err))
 		return err->code == KT_ETIMEOUT ? KT_EXIT_INCOMPLETE : lg_exit_of(err);
 	if (given.json) {
-		json_t *json = lg_cost_json(spec, &target, &cost);
+		json_t *json = lg_cost_json(spec, target, &cost);
 
 		json_dumpf(json, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(json);
 	} else {
-		lg_cost_print(spec, &target, &cost, stdout);
+		lg_cost_print(spec, target, &cost, stdout);
 	}
 	return exits[cost.verdict];
+}
+
+static int run(struct lg_cost_spec *spec, struct kt_err *err)
+{
+	struct lg_cost_target target = {.control = given.control, .a = given.a, .b = given.b, .pid_a = given.pid_a,
+					.pid_b = given.pid_b};
+	int claim, status;
+
+	if (!given.control)
+		return measure(spec, &target, err);
+	target.what = given.what == 0 ? LG_SWITCH_OBSERVER : LG_SWITCH_VALIDATOR;
+	if (lg_cost_pid(given.control, &target.pid_a, err) || lg_cost_claim(target.pid_a, &claim, err))
+		return KT_EXIT_ENGINE;
+	status = measure(spec, &target, err);
+	close(claim);
+	return status;
 }
 
 int lg_cmd_cost(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/text/file.h"
 #include "lib/text/number.h"
 #include "lib/text/opt.h"
 #include "loadgen/clock.h"
@@ -130,6 +131,7 @@ static bool read_all(struct lg_reader *reader, int64_t start)
 struct totals {
 	int64_t records, bytes, foreign, corrupt;
 	const char *trouble;
+	bool out_of_range;
 };
 
 static struct totals sum_up(const struct lg_reader *reader)
@@ -145,6 +147,7 @@ static struct totals sum_up(const struct lg_reader *reader)
 		totals.corrupt += at->corrupt;
 		if (at->trouble[0])
 			totals.trouble = at->trouble;
+		totals.out_of_range = totals.out_of_range || at->out_of_range;
 	}
 	return totals;
 }
@@ -198,7 +201,7 @@ static int fetch(struct lg_reader *reader, const struct lg_range *ranges, int32_
 	complete = complete && !totals.trouble;
 	if (write_result(lg_fetch_json(reader, plan.bootstrap, seconds, complete), err))
 		return KT_EXIT_USAGE;
-	if (totals.corrupt > 0)
+	if (totals.corrupt > 0 || totals.out_of_range)
 		return KT_EXIT_VERDICT;
 	return complete ? KT_EXIT_OK : KT_EXIT_INCOMPLETE;
 }
@@ -287,7 +290,7 @@ static int check(struct kt_err *err)
 		return kt_fail(err, KT_EUSAGE, "--%s is missing", plan.bootstrap ? "topic" : "bootstrap-server");
 	if (given.engine == LG_WIRE && given.duration == 0 && given.count == 0)
 		return kt_fail(err, KT_EUSAGE, "the engine wire needs --duration or --records to end");
-	if (lg_make_directory(given.out, err))
+	if (given.out && kt_file_make_dir(given.out, err))
 		return err->code;
 	return lg_properties_cut(&plan.arena, given.properties.v, given.properties.n, &plan.properties, err);
 }

@@ -12,8 +12,6 @@ int lg_cmd_report(int argc, char **argv);
 
 /* Runs a plan, prints the report, writes result.json to out if not NULL. */
 int lg_execute(const char *program, struct lg_plan *plan, const char *out, bool tell_steps);
-/* Makes the directory for results unless it is there or path is NULL. KT_EFILE. */
-int lg_make_directory(const char *path, struct kt_err *err);
 /* Exit code of an error that kept a run from starting. */
 int lg_exit_of(const struct kt_err *err);
 

@@ -1,7 +1,12 @@
 /* Switching a fakebroker's observer, by its control API, or a topic's validators, by IncrementalAlterConfigs; and back
  * to what was in force before. */
+#include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "kw_messages.h"
 #include "lib/client/cluster.h"
@@ -44,6 +49,27 @@ int lg_cost_pid(const char *control, pid_t *pid, struct kt_err *err)
 	*pid = (pid_t)json_integer_value(json_object_get(json, "pid"));
 	json_decref(json);
 	return rc;
+}
+
+/* A name in the kernel, which goes with whoever holds it. The broker's CPU clock is read, so that whoever measures it
+ * is on its machine. */
+int lg_cost_claim(pid_t pid, int *fd, struct kt_err *err)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int n = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "kassay-loadgen-cost-%d", (int)pid);
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+
+	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*fd < 0)
+		return kt_fail(err, KT_ESYS, "socket: %s", strerror(errno));
+	if (bind(*fd, (struct sockaddr *)&name, size) == 0)
+		return 0;
+	if (errno == EADDRINUSE)
+		kt_fail(err, KT_EPEER, "another `loadgen cost` measures this fakebroker, process %d", (int)pid);
+	else
+		kt_fail(err, KT_ESYS, "bind: %s", strerror(errno));
+	close(*fd);
+	return err->code;
 }
 
 /* ---- observers ---- */

@@ -1,8 +1,7 @@
-#include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/text/file.h"
 #include "lib/text/opt.h"
 #include "loadgen/commands.h"
 #include "loadgen/report.h"
@@ -18,13 +17,6 @@ int lg_exit_of(const struct kt_err *err)
 	default:
 		return KT_EXIT_ENGINE;
 	}
-}
-
-int lg_make_directory(const char *path, struct kt_err *err)
-{
-	if (path && mkdir(path, 0777) && errno != EEXIST)
-		return kt_fail(err, KT_EFILE, "cannot make the directory %s: %s", path, strerror(errno));
-	return 0;
 }
 
 static int write_result(const char *program, const struct lg_run *run, const char *out)
@@ -49,7 +41,7 @@ int lg_execute(const char *program, struct lg_plan *plan, const char *out, bool 
 	struct lg_run run = {0};
 	int status;
 
-	if (lg_make_directory(out, &err) || lg_run(&run, plan, &opts, &err)) {
+	if ((out && kt_file_make_dir(out, &err)) || lg_run(&run, plan, &opts, &err)) {
 		kt_complain(program, &err);
 		status = lg_exit_of(&err);
 	} else {

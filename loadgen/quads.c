@@ -128,9 +128,11 @@ enum lg_cost_verdict lg_quads_verdict(const struct lg_effect *effect, const stru
 				      double margin, const char **why)
 {
 	const struct lg_interval *none = &calibration->share;
-	double third = margin / 3;
+	double third = margin / 3, off = fmax(fabs(none->low), fabs(none->high));
 
 	*why = "";
+	if (effect->share.low > margin + off)
+		return LG_COST_FAIL;
 	if (none->low > third || none->high < -third)
 		*why = "A against A shows a difference of more than a third of the margin where there is none";
 	else if (none->high - none->low > 2 * margin)

@@ -49,10 +49,11 @@ enum lg_cost_verdict {
 #undef LG_X
 };
 
-/* Holds the effect against a margin that was given beforehand (0.02: 2 %). Inconclusive, as *why says, when the
- * calibration, A against A, is not sound: its interval lies off zero by more than a third of the margin, or is wider
- * than the margin to both sides. Else fail when all of the effect's interval lies above the margin, pass when none
- * does, and inconclusive in between. */
+/* Holds the effect against a margin that was given beforehand (0.02: 2 %). Fail when all of the effect's interval lies
+ * above the margin by more than the calibration, A against A, is off zero at its farther end. Else inconclusive, as
+ * *why says, when the calibration is not sound: the nearer end of its interval lies off zero by more than a third of
+ * the margin, or the interval is wider than twice the margin. Else fail when all of the effect's interval lies above
+ * the margin, pass when none does, and inconclusive in between. */
 enum lg_cost_verdict lg_quads_verdict(const struct lg_effect *effect, const struct lg_effect *calibration,
 				      double margin, const char **why);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "loadgen/clock.h"
+#include "loadgen/outcome.h"
 #include "loadgen/rdclient.h"
 
 enum { BATCH = 1000 };
@@ -172,6 +173,23 @@ static void set_trouble(struct lg_reader *reader, struct lg_reader_partition *pa
 	pthread_mutex_unlock(&reader->lock);
 }
 
+/* librdkafka has a code of its own for what it does not do about an offset that the broker refuses. */
+static void refuse(struct lg_reader *reader, struct lg_reader_partition *partition, const rd_kafka_message_t *message)
+{
+	char text[sizeof partition->trouble];
+
+	if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
+	    message->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
+		snprintf(text, sizeof text, "%s (%d) at offset %lld",
+			 lg_code_name(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE), RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+			 (long long)partition->position);
+		partition->out_of_range = true;
+		set_trouble(reader, partition, text);
+	} else {
+		set_trouble(reader, partition, rd_kafka_message_errstr(message));
+	}
+}
+
 static void move_to(struct lg_reader *reader, struct lg_reader_partition *partition, int64_t position)
 {
 	pthread_mutex_lock(&reader->lock);
@@ -192,7 +210,7 @@ static void take(struct lg_reader *reader, const rd_kafka_message_t *message)
 	if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
 		move_to(reader, partition, message->offset);
 	} else if (message->err) {
-		set_trouble(reader, partition, rd_kafka_message_errstr(message));
+		refuse(reader, partition, message);
 	} else {
 		partition->records++;
 		partition->bytes += (int64_t)(message->len + message->key_len);
@@ -260,7 +278,7 @@ void lg_reader_set_target(struct lg_reader *reader, const char *topic, int32_t p
 
 	pthread_mutex_lock(&reader->lock);
 	at->target = target;
-	at->finished = at->position >= target;
+	at->finished = at->position >= target && at->begin <= target;   /* behind the end the broker has to say so */
 	pthread_mutex_unlock(&reader->lock);
 }
 

@@ -21,6 +21,7 @@ struct lg_reader_partition {
 	int64_t foreign;                  /* records that are not of this run */
 	int64_t corrupt;
 	bool finished;
+	bool out_of_range;                /* its trouble: the broker has nothing at the offset */
 	char damage[160];                 /* the first corrupt record, "" if none */
 	char trouble[160];                /* why the partition cannot be read on, "" if it can */
 };
@@ -42,7 +43,8 @@ int lg_reader_add(struct lg_reader *reader, const char *topic, int32_t npartitio
 /* Before start: says where to begin in a partition that was added. */
 void lg_reader_set_begin(struct lg_reader *reader, const char *topic, int32_t partition, int64_t begin);
 int lg_reader_start(struct lg_reader *reader, struct kt_err *err);
-/* Says where a partition ends, that is, the offset after the last record to read. */
+/* Says where a partition ends, that is, the offset after the last record to read. One that begins behind its end is not
+ * finished, but asked of the broker. */
 void lg_reader_set_target(struct lg_reader *reader, const char *topic, int32_t partition, int64_t target);
 /* Waits until all targets are reached. False when nothing was read for idle_ms, when a partition has trouble, or, if
  * stoppable, when the user stops the program. */

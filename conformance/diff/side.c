@@ -49,7 +49,11 @@ static int create(struct cf_side *side, const char *name, const char *kind, stru
 				  "timeoutMs", 10000), &answer, err))
 		return err->code;
 	row = cf_at(answer, "topics[0]");
-	if (cf_error_code(row))
+	/* The other side has just made it, under a name that nobody else has. */
+	if (cf_error_code(row) == KW_ERR_TOPIC_ALREADY_EXISTS)
+		kt_fail(err, KT_EUSAGE, "A and B are one broker, or of one cluster: %s already has the topic %s",
+			side->label, name);
+	else if (cf_error_code(row))
 		kt_fail(err, KT_EPEER, "%s: topic %s cannot be made: %s", side->label, name,
 			cf_error_text(row, why, sizeof why));
 	json_decref(answer);

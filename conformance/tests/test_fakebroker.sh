@@ -22,6 +22,12 @@ expect 0 'TAP on standard output' run --only 'records.crc.mismatch@v9' --format 
 says '^ok 2 - records.crc.mismatch@v9$'
 expect 2 'no case is an error' run --only 'records.crc.mismach'
 says 'did you mean "records.crc.mismatch"'
+expect 2 'what is to be left out must be there' run --only 'sanity.*' --skip 'registraton.*'
+says '^conformance run: --skip "registraton.\*" fits no case; did you mean "registration.\*"\?$'
+expect 2 'one glob of two' run --only 'sanity.*' --only nope
+says '^conformance run: --only "nope" fits no case'
+expect 2 'list has the same rule' "$build/conformance" list --only nope
+says '^conformance list: --only "nope" fits no case; `conformance list` shows all$'
 expect 2 'no broker is an error' "$build/conformance" run
 expect 3 'a broker that is not there' "$build/conformance" run --bootstrap-server 127.0.0.1:1
 expect 4 'nothing but what is left out' run --only 'records.crc.*' --skip 'records.*' --skip 'sanity.*'
@@ -59,6 +65,12 @@ says '^unsupported +validators.first-record  the profile has no name for validat
 echo '{"capabilitis": {}}' >"$dir/bad.json"
 expect 2 'a profile that is not right' run --profile "$dir/bad.json"
 says 'bad.json:1: .*unknown member "capabilitis"; did you mean "capabilities"'
+echo '{"disabled": ["sanity.*", "registraton.*"]}' >"$dir/bad.json"
+expect 2 'a glob of a profile that fits nothing' run --profile "$dir/bad.json"
+says 'bad.json:1: \$.disabled\[1\]: "registraton.\*" fits no case; did you mean "registration.\*"\?$'
+echo '{"expectedFailures": [{"case": "records.crc.mismach", "message": "", "why": "x"}]}' >"$dir/bad.json"
+expect 2 'nor one that is expected to fail' run --profile "$dir/bad.json"
+says 'bad.json:1: \$.expectedFailures\[0\].case: "records.crc.mismach" fits no case; did you mean'
 
 for file in fixtures/incidents/*.json; do
 	id=$(basename "$file" .json)
@@ -84,6 +96,11 @@ expect 2 'show what is not there' "$build/conformance" show records.crc.mismach
 
 expect 2 'lint of what are no cases' "$build/conformance" lint --data "$dir"
 expect 2 'run with an output directory that is a file' run --only 'sanity.*' --out "$dir/bad.json"
+says '^conformance run: .*/bad.json: is a file, not a directory$'
+expect 2 'report, too' "$build/conformance" report "$dir/all/result.json" --out "$dir/bad.json"
+says '^conformance report: .*/bad.json: is a file, not a directory$'
+expect 2 'capture into a directory' "$build/conformance" capture -b "$at" --topic t --offset 0 --out "$dir"
+says '^conformance capture: .*: is a directory, not a file$'
 
 # A few cases are enough to see what the command does; with all of them it takes minutes under ThreadSanitizer.
 cp -r conformance "$dir/data"
@@ -101,7 +118,8 @@ says '^ +red, but not listed  validators.order$'
 sed -i 's/"validators.default"/"validators.ordr"/' "$dir/data/mutants/validators.json"
 expect 1 'lint of a list with an unknown case' "$build/conformance" lint --data "$dir/data"
 says 'unknown case "validators.ordr"; did you mean "validators.order"'
-expect 2 'no mutant is an error' "$build/conformance" mutants --only 'records.nosuch'
+expect 2 'no mutant is an error' "$build/conformance" mutants --only 'records.crc-*' --only 'records.crc-befor-size'
+says 'fits no mutant; did you mean "records.crc-before-size"'
 cat >"$dir/dies" <<-X
 	#!/bin/sh
 	case "\$*" in *--mutant*) ;; *) exec "$build/fakebroker" "\$@" ;; esac
@@ -115,6 +133,12 @@ expect 3 'a mutant that dies' mutants --fakebroker "$dir/dies" --only records.cr
 says '^error +records.crc-before-size  the fakebroker was ended by signal 11$'
 says '^ +\| first$'
 says '^ +\| the\?last$'
+expect 3 'no program' mutants --fakebroker "$dir/nosuch"
+says '^conformance mutants: .*/nosuch: No such file or directory$'
+expect 3 'a folder' mutants --fakebroker "$dir"
+says '^conformance mutants: .*: is a directory, not a program$'
+expect 3 'another program' mutants --fakebroker "$(type -P true)"
+says '^conformance mutants: .*/true is no fakebroker: `--list mutants --json` lists none$'
 expect 2 'a mutant that there is not' "$build/fakebroker" --mutant validators.reverse --check
 says 'unknown mutant "validators.reverse"; did you mean "validators.reversed"'
 
@@ -153,11 +177,16 @@ expect 0 'a level that the release does not have' run --only 'mvconfig.alter.*'
 says '^unsupported +mvconfig.alter.refused  ApiVersions lists metadata.version 7 to 27, not 28$'
 says '^pass +mvconfig.alter.no-rule$'
 demo --metadata-version 13
-expect 0 'a level that is too low for a case' run --only '*.directories*' --only 'registration.*'
+expect 0 'a level that is too low for a case' run --only 'registration.*'
 says '^unsupported, [0-9]+ cases?: metadata.version is 13, the case needs'
 equal 'hints about the scenario, which is all there' "$(grep -c 'was started without' "$dir/log")" 0
 expect 4 'a feature that is off' "$build/conformance" replay S24 --bootstrap-server "$at"
 says '^unsupported: elr: ApiVersions names no finalized eligible.leader.replicas.version$'
+stop "$pid"
+start --port 0 --set log.cleaner.min.compaction.lag.ms=60000 --set log.cleaner.delete.retention.ms=0 \
+	--set log.message.timestamp.type=LogAppendTime --set compression.type=zstd || exit 1
+at=$bootstrap
+expect 0 'defaults of a broker are no fault of its compaction' run --only 'compaction.*' --strict
 stop "$pid"
 start --port 0 || exit 1
 at=$bootstrap
@@ -195,9 +224,17 @@ refuse() {
 cat >"$dir/data/cases/fetch/refused.json" <<-'X'
 	{"id": "fetch.refused", "title": "A refusal is no proof", "requirements": ["fetch.offset"],
 	 "topics": {"topic": {"configs": {"cleanup.policy": "compact"}}},
-	 "steps": [{"compact": {"topic": "$topic", "gone": 0},
+	 "steps": [{"produce": {"topic": "$topic", "batches": [{"records": [{"key": "a", "value": "1"}]}]},
+	            "expect": {"error": "NONE"}},
+	           {"compact": {"topic": "$topic", "gone": 0},
 	            "expect": {"error": "NOT_LEADER_OR_FOLLOWER", "body": {"gone": false}}}]}
 X
+jq '.id = "fetch.beyond" | del(.steps[0])' "$dir/data/cases/fetch/refused.json" >"$dir/data/cases/fetch/beyond.json"
+expect 3 'a record beyond the end proves nothing' run --data "$dir/data" --only fetch.beyond
+says '^error +fetch.beyond  step 1 compact: there is no record 0 to be taken away: the log ends at offset 0$'
+jq '.id = "fetch.kept" | .topics.topic = {}' "$dir/data/cases/fetch/refused.json" >"$dir/data/cases/fetch/kept.json"
+expect 3 'a topic that is not compacted' run --data "$dir/data" --only fetch.kept
+says '^error +fetch.kept  step 2 compact: the control API answers 4[0-9]+: [^{}?]+$'
 refuse Fetch NOT_LEADER_OR_FOLLOWER
 expect 0 'a refusal is no proof' run --data "$dir/data" --only fetch.refused --skip 'sanity.*'
 says '^pass +fetch.refused$'

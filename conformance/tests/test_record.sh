@@ -66,6 +66,11 @@ says 'Fetch +[0-9]+  same bytes'
 says 'Metadata +[0-9]+  same error codes, other values: brokers\[0\]\.port'
 says '^[0-9]+ same bytes; [0-9]+ same error codes, other values; 2 no answer, as recorded; [0-9]+ sent'
 equal 'records after it' "$(client -C -t numbers -e -q 2>/dev/null | wc -l)" 201
+size=$(wc -c <"$dir/session.pcap")
+head -c $((size / 2)) "$dir/session.pcap" >"$dir/cut.pcap"
+start --port 0 --nodes 3
+expect 4 'replay of half of it' conformance replay "$dir/cut.pcap" --bootstrap-server "${bootstrap%%,*}"
+says '^the capture is not whole: packet [0-9]+, at byte [0-9]+, is cut off by the end of the file$'
 start --port 0 --nodes 3 --set message.max.bytes=100000
 expect 1 'replay where large records are refused' conformance replay "$dir/session.pcap" \
 	--bootstrap-server "${bootstrap%%,*}"

@@ -51,6 +51,37 @@ static void lint_finds_nothing(void **state)
 	assert_int_equal(cf_lint(&suite, print_finding, NULL), 0);
 }
 
+static void keep_finding(void *arg, const char *where, const char *text)
+{
+	(void)where;
+	snprintf(arg, 200, "%s", text);
+}
+
+static struct cf_case *case_named(const char *id)
+{
+	for (size_t i = 0; i < suite.ncases; i++)
+		if (strcmp(suite.cases[i]->id, id) == 0)
+			return suite.cases[i];
+	fail_msg("no case %s", id);
+	return NULL;
+}
+
+/* A broker with log.cleaner.min.compaction.lag.ms is right, too. */
+static void lint_finds_what_is_left_to_the_broker(void **state)
+{
+	json_t *topic = json_object_get(case_named("compaction.txn.aborted")->topics, "topic");
+	json_t *configs = json_object_get(topic, "configs");
+	json_t *lag = json_incref(json_object_get(configs, "min.compaction.lag.ms"));
+	char text[200] = "";
+
+	(void)state;
+	json_object_del(configs, "min.compaction.lag.ms");
+	assert_int_equal(cf_lint(&suite, keep_finding, text), 1);
+	assert_string_equal(text, "topics.topic is compacted, and leaves min.compaction.lag.ms to the broker's "
+			    "default");
+	json_object_set_new(configs, "min.compaction.lag.ms", lag);
+}
+
 static size_t count_family(const char *family)
 {
 	size_t n = 0;
@@ -153,8 +184,36 @@ static void nothing_selected_is_an_error(void **state)
 	(void)state;
 	assert_int_equal(chosen("records.crc.mismach", NULL, NULL, &items, &err), 0);
 	assert_int_equal(err.code, KT_EUSAGE);
-	assert_string_equal(err.text, "no case is selected; did you mean \"records.crc.mismatch\"?");
+	assert_string_equal(err.text,
+			    "--only \"records.crc.mismach\" fits no case; did you mean \"records.crc.mismatch\"?");
 	free(items.v);
+}
+
+static void a_glob_that_fits_nothing_is_an_error(void **state)
+{
+	static const struct {
+		const char *glob, *hint;
+	} rows[] = {
+		{"registraton.*", "; did you mean \"registration.*\"?"},
+		{"records.codek.*", "; did you mean \"records.codec.*\"?"},
+		{"records.crc", "; did you mean \"records.crc.*\"?"},
+		{"records.crc.mismach@v9", "; did you mean \"records.crc.mismatch@v9\"?"},
+		{"*.registraton", "; `conformance list` shows all"},
+		{"", "; `conformance list` shows all"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct cf_items items;
+		struct kt_err err = {0};
+		char text[200];
+
+		assert_int_equal(chosen(NULL, rows[i].glob, NULL, &items, &err), 0);
+		assert_int_equal(err.code, KT_EUSAGE);
+		snprintf(text, sizeof text, "--skip \"%s\" fits no case%s", rows[i].glob, rows[i].hint);
+		assert_string_equal(err.text, text);
+		free(items.v);
+	}
 }
 
 static void what_failed_runs_again(void **state)
@@ -175,11 +234,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lint_finds_nothing),
+		cmocka_unit_test(lint_finds_what_is_left_to_the_broker),
 		cmocka_unit_test(families_are_there),
 		cmocka_unit_test(nothing_harmful_is_sent_unasked),
 		cmocka_unit_test(incidents_load),
 		cmocka_unit_test(cases_are_selected),
 		cmocka_unit_test(nothing_selected_is_an_error),
+		cmocka_unit_test(a_glob_that_fits_nothing_is_an_error),
 		cmocka_unit_test(what_failed_runs_again),
 	};
 

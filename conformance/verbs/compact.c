@@ -23,6 +23,16 @@ const struct cf_arg cf_args_compact[] = {
 	{0},
 };
 
+/* The control API's {"error": text}, or what else it said. */
+static void refuse(int status, const char *answer, struct kt_err *err)
+{
+	json_t *json = json_loads(answer, 0, NULL);
+	const char *why = json_string_value(json_object_get(json, "error"));
+
+	kt_fail(err, KT_EPEER, "the control API answers %d: %.300s", status, why ? why : answer);
+	json_decref(json);
+}
+
 static int ask_control(struct cf_run *run, const char *topic, json_int_t partition, struct kt_err *err)
 {
 	char url[600], *answer = NULL;
@@ -31,7 +41,7 @@ static int ask_control(struct cf_run *run, const char *topic, json_int_t partiti
 	snprintf(url, sizeof url,
 		 "%s/v1/partitions/%s/%lld/compact", run->target->control_url, topic, (long long)partition);
 	if (kc_http("POST", url, NULL, run->target->profile->timeout, &status, &answer, err) == 0 && status != OK)
-		kt_fail(err, KT_EPEER, "the control API answered %d: %.300s", status, answer);
+		refuse(status, answer, err);
 	free(answer);
 	return err->code;
 }
@@ -95,12 +105,33 @@ static int await(struct cf_run *run, json_t *args, int64_t deadline, struct cf_o
 	return err->code;
 }
 
+/* What the log does not have is not there after the round either, which proves nothing. */
+static int must_be_within(struct cf_run *run, json_t *args, struct kt_err *err)
+{
+	json_t *ask = json_pack("{s:O, s:O*}", "topic", json_object_get(args, "topic"), "partition",
+				json_object_get(args, "partition"));
+	json_int_t offset = json_integer_value(json_object_get(args, "gone")), end;
+	struct cf_outcome out = {0};
+
+	if (cf_verb_end_offset(run, ask, &out, err) == 0 && out.subject && cf_error_code(out.subject) == 0) {
+		end = json_integer_value(json_object_get(out.subject, "offset"));
+		if (offset < 0 || offset >= end)
+			kt_fail(err, KT_EUSAGE, "there is no record %lld to be taken away: the log ends at offset %lld",
+				(long long)offset, (long long)end);
+	}
+	cf_outcome_fini(&out);
+	json_decref(ask);
+	return err->code;
+}
+
 int cf_verb_compact(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
 	const char *topic = json_string_value(json_object_get(args, "topic"));
 	json_t *wait = json_object_get(args, "timeoutMs");
 	int64_t ms = cf_profile_wait(run->target->profile, wait ? (int)json_integer_value(wait) : WAIT);
 
+	if (must_be_within(run, args, err))
+		return err->code;
 	if (run->target->can[CF_CAN_CONTROL].present) {
 		if (ask_control(run, topic, json_integer_value(json_object_get(args, "partition")), err) == 0)
 			await(run, args, 0, out, err);

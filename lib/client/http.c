@@ -1,12 +1,36 @@
 #include "lib/client/http.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/client/conn.h"
 
+#define SCHEME "http://"
+
 enum { ANSWER_MAX = 16 << 20 };
+
+int kc_http_server(const char *given, char *url, size_t size, struct kt_err *err)
+{
+	bool has_scheme = strncmp(given, SCHEME, strlen(SCHEME)) == 0;
+	const char *address = has_scheme ? given + strlen(SCHEME) : given;
+	size_t n = strlen(address);
+	char host[256], text[300];
+	int port;
+
+	if (n > 0 && address[n - 1] == '/')
+		n--;
+	snprintf(text, sizeof text, "%.*s", (int)n, address);
+	if (n >= sizeof text || strpbrk(text, "/,") || kc_parse_address(text, host, sizeof host, &port, NULL) < 0)
+		return kt_fail(err, KT_EUSAGE, "\"%.200s\" is not an address as " SCHEME "host:port", given);
+	if (!has_scheme)
+		return kt_fail(err, KT_EUSAGE, "\"%.200s\" is not an address as " SCHEME "host:port; did you mean \""
+			       SCHEME "%s\"?", given, text);
+	if ((size_t)snprintf(url, size, SCHEME "%s", text) >= size)
+		return kt_fail(err, KT_EUSAGE, "\"%.200s\" is too long", given);
+	return 0;
+}
 
 int kc_http_answer(const char *text, int *status, char **answer, struct kt_err *err)
 {

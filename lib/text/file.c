@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,36 @@ int kt_file_append(const char *file, struct kt_err *err)
 	flags = fcntl(fd, F_GETFL);
 	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 	return fd;
+}
+
+static int make_one(const char *path, struct kt_err *err)
+{
+	struct stat st;
+
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno == EEXIST && stat(path, &st) == 0)
+		return S_ISDIR(st.st_mode) ? 0 : kt_fail(err, KT_EFILE, "%s: is a file, not a directory", path);
+	return kt_fail(err, KT_EFILE, "%s: %s", path, strerror(errno));
+}
+
+int kt_file_make_dir(const char *path, struct kt_err *err)
+{
+	char part[PATH_MAX];
+	size_t n = strlen(path);
+
+	if (n == 0 || n >= sizeof part)
+		return kt_fail(err, KT_EFILE, "\"%s\" is not the name of a directory", path);
+	memcpy(part, path, n + 1);
+	for (size_t i = 1; i <= n; i++) {
+		if (part[i] != '/' && part[i] != '\0')
+			continue;
+		part[i] = '\0';
+		if (make_one(part, err))
+			return KT_EFILE;
+		part[i] = path[i];
+	}
+	return access(part, W_OK | X_OK) ? kt_fail(err, KT_EFILE, "%s: %s", path, strerror(errno)) : 0;
 }
 
 int kt_file_hold_std(struct kt_err *err)

@@ -18,6 +18,10 @@ int kt_file_write(int fd, struct iovec *iov, int niov);
  * Returns the descriptor, or KT_EFILE. */
 int kt_file_append(const char *file, struct kt_err *err);
 
+/* Makes a directory, and those above it, as far as they are not there, and sees to it that files can be made in it.
+ * KT_EFILE, also when a file has its name. */
+int kt_file_make_dir(const char *path, struct kt_err *err);
+
 /* Occupies those of the descriptors 0, 1 and 2 that the process was started without, so that no file or socket gets one
  * of them and with it what is printed. Reading and writing them fails as before, with EBADF. KT_ESYS. */
 int kt_file_hold_std(struct kt_err *err);

@@ -34,7 +34,8 @@ for api in produce fetch; do
 done
 curl -s "$control/metrics" >"$dir/log"
 says '^kassay_observer_exchanges_total\{.*TrafficObserver|^kassay_observer_exchanges_total\{.*NoOpObserver'
-expect '0 1 4' 'the text' cost --scenario "$dir/produce.json" "${one[@]}" --switch observer --margin 50%
+expect '0 1 4' 'the text' cost --scenario "$dir/produce.json" "${one[@]}" --control "$control/" \
+	--switch observer --margin 50%
 says '^Produce, 2 partitions, 10 records of 100 bytes each, lz4, blocks of 20, 20 quads, seed 1$'
 says '^  CPU, A against A +[0-9.]+ +[0-9.]+ '
 says '^(pass|fail|inconclusive): CPU per request at most 50\.00 % more'
@@ -79,6 +80,10 @@ in_force observer "$traffic"
 	2>&1 &
 running=$!
 timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" || bad 'it does not switch'
+mv "$dir/log" "$dir/first"
+expect 3 'one measurement at a time' cost --scenario "$dir/slow.json" "${one[@]}" --switch observer --margin 50%
+says "^loadgen cost: another \`loadgen cost\` measures this fakebroker, process $pid\$"
+mv "$dir/first" "$dir/log"
 kill -INT "$running"
 wait "$running"
 equal 'stopped by SIGINT' $? 4
@@ -122,6 +127,11 @@ expect 2 'neither one nor two' cost --scenario "$dir/produce.json"
 says 'either --control and --switch, or --a and --b'
 expect 2 'nothing to compare with' cost --scenario "$dir/two.json" "${one[@]}" --switch observer --margin 2%
 says 'has neither "b"'
+for url in "${control#http://}" "$control/v1" http://nowhere; do
+	expect 2 "no address of a control API: $url" cost --scenario "$dir/produce.json" -b "$at" --control "$url" \
+		--switch observer
+	says "^loadgen cost: --control: \"$url\" is not an address as http://host:port"
+done
 expect 2 'two brokers and a switch' cost --scenario "$dir/produce.json" --a "$at" --b "$at" --switch observer
 echo '{"topic": "x", "quad": 5}' >"$dir/wrong.json"
 expect 2 'a misspelt member' cost --scenario "$dir/wrong.json" "${one[@]}" --switch observer --margin 2%
@@ -143,5 +153,15 @@ expect 3 'an observer among the validators' cost --scenario "$dir/observer.json"
 	--margin 2%
 says "record.validator.classes=TrafficObserver: INVALID_CONFIG \\(40\\): no validator 'TrafficObserver'"
 expect 3 'nobody there' cost --scenario "$dir/two.json" --a 127.0.0.1:1 --b 127.0.0.1:1 --margin 2%
+
+# ---- the table of all observers -------------------------------------------------------------------------------------
+
+for setting in QUADS=abc QUADS=5 SIZE=abc SIZE=0 'ONLY=(' ONLY=Nope; do
+	expect 2 "the table with $setting" env "$setting" BUILD="$build" fixtures/launchers/observer-cost.sh
+	equal 'in one line' "$(grep -c '^observer-cost.sh: .*[A-Z]' "$dir/log") $(wc -l <"$dir/log")" '1 1'
+done
+expect '0 3' 'one line of the table' env QUADS=20 ONLY='TrafficObserver inline fetch 100' BUILD="$build" \
+	fixtures/launchers/observer-cost.sh
+says '^TrafficObserver +inline +fetch +100 '
 
 finish

@@ -124,6 +124,17 @@ holds "$dir/fetch/result.json" '.reader.complete and (.reader.partitions | lengt
 expect 0 'Fetch requests at a rate' "$loadgen" fetch -b "$at" -t plain -e wire -r 500 -n 100
 says 'sent 100 requests in .* 100 answers with records, 0 without, 0 unanswered'
 says 'corrupt 0'
+echo >"$dir/file"
+expect 2 'results into a file' "$loadgen" fetch -b "$at" -t made --out "$dir/file"
+says '/file: is a file, not a directory$'
+expect 2 'results of a load into a file' produce -t plain -n 1 --out "$dir/file"
+says '/file: is a file, not a directory$'
+for engine in rdkafka wire; do
+	expect 1 "behind the end, $engine" "$loadgen" fetch -b "$at" -t plain --from 99999999 -e "$engine" -d 0.5
+	says 'OFFSET_OUT_OF_RANGE \(1\)'
+done
+expect 1 'behind the end, which is where to stop' "$loadgen" fetch -b "$at" -t plain --from 99999999
+says 'plain-0: OFFSET_OUT_OF_RANGE \(1\) at offset 99999999$'
 
 # ---- scenarios ------------------------------------------------------------------------------------------------------
 

@@ -154,6 +154,11 @@ static void test_verdicts(void **state)
 		{0.000, 0.010, 0.007, 0.012, LG_COST_INCONCLUSIVE, "A against A shows a difference"},
 		{0.030, 0.040, -0.012, -0.007, LG_COST_INCONCLUSIVE, "A against A shows a difference"},
 		{0.000, 0.010, -0.030, 0.030, LG_COST_INCONCLUSIVE, "A against A spreads"},
+		/* beyond doubt, whatever A against A does: above the margin by more than its farther end */
+		{53.20, 65.00, -0.020, 0.029, LG_COST_FAIL, ""},
+		{0.051, 0.060, -0.030, 0.020, LG_COST_FAIL, ""},
+		{0.050, 0.060, -0.030, 0.020, LG_COST_INCONCLUSIVE, "A against A spreads"},
+		{0.033, 0.040, -0.012, -0.007, LG_COST_FAIL, ""},
 	};
 
 	(void)state;

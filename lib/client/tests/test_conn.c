@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/client/conn.h"
+#include "lib/client/http.h"
 #include "lib/client/tests/peer.h"
 
 enum { PATIENCE = 20000 };   /* ms; a test that needs as much has failed */
@@ -339,6 +340,37 @@ static void one_side_may_close_alone(void **state)
 	finish();
 }
 
+/* What a user gives as a server, and what is made of it. */
+static void servers_of_http(void **state)
+{
+	static const struct {
+		const char *given, *url, *error;
+	} rows[] = {
+		{"http://127.0.0.1:8080", "http://127.0.0.1:8080", NULL},
+		{"http://127.0.0.1:8080/", "http://127.0.0.1:8080", NULL},
+		{"http://[::1]:80", "http://[::1]:80", NULL},
+		{"127.0.0.1:8080", NULL, "\"127.0.0.1:8080\" is not an address as http://host:port; did you mean "
+		 "\"http://127.0.0.1:8080\"?"},
+		{"https://host:1", NULL, "\"https://host:1\" is not an address as http://host:port"},
+		{"http://host:1/v1", NULL, "\"http://host:1/v1\" is not an address as http://host:port"},
+		{"http://host/x:1", NULL, "\"http://host/x:1\" is not an address as http://host:port"},
+		{"http://host:1,other:1", NULL, "\"http://host:1,other:1\" is not an address as http://host:port"},
+		{"http://host", NULL, "\"http://host\" is not an address as http://host:port"},
+		{"", NULL, "\"\" is not an address as http://host:port"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char url[64] = "";
+		int rc;
+
+		kt_err_init(&err);
+		rc = kc_http_server(rows[i].given, url, sizeof url, &err);
+		assert_int_equal(rc, rows[i].url ? 0 : KT_EUSAGE);
+		assert_string_equal(rows[i].url ? url : err.text, rows[i].url ? rows[i].url : rows[i].error);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_peer_that_does_not_read_ends_at_the_deadline),
 		cmocka_unit_test(writing_to_one_who_left_fails),
 		cmocka_unit_test(one_side_may_close_alone),
+		cmocka_unit_test(servers_of_http),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

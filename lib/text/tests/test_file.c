@@ -138,6 +138,34 @@ static int remove_name(void **state)
 	return unlink(name);
 }
 
+static void directories_are_made(void **state)
+{
+	char top[] = "/tmp/test_dir.XXXXXX", path[60], text[120];
+	struct kt_err err = {0};
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	snprintf(path, sizeof path, "%s/a/b/", top);
+	assert_int_equal(kt_file_make_dir(path, &err), 0);
+	assert_int_equal(kt_file_make_dir(path, &err), 0);
+	assert_int_equal(rmdir(path), 0);
+	snprintf(path, sizeof path, "%s/a", top);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(top), 0);
+
+	make("", 0);
+	snprintf(text, sizeof text, "%s: is a file, not a directory", name);
+	assert_int_equal(kt_file_make_dir(name, &err), KT_EFILE);
+	assert_string_equal(err.text, text);
+	snprintf(path, sizeof path, "%s/below", name);
+	kt_err_init(&err);
+	assert_int_equal(kt_file_make_dir(path, &err), KT_EFILE);
+	assert_string_equal(err.text, text);
+	kt_err_init(&err);
+	assert_int_equal(kt_file_make_dir("", &err), KT_EFILE);
+	assert_string_equal(err.text, "\"\" is not the name of a directory");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +173,7 @@ int main(void)
 		cmocka_unit_test(too_large),
 		cmocka_unit_test(of_no_size),
 		cmocka_unit_test(closed_descriptors_are_held),
+		cmocka_unit_test(directories_are_made),
 	};
 
 	return cmocka_run_group_tests(tests, make_name, remove_name);
