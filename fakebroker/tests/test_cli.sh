@@ -345,6 +345,21 @@ for option in --record --port-file --properties ''; do
 	equal "${option:-a scenario} that nobody opens" "$status" ended
 done
 
+# It says what it waits for.
+"$fb" --port 0 --record "$dir/unread" >"$dir/out" 2>"$dir/err" &
+pid=$!
+pids+=("$pid")
+timeout 20 bash -c "until grep -qs reads '$dir/err'; do :; done"
+check 'a line about the reader that is missing' grep -qF \
+	" WARN --record $dir/unread: nobody reads this pipe yet; starting when somebody does" "$dir/err"
+equal 'nothing is said to be ready' "$(cat "$dir/out")" ''
+cat "$dir/unread" >"$dir/read" &
+reader=$!
+timeout 20 bash -c "until grep -qs ^ready '$dir/out'; do :; done"
+stopped TERM 0
+wait "$reader"
+equal 'the file that the reader gets' "$(head -c 4 "$dir/read" | od -An -tx1 | tr -d ' ')" a1b2c3d4
+
 # Without one of them, no socket gets its number, and with it what is printed.
 mkfifo "$dir/ports.fifo"
 "$fb" --port 0 --port-file "$dir/ports.fifo" --log-level debug >"$dir/out" <&- 2>&- &
