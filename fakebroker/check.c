@@ -34,6 +34,7 @@ struct gather {
 	struct place *places;        /* the last first */
 	struct broker *brokers;      /* each once */
 	size_t nbrokers;
+	const struct fb_properties_files *files;   /* that say which nodes there are; NULL: the cluster's */
 	int32_t controller;          /* whose view topics inherit from */
 	struct kw_str *topics;       /* of descriptions */
 	size_t ntopics;
@@ -169,6 +170,22 @@ static int set_static(struct gather *g, int32_t node, const struct place *place,
 	return add_offender(g, &offender);
 }
 
+/* What would not start is not judged. Files make the nodes that they name; an option must be of one that there is. */
+static int check_node(const struct gather *g, const struct fb_given *given, struct kt_err *err)
+{
+	if (!g->files)
+		return fb_given_check(g->cluster, given, err);
+	if (given->node == FB_ALL_NODES || given->file)
+		return 0;
+	for (size_t i = 0; i < g->nbrokers; i++)
+		if (g->brokers[i].id == given->node)
+			return 0;
+	for (size_t i = 0; i < g->files->n; i++)
+		if (g->files->v[i].node == given->node)
+			return 0;
+	return kt_fail(err, KT_ERANGE, "there is no node %d; the files name others", given->node);
+}
+
 static int take(void *arg, const struct fb_given *given, struct kt_err *err)
 {
 	struct gather *g = arg;
@@ -178,7 +195,8 @@ static int take(void *arg, const struct fb_given *given, struct kt_err *err)
 			      .hidden = is_provided(value)};
 	const struct place *added;
 
-	(void)err;   /* it is g's */
+	if (check_node(g, given, err) < 0)
+		return err->code;
 	if (!given->file)
 		place.option = kw_strndup(g->arena, given->option, strlen(given->option));
 	added = add_place(g, &place);
@@ -275,8 +293,10 @@ static int gather(struct gather *g, const struct fb_settings *settings)
 		code = read_outputs(g, &settings->described);
 	if (!code)
 		code = note_nodes(g, &files);
+	g->files = by_files && (files.n || g->nbrokers) ? &files : NULL;
 	if (!code)
 		code = fb_given_each(&files, settings, take, g, g->err);
+	g->files = NULL;
 	for (size_t i = 0; !code && i + 1 < g->cluster->nnodes; i++)
 		if (!by_files || g->nbrokers == 0)
 			code = add_broker(g, g->cluster->nodes[i].id, true);
@@ -472,9 +492,9 @@ int fb_check(struct fb_check *check, const struct fb_settings *settings, struct 
 	if (gather(&g, settings) < 0)
 		return err->code;
 	by_files = !names_nodes(check, settings) && (settings->properties.n || settings->described.n);
-	if (!by_files && fb_cluster_format(g.cluster, err) < 0)
+	if (!by_files && (fb_read_listeners(g.cluster, err) < 0 || fb_cluster_format(g.cluster, err) < 0))
 		return err->code;
-	/* A running cluster has classes that are not here. */
+	/* A running cluster has classes and listeners that are not here. */
 	if (!by_files && fb_check_classes(&check->process, err) < 0)
 		return err->code;
 	if (settings->scenario && fb_scenario_populate(&check->process.scenario, g.cluster, FB_NO_LEVEL, err) < 0)

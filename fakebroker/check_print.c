@@ -82,6 +82,7 @@ static void print_text(const struct fb_check *check)
 		print_offender(&check->offenders[i]);
 	if (!check->noffenders)
 		printf("ok\n");
+	fflush(stdout);   /* what is said of it on stderr comes behind it, in one pipe, too */
 	for (size_t i = 0; i < check->nunjudged; i++)
 		print_unjudged(&check->unjudged[i]);
 	if (check->noffenders)

@@ -186,26 +186,36 @@ const char *fb_given_where(const char *file, int line, const char *option, char 
 
 /* ---- setting them ---- */
 
-static int set(void *arg, const struct fb_given *given, struct kt_err *err)
+static int at_file(const struct fb_given *given, int code, struct kt_err *err)
 {
-	struct fb_cluster *cluster = arg;
-	bool ours = given->node == FB_ALL_NODES ||
-		    (given->node != FB_CONTROLLER_ID && fb_cluster_node(cluster, given->node));
-	char where[300];
-	int code = 0;
-
-	if (!ours)
-		code = kt_fail(err, KT_ERANGE, "there is no broker %d; brokers are 1 to %d", given->node,
-			       (int)cluster->nnodes - 1);
-	if (!code)
-		code = fb_cluster_set_static(cluster, given->node, given->name, kw_str(given->value),
-					     fb_given_where(given->file, given->line, given->option, where,
-							    sizeof where), err);
 	if (code && given->file) {
 		err->line = given->line;
 		snprintf(err->file, sizeof err->file, "%s", given->file);
 	}
 	return code;
+}
+
+int fb_given_check(struct fb_cluster *cluster, const struct fb_given *given, struct kt_err *err)
+{
+	if (given->node == FB_ALL_NODES ||
+	    (given->node != FB_CONTROLLER_ID && fb_cluster_node(cluster, given->node)))
+		return 0;
+	return at_file(given, kt_fail(err, KT_ERANGE, "there is no broker %d; brokers are 1 to %d", given->node,
+				      (int)cluster->nnodes - 1), err);
+}
+
+static int set(void *arg, const struct fb_given *given, struct kt_err *err)
+{
+	struct fb_cluster *cluster = arg;
+	int code = fb_given_check(cluster, given, err);
+	char where[300];
+
+	if (code)
+		return code;
+	code = fb_cluster_set_static(cluster, given->node, given->name, kw_str(given->value),
+				     fb_given_where(given->file, given->line, given->option, where, sizeof where),
+				     err);
+	return at_file(given, code, err);
 }
 
 int fb_configure(struct fb_cluster *cluster, const struct fb_settings *settings, struct kt_err *err)

@@ -37,6 +37,10 @@ struct fb_given {
 /* "server.properties:4", or the option; cut off at size. Returns text. */
 const char *fb_given_where(const char *file, int line, const char *option, char *text, size_t size);
 
+/* Is it of all nodes, or of a broker of the cluster? KT_ERANGE if not, with the place of a file. The controller has the
+ * configuration of all nodes. */
+int fb_given_check(struct fb_cluster *cluster, const struct fb_given *given, struct kt_err *err);
+
 /* Takes a value; a negative result ends it. */
 typedef int fb_given_fn(void *arg, const struct fb_given *given, struct kt_err *err);
 

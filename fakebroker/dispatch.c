@@ -300,7 +300,7 @@ static enum fb_outcome apply_rule(struct fb_request *req)
 
 enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state)
 {
-	struct fb_request *req = malloc(sizeof *req);
+	struct fb_request *req = malloc(sizeof *req + FB_FEW_PARTITIONS * sizeof *req->few);
 	enum fb_outcome outcome;
 
 	if (!req) {
@@ -308,11 +308,11 @@ enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *fr
 		return FB_CLOSE;
 	}
 	*req = (struct fb_request){
-		.cluster = arg, .conn = conn, .node = fb_conn_tag(conn), .frame = frame, .header_version_override = -1,
-		.started_ns = fb_conn_turned_ns(conn),
+		.cluster = arg, .conn = conn, .session = fb_conn_session(conn), .node = fb_conn_tag(conn),
+		.frame = frame, .header_version_override = -1, .started_ns = fb_conn_turned_ns(conn),
 	};
 	kw_arena_init(&req->arena, ARENA_LIMIT);
-	if (fb_sasl_wants_token(conn)) {
+	if (fb_sasl_wants_token(req)) {
 		outcome = fb_sasl_token(req);
 		request_free(req);
 		return outcome;

@@ -44,7 +44,7 @@ static json_t *releases(const struct source *from)
 	for (size_t i = 0; (release = fb_release_at(i)); i++) {
 		char levels[32];
 
-		snprintf(levels, sizeof levels, "%d-%d", release->supported[FB_METADATA_VERSION].min,
+		snprintf(levels, sizeof levels, "%d-%d", fb_release_least(release),
 			 release->supported[FB_METADATA_VERSION].max);
 		json_array_append_new(rows,
 				      json_pack("{s:s, s:s, s:s}", "name", release->name, "metadataVersions", levels,
@@ -119,11 +119,12 @@ static json_t *faults(const struct source *from)
 	(void)from;
 	for (int i = 1; i < FB_NFAULTS; i++) {
 		const struct fb_fault_row *row = &fb_faults[i];
-		char sent[256];
+		char sent[256], kafka[256];
 
 		snprintf(sent, sizeof sent, "%s: %s", row->api, row->sent);
+		snprintf(kafka, sizeof kafka, "%s; %s", row->does, fb_fate_text(row->fate));
 		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "name", row->name, "sent", sent, "kafka",
-						      fb_fate_text(row->fate), "releases", row->releases));
+						      kafka, "releases", row->releases));
 	}
 	return rows;
 }
@@ -158,10 +159,20 @@ static int print_table(json_t *rows)
 
 int fb_list(const struct fb_settings *settings)
 {
-	static json_t *(*const makers[])(const struct source *) = {
-		[FB_LIST_APIS] = apis, [FB_LIST_RELEASES] = releases, [FB_LIST_VALIDATORS] = validators,
-		[FB_LIST_OBSERVERS] = observers, [FB_LIST_ACTIONS] = actions, [FB_LIST_MUTANTS] = mutants,
-		[FB_LIST_FAULTS] = faults,
+	static const struct {
+		json_t *(*make)(const struct source *);
+		const char *use;             /* told behind the table: how to get what it lists */
+	} lists[] = {
+		[FB_LIST_APIS] = {apis, NULL},
+		[FB_LIST_RELEASES] = {releases, "--release NAME, of those that are verified"},
+		[FB_LIST_VALIDATORS] = {validators, "of all topics: --set record.validator.classes=NAME,... --set "
+						    "record.validator.NAME.OPTION=VALUE; or configurations of a topic"},
+		[FB_LIST_OBSERVERS] = {observers, "--set observer.class.name=NAME,... --set "
+						  "observer.NAME.OPTION=VALUE; or PUT /v1/observer"},
+		[FB_LIST_ACTIONS] = {actions, "\"action\" of a rule: in the scenario, or PUT /v1/rules/NAME"},
+		[FB_LIST_MUTANTS] = {mutants, "--mutant NAME"},
+		[FB_LIST_FAULTS] = {faults, "all of them: --set kit.imitate.faults=true; of one broker: --node-set "
+					    "ID:kit.imitate.faults=true"},
 	};
 	int status = KT_EXIT_OK;
 	struct source from = {.settings = settings};
@@ -178,12 +189,14 @@ int fb_list(const struct fb_settings *settings)
 		kt_complain("fakebroker", &err);
 		return KT_EXIT_USAGE;
 	}
-	rows = makers[settings->list](&from);
+	rows = lists[settings->list].make(&from);
 	if (settings->json) {
 		json_dumpf(rows, stdout, JSON_INDENT(2));
 		putchar('\n');
 	} else {
 		status = print_table(rows);
+		if (lists[settings->list].use)
+			printf("\n%s\n", lists[settings->list].use);
 	}
 	json_decref(rows);
 	return status;

@@ -6,10 +6,18 @@
 
 /* ---- where responses have their error codes ---- */
 
+enum kind {
+	CODE,
+	COLUMN,                        /* an array whose elements have one code */
+	COLUMNS,                       /* an array whose elements have a column and no more: topics with partitions */
+	ELEMENTS,                      /* any other array */
+};
+
 /* A response's structs in preorder, without those that hold no code. */
 struct place {
+	enum kind kind;
 	uint32_t offset;               /* in the struct around it: of a code, or of an array */
-	uint32_t size;                 /* of an array's element; 0: it is a code */
+	uint32_t size;                 /* of an array's element */
 	uint32_t inside;               /* an array's element has the places that follow, so many of them */
 };
 
@@ -23,21 +31,31 @@ static struct shape {
 	int32_t throttle;              /* offset of throttleTimeMs, or NO_THROTTLE */
 } shapes[KEYS];
 
+static atomic_bool found;              /* places and shapes are filled */
+
+static enum kind kind_of(const struct place *first, uint32_t n)
+{
+	if (n == 1)
+		return COLUMN;
+	return n == 2 && first->kind == COLUMN ? COLUMNS : ELEMENTS;
+}
+
 static uint32_t find_places(const struct kw_struct *st, uint32_t n)
 {
 	for (uint32_t i = 0; i < st->nfields; i++) {
 		const struct kw_field *field = &st->fields[i];
-		uint32_t here = n;
+		uint32_t here = n, inside;
 
 		assert(n < PLACES);
 		if (field->type == KW_INT16 && strcmp(field->name, "errorCode") == 0) {
-			places[n++] = (struct place){.offset = field->offset};
+			places[n++] = (struct place){.kind = CODE, .offset = field->offset};
 		} else if (field->type == KW_STRUCT && field->flags & KW_F_ARRAY) {
-			n = find_places(field->sub, here + 1);
-			if (n == here + 1)
-				n = here;
-			else
-				places[here] = (struct place){field->offset, (uint32_t)field->sub->size, n - here - 1};
+			inside = find_places(field->sub, here + 1) - here - 1;
+			if (inside == 0)
+				continue;
+			places[here] = (struct place){kind_of(&places[here + 1], inside), field->offset,
+						      (uint32_t)field->sub->size, inside};
+			n += 1 + inside;
 		}
 	}
 	return n;
@@ -60,13 +78,15 @@ static void find_shapes(void)
 			if (strcmp(root->fields[k].name, "throttleTimeMs") == 0)
 				shape->throttle = (int32_t)root->fields[k].offset;
 	}
+	atomic_store_explicit(&found, true, memory_order_release);
 }
 
 static const struct shape *shape_of(const struct fb_api *api)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, find_shapes);
+	if (!atomic_load_explicit(&found, memory_order_acquire))
+		pthread_once(&once, find_shapes);
 	return &shapes[api->key];
 }
 
@@ -85,124 +105,148 @@ static inline void count_code(struct codes *codes, const void *at)
 		codes->first = code;
 }
 
-static void count_codes(const struct place *place, const struct place *end, const char *in, struct codes *codes);
-
-/* Of the elements of an array that have one code and nothing else. */
-static inline void count_column(const struct place *array, const char *in, struct codes *codes)
+static inline void count_column(const struct place *column, const char *in, struct codes *codes)
 {
-	const struct kw_arr *arr = (const void *)(in + array->offset);
-	const char *at = (const char *)arr->v + array[1].offset;
+	const struct kw_arr *arr = (const void *)(in + column->offset);
+	const char *at = (const char *)arr->v + column[1].offset;
 
-	for (int32_t i = 0; i < arr->n; i++, at += array->size)
+	for (int32_t i = 0; i < arr->n; i++, at += column->size)
 		count_code(codes, at);
 }
 
-static void count_elements(const struct place *array, const char *in, struct codes *codes)
+static inline void count_columns(const struct place *array, const char *in, struct codes *codes)
 {
 	const struct kw_arr *arr = (const void *)(in + array->offset);
-	const struct place *first = array + 1;
 	const char *at = arr->v;
-	bool columns = first->size && array->inside == 2;   /* topics with partitions with a code: worth no call each */
 
 	for (int32_t i = 0; i < arr->n; i++, at += array->size)
-		if (columns)
-			count_column(first, at, codes);
-		else
-			count_codes(first, first + array->inside, at, codes);
+		count_column(array + 1, at, codes);
 }
 
+static void count_elements(const struct place *array, const char *in, struct codes *codes);
+
 /* The error codes of a response at all levels. */
-static void count_codes(const struct place *place, const struct place *end, const char *in, struct codes *codes)
+static inline void count_codes(const struct place *place, const struct place *end, const char *in, struct codes *codes)
 {
 	for (; place < end; place += 1 + place->inside)
-		if (!place->size)
+		if (place->kind == CODE)
 			count_code(codes, in + place->offset);
-		else if (place->inside == 1)
-			count_column(place, in, codes);
+		else if (place->kind == COLUMNS)
+			count_columns(place, in, codes);
 		else
 			count_elements(place, in, codes);
 }
 
+static __attribute__((cold)) void count_elements(const struct place *array, const char *in, struct codes *codes)
+{
+	const struct kw_arr *arr = (const void *)(in + array->offset);
+	const char *at = arr->v;
+
+	for (int32_t i = 0; i < arr->n; i++, at += array->size)
+		count_codes(array + 1, array + 1 + array->inside, at, codes);
+}
+
 /* ---- exchanges ---- */
 
-struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n)
+/* All but what the response says. Field by field: what is assigned as a whole is cleared before. */
+static inline void describe(const struct fb_request *req, const struct shape *shape, struct fb_exchange *x)
 {
-	req->partitions = kw_alloc(&req->arena, (size_t)n * sizeof *req->partitions);
-	req->npartitions = req->partitions ? n : 0;
-	for (int32_t i = 0; i < req->npartitions; i++)
-		fb_partition_init(&req->partitions[i]);
-	return req->partitions;
+	struct kassay_exchange *view = &x->view;
+
+	view->struct_size = sizeof *view;
+	view->id = req->id;
+	view->node = req->node->id;
+	view->listener = req->session->listener;
+	view->principal = req->session->principal;
+	view->address = req->session->address;
+	view->clientId = fb_hook_str(req->header->clientId);
+	view->apiKey = req->api->key;
+	view->apiVersion = (int16_t)req->version;
+	view->correlationId = req->header->correlationId;
+	view->api = shape->api;
+	view->request_bytes = (int64_t)req->frame->n + 4;
+	view->response_bytes = 0;
+	view->queue_ns = req->started_ns - fb_conn_received_ns(req->conn);
+	view->service_ns = 0;
+	view->throttleTimeMs = 0;
+	view->has_response = 0;
+	view->error = 0;
+	view->error_count = 0;
+	view->partition_count = req->npartitions;
+	view->partition = fb_exchange_partition;
+	x->partitions = req->partitions;
 }
 
-static struct kassay_str str_of(const char *s)
+static inline void describe_response(const struct fb_request *req, const struct shape *shape,
+				     struct kassay_exchange *view)
 {
-	return (struct kassay_str){s, (int32_t)strlen(s)};
+	const char *response = req->response;
+	struct codes codes = {0};
+
+	count_codes(shape->first, shape->end, response, &codes);
+	view->error = codes.first;
+	view->error_count = codes.n;
+	if (shape->throttle != NO_THROTTLE)
+		view->throttleTimeMs = *(const int32_t *)(const void *)(response + shape->throttle);
 }
 
-static void describe(const struct fb_request *req, const struct shape *shape, struct fb_exchange *x)
+/* ---- showing them ---- */
+
+/* How often do mutants have an exchange shown? */
+static int times(const struct kassay_exchange *view, bool produce)
+{
+	bool replied = view->has_response;
+
+	if (produce)
+		return !fb_mutant(FB_M_PRODUCE_UNOBSERVED);
+	if ((fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) ||
+	    (fb_mutant(FB_M_ERRORS_UNOBSERVED) && view->error_count > 0) ||
+	    (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && view->error_count > 0) ||
+	    (fb_mutant(FB_M_ONLY_RECORDS_OBSERVED) && view->partition_count == 0) ||
+	    (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(view->api, "Fetch") == 0))
+		return 0;
+	return fb_mutant(FB_M_OBSERVED_TWICE) ? 2 : 1;
+}
+
+static __attribute__((cold)) void show_mutated(struct fb_request *req, struct fb_exchange *x, bool produce,
+					       int64_t *now)
 {
 	const struct kassay_str null = {NULL, -1};
-	struct kw_str address = fb_conn_address_str(req->conn);
 
-	*x = (struct fb_exchange){
-		.view = {
-			.struct_size = sizeof x->view,
-			.id = req->id,
-			.node = req->node->id,
-			.listener = str_of(req->node->auth.name),
-			.principal = fb_mutant(FB_M_PRINCIPAL_HIDDEN) ? null : str_of(fb_request_principal(req)),
-			.address = {address.s, address.n},
-			.clientId = fb_mutant(FB_M_CLIENT_ID_HIDDEN) ? null : fb_hook_str(req->header->clientId),
-			.apiKey = req->api->key,
-			.apiVersion = (int16_t)req->version,
-			.correlationId = req->header->correlationId,
-			.api = shape->api,
-			.request_bytes = (int64_t)req->frame->n + 4,
-			.queue_ns = req->started_ns - fb_conn_received_ns(req->conn),
-			.partition_count = fb_mutant(FB_M_FIRST_PARTITION_ONLY) && req->npartitions > 1
-					   ? 1 : req->npartitions,
-			.partition = fb_exchange_partition,
-		},
-		.partitions = req->partitions,
-	};
+	if (fb_mutant(FB_M_PRINCIPAL_HIDDEN))
+		x->view.principal = null;
+	if (fb_mutant(FB_M_CLIENT_ID_HIDDEN))
+		x->view.clientId = null;
+	if (fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD))
+		x->view.response_bytes = 0;
+	if (fb_mutant(FB_M_FIRST_PARTITION_ONLY) && x->view.partition_count > 1)
+		x->view.partition_count = 1;
+	for (int n = times(&x->view, produce); n > 0; n--)
+		fb_observer_show(&req->node->observer, x, produce, now);
 }
 
-/* Does a mutant keep the request from observers? */
-static bool is_unobserved(const struct fb_request *req, bool replied, const struct fb_exchange *x)
+static inline void show(struct fb_request *req, struct fb_exchange *x, bool produce, int64_t *now)
 {
-	return (fb_mutant(FB_M_SILENT_UNOBSERVED) && !replied) ||
-	       (fb_mutant(FB_M_ERRORS_UNOBSERVED) && x->view.error_count > 0) ||
-	       (fb_mutant(FB_M_CLOSED_UNOBSERVED) && !replied && x->view.error_count > 0) ||
-	       (fb_mutant(FB_M_ONLY_RECORDS_OBSERVED) && req->npartitions == 0) ||
-	       (fb_mutant(FB_M_FETCH_UNOBSERVED) && strcmp(kw_api_name(req->api->key), "Fetch") == 0);
+	if (fb_mutated())
+		show_mutated(req, x, produce, now);
+	else
+		fb_observer_show(&req->node->observer, x, produce, now);
 }
 
 /* Apart from what calls it, which for an idle observer is short thereby. */
 static __attribute__((noinline)) void observe(struct fb_request *req, bool replied, size_t response_bytes)
 {
 	const struct shape *shape = shape_of(req->api);
+	int64_t now = fb_hook_now();
 	struct fb_exchange x;
-	int64_t now;
 
 	describe(req, shape, &x);
-	x.view.response_bytes = fb_mutant(FB_M_RESPONSE_BYTES_UNTOLD) ? 0 : (int64_t)response_bytes;
-	now = fb_now_ns();
+	x.view.response_bytes = (int64_t)response_bytes;
 	x.view.service_ns = now - req->started_ns;
 	x.view.has_response = replied;
-	if (req->response) {
-		struct codes codes = {0};
-
-		count_codes(shape->first, shape->end, req->response, &codes);
-		x.view.error = codes.first;
-		x.view.error_count = codes.n;
-		if (shape->throttle != NO_THROTTLE)
-			x.view.throttleTimeMs = *(const int32_t *)(const void *)((const char *)req->response +
-										 shape->throttle);
-	}
-	if (!is_unobserved(req, replied, &x))
-		fb_observer_show(&req->node->observer, &x, false, &now);
-	if (fb_mutant(FB_M_OBSERVED_TWICE))
-		fb_observer_show(&req->node->observer, &x, false, &now);
+	if (req->response)
+		describe_response(req, shape, &x.view);
+	show(req, &x, false, &now);
 	fb_conn_turn(req->conn, now);
 }
 
@@ -219,8 +263,6 @@ void fb_request_observe_produce(struct fb_request *req)
 	struct fb_exchange x;
 	int64_t now = 0;
 
-	if (fb_mutant(FB_M_PRODUCE_UNOBSERVED))
-		return;
 	describe(req, shape_of(req->api), &x);
-	fb_observer_show(&req->node->observer, &x, true, &now);
+	show(req, &x, true, &now);
 }

@@ -3,6 +3,7 @@
 #define KASSAY_FAKEBROKER_REQUEST_H
 
 #include "fakebroker/cluster/cluster.h"
+#include "fakebroker/session.h"
 
 struct fb_request;
 typedef enum fb_outcome fb_handler(struct fb_request *req);
@@ -42,9 +43,12 @@ struct fb_api_versions {
 struct fb_api_versions fb_api_versions_in(const struct fb_release *release, const struct fb_api *api);
 struct fb_api_versions fb_api_versions_of(const struct fb_cluster *cluster, const struct fb_api *api);
 
+enum { FB_FEW_PARTITIONS = 4 };
+
 struct fb_request {
 	struct fb_cluster *cluster;
 	struct fb_conn *conn;
+	struct fb_session *session;  /* the connection's */
 	struct fb_node *node;        /* whose listener it came to */
 	struct fb_frame *frame;
 	const struct fb_api *api;
@@ -72,12 +76,11 @@ struct fb_request {
 	bool delayed;                /* a rule's delay is over */
 	bool muted;                  /* it is never answered: fb_request_mute() */
 	bool last;                   /* the connection ends once it is answered */
+	struct kassay_partition few[]; /* FB_FEW_PARTITIONS, not initialised: where partitions are if they fit */
 };
 
 /* Remembers frames until the response is sent; takes the references. 0 or KT_ENOMEM (references dropped). */
 int fb_request_keep_take(struct fb_request *req, struct fb_frame **frames, size_t n);
-/* Who asks, as Kafka prints it: "User:alice". Valid as long as the connection is not logged in anew. */
-const char *fb_request_principal(const struct fb_request *req);
 
 /* ---- what a node with kit.imitate.faults does (imitate.c) ---- */
 
@@ -100,9 +103,15 @@ enum fb_outcome fb_request_lead(struct fb_request *req);
  * of them calls another. */
 #define FB_OBSERVING __attribute__((noinline))
 
-/* Room for n partitions to show to observers, each initialised. NULL when memory is exhausted. Only for requests that
- * are watched. */
-struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n);
+/* Room for n partitions to show to observers, in place of those before; whoever fills them counts them in
+ * req->npartitions. NULL when memory is exhausted. Only for requests that are watched. */
+static inline struct kassay_partition *fb_request_partitions(struct fb_request *req, int32_t n)
+{
+	req->npartitions = 0;
+	req->partitions = n <= FB_FEW_PARTITIONS ? req->few
+						 : kw_alloc(&req->arena, (size_t)n * sizeof *req->partitions);
+	return req->partitions;
+}
 /* Does anybody want to be shown the request before the append (LinkedIn's second callback)? */
 static inline bool fb_request_wants_produce(const struct fb_request *req)
 {

@@ -1,77 +1,30 @@
 #include "fakebroker/sasl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "fakebroker/cluster/log_line.h"
 #include "lib/wire/errors.h"
 
 enum { SASL_HANDSHAKE = 17, API_VERSIONS = 18, SASL_AUTHENTICATE = 36 };
 
-/* ---- sessions ---- */
-
-void fb_sasl_began(void *arg, struct fb_conn *conn)
-{
-	const struct fb_node *node = fb_conn_tag(conn);
-	struct fb_session *session;
-
-	(void)arg;
-	if (node->auth.protocol != FB_SASL_PLAINTEXT)
-		return;
-	session = calloc(1, sizeof *session);
-	fb_conn_set_session(conn, session);
-	/* Without a session nobody would be asked who they are. */
-	fb_conn_set_max_frame(conn, session ? node->auth.max_token : -1);
-}
-
-void fb_sasl_ended(void *arg, struct fb_conn *conn)
-{
-	struct fb_session *session = fb_conn_session(conn);
-
-	(void)arg;
-	if (!session)
-		return;
-	free(session->principal);
-	free(session);
-	fb_conn_set_session(conn, NULL);
-}
-
-const char *fb_request_principal(const struct fb_request *req)
-{
-	const struct fb_session *session = fb_conn_session(req->conn);
-
-	return session && session->principal ? session->principal : FB_ANONYMOUS;
-}
-
 /* ---- tokens ---- */
 
 const char *fb_sasl_log_in(struct fb_request *req, const uint8_t *token, size_t n)
 {
-	struct fb_session *session = fb_conn_session(req->conn);
 	const char *user = NULL, *message = fb_auth_plain(&req->node->auth, token, n, &req->arena, &user);
 
-	if (!message) {
-		session->principal = malloc(strlen(user) + sizeof "User:");
-		if (session->principal)
-			snprintf(session->principal, strlen(user) + sizeof "User:", "User:%s", user);
-		else
-			message = "out of memory";
-	}
+	if (!message && fb_session_log_in(req->session, user) < 0)
+		message = "out of memory";
 	if (message) {
 		fb_log_line(KASSAY_INFO, "node %d: connection %llu of %s: %s", req->node->id,
 			    (unsigned long long)fb_conn_id(req->conn), fb_conn_address(req->conn), message);
 		return message;
 	}
-	session->state = FB_AUTH_DONE;
 	fb_conn_set_max_frame(req->conn, INT32_MAX);
 	return NULL;
 }
 
-bool fb_sasl_wants_token(const struct fb_conn *conn)
+bool fb_sasl_wants_token(const struct fb_request *req)
 {
-	const struct fb_session *session = fb_conn_session(conn);
-
-	return session && session->state == FB_AUTH_TOKEN;
+	return req->session->state == FB_AUTH_TOKEN;
 }
 
 enum fb_outcome fb_sasl_token(struct fb_request *req)
@@ -106,14 +59,14 @@ static enum fb_outcome refuse(struct fb_request *req)
 
 enum fb_outcome fb_sasl_gate(struct fb_request *req, const char **why)
 {
-	const struct fb_session *session = fb_conn_session(req->conn);
+	enum fb_auth_state state = req->session->state;
 	int key = req->api->key;
 
-	if (!session || session->state == FB_AUTH_DONE)
+	if (state == FB_AUTH_DONE)
 		return FB_REPLY;
-	if (session->state == FB_AUTH_REQUEST)
+	if (state == FB_AUTH_REQUEST)
 		return key == SASL_AUTHENTICATE ? FB_REPLY : refuse(req);
-	if (key == SASL_HANDSHAKE || (key == API_VERSIONS && session->state == FB_AUTH_FIRST))
+	if (key == SASL_HANDSHAKE || (key == API_VERSIONS && state == FB_AUTH_FIRST))
 		return FB_REPLY;
 	*why = "it came before the client had authenticated";
 	return FB_CLOSE;

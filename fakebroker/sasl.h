@@ -4,12 +4,8 @@
 
 #include "fakebroker/request.h"
 
-/* fb_server_ops.began and .ended: makes the session of a connection to a SASL listener, and ends it. */
-void fb_sasl_began(void *arg, struct fb_conn *conn);
-void fb_sasl_ended(void *arg, struct fb_conn *conn);
-
 /* Is the frame at hand a bare token? Then fb_sasl_token() answers it. */
-bool fb_sasl_wants_token(const struct fb_conn *conn);
+bool fb_sasl_wants_token(const struct fb_request *req);
 /* Judges the frame as a token: an empty frame answers a good one, the connection ends after a bad one. */
 enum fb_outcome fb_sasl_token(struct fb_request *req);
 /* NULL when the token is good: the client is known from now on. Otherwise Kafka's message. Only while a token is

@@ -26,7 +26,7 @@ static const struct kt_opt options[] = {
 		"without ID is of the node that its node.id names"),
 	KT_LIST(0, "set", "NAME=VALUE", &given.set, "static configuration of all nodes; stronger than --properties"),
 	KT_LIST(0, "node-set", "ID:NAME=VALUE", &given.node_set,
-		"static configuration of one node; stronger than --set"),
+		"static configuration of one broker; stronger than --set, which the controller has, too"),
 	KT_LIST(0, "plugin", "FILE.so", &given.plugins, "validators and observers of the file have plain names"),
 	KT_GROUP("Addresses"),
 	KT_STR(0, "host", "ADDR", &given.host, "address to listen on (127.0.0.1)"),

@@ -10,7 +10,7 @@
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/workers.h"
 #include "fakebroker/mutants.h"
-#include "fakebroker/sasl.h"
+#include "fakebroker/session.h"
 
 enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 
@@ -19,6 +19,11 @@ enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 static void recording_failed(const char *text)
 {
 	fb_log_line(KASSAY_ERROR, "--record %s", text);
+}
+
+static void recording_waits(const char *file)
+{
+	fb_log_line(KASSAY_WARN, "--record %s: nobody reads this pipe yet; starting when somebody does", file);
 }
 
 /* As often as what happens by itself may be due, but no less than once a second and no more than every 10 ms. */
@@ -55,8 +60,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 {
 	struct fb_cluster *cluster = process->cluster;
 	const struct fb_server_ops ops = {
-		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .began = fb_sasl_began,
-		.ended = fb_sasl_ended, .tick = on_tick, .warn = on_warning, .arg = cluster,
+		.handle = fb_dispatch, .again = fb_dispatch_again, .drop = fb_dispatch_drop, .began = fb_session_began,
+		.ended = fb_session_ended, .tick = on_tick, .warn = on_warning, .arg = cluster,
 	};
 	struct fb_server_opts opts = {
 		.threads = settings->threads,
@@ -66,7 +71,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	};
 	int code;
 
-	if (settings->record && fb_capture_new(settings->record, recording_failed, &process->capture, err))
+	if (settings->record &&
+	    fb_capture_new(settings->record, recording_waits, recording_failed, &process->capture, err) < 0)
 		return err->code;
 	opts.capture = process->capture;
 	code = fb_server_new(&opts, &ops, &process->server, err);
@@ -108,7 +114,7 @@ static int choose_level(const struct fb_broker_process *process, const struct fb
 {
 	const struct fb_range *range = &release->supported[FB_METADATA_VERSION];
 	const char *version = settings->metadata_version;
-	int16_t least = range->min < FB_LEVEL_BOOTSTRAP ? FB_LEVEL_BOOTSTRAP : range->min;   /* that it would format */
+	int16_t least = fb_release_least(release);
 	const struct kt_json *doc = version ? NULL : &process->scenario.doc;
 
 	if (!version)
@@ -285,7 +291,7 @@ static int bring_up(struct fb_broker_process *process, const struct fb_settings 
 				 fb_cluster_observe(cluster, NULL, NULL, NULL, false, err);
 }
 
-/* Nobody shall have a mutant without knowing. */
+/* Nobody shall have a mutant, or a store that takes anything, without knowing. */
 static int mutate(const struct fb_settings *settings, struct kt_err *err)
 {
 	int code = fb_mutants_switch(settings->mutants.v, settings->mutants.n, err);
@@ -293,6 +299,8 @@ static int mutate(const struct fb_settings *settings, struct kt_err *err)
 	for (int i = 0; !code && i < FB_NMUTANTS; i++)
 		if (fb_mutant((enum fb_mutant)i))
 			fb_log_line(KASSAY_WARN, "mutant %s: %s", fb_mutants[i].name, fb_mutants[i].breaks);
+	if (!code && settings->lax)
+		fb_log_line(KASSAY_WARN, "--lax: what is produced is stored unjudged");
 	return code;
 }
 
@@ -309,7 +317,7 @@ int fb_prepare(struct fb_broker_process *process, const struct fb_settings *sett
 	return code || !settings->scenario ? code : fb_scenario_configure(&process->scenario, process->cluster, err);
 }
 
-static int read_listeners(struct fb_cluster *cluster, struct kt_err *err)
+int fb_read_listeners(struct fb_cluster *cluster, struct kt_err *err)
 {
 	int code = 0;
 
@@ -325,7 +333,7 @@ int fb_start(struct fb_broker_process *process, const struct fb_settings *settin
 	if (!code)
 		code = fb_configure(process->cluster, settings, err);
 	if (!code)
-		code = read_listeners(process->cluster, err);
+		code = fb_read_listeners(process->cluster, err);
 	if (!code)
 		code = keep_refused(process->cluster, err);
 	if (!code)

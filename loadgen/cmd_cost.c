@@ -126,6 +126,10 @@ static int check_one(const struct lg_cost_spec *spec, struct kt_err *err)
 			       "the scenario has neither \"b\", what is compared with A, nor \"doses\"");
 	if (spec->ndoses > 0 && strcmp(switches[given.what], "observer") != 0)
 		return kt_fail(err, KT_EUSAGE, "\"doses\" are of an observer");
+	if (strcmp(switches[given.what], "observer") != 0 &&
+	    (spec->a.mode || spec->a.options || spec->b.mode || spec->b.options))
+		return kt_fail(err, KT_EUSAGE, "\"mode\" and \"options\" are of an observer; a validator's are in the "
+			       "configuration, as record.validator.NAME.OPTION");
 	return 0;
 }
 

@@ -38,6 +38,8 @@ void cf_other_form(struct cf_maker *make, json_t *batch, bool old);
 
 /* A key, a value; null too. */
 json_t *cf_some_bytes(struct cf_maker *make);
+/* {"key": ..., "value": ...} */
+json_t *cf_some_key_value(struct cf_maker *make);
 /* Hours from now, or almost one. */
 json_t *cf_far_time(struct cf_maker *make);
 /* What no codec inflates, or inflates to nothing. */

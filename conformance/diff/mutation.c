@@ -41,10 +41,16 @@ json_t *cf_some_bytes(struct cf_maker *make)
 	}
 }
 
+json_t *cf_some_key_value(struct cf_maker *make)
+{
+	json_t *value = cf_some_bytes(make), *key = cf_rarely(make->dice, 4) ? json_null() : json_string("k");
+
+	return json_pack("{s:o, s:o}", "key", key, "value", value);
+}
+
 static json_t *some_record(struct cf_maker *make, int delta)
 {
-	json_t *record = json_pack("{s:o, s:o}", "key", cf_rarely(make->dice, 4) ? json_null() : json_string("k"),
-				   "value", cf_some_bytes(make)), *headers;
+	json_t *record = cf_some_key_value(make), *headers;
 
 	if (delta)
 		json_object_set_new(record, "timestampDelta", json_integer(delta));
@@ -141,8 +147,9 @@ void cf_cut(struct cf_maker *make, json_t *batch, int within)
 
 void cf_flip(struct cf_maker *make, json_t *batch, int within)
 {
-	cf_add_edit(batch, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", cf_roll(make->dice, within), "bit",
-				  cf_roll(make->dice, 8)));
+	int bit = cf_roll(make->dice, 8), at = cf_roll(make->dice, within);
+
+	cf_add_edit(batch, json_pack("{s:s, s:i, s:i}", "edit", "flip-bit", "at", at, "bit", bit));
 	cf_fix_crc(make, batch, 3);
 }
 
@@ -177,9 +184,9 @@ static void near_field(struct cf_maker *make, json_t *batch)
 {
 	static const char *const names[] = {"lastOffsetDelta", "count", "length", "maxTimestamp"};
 	static const char *const values[] = {"actual+1", "actual-1", "actual+2"};
+	const char *value = CF_PICK(make->dice, values), *name = CF_PICK(make->dice, names);
 
-	cf_add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", CF_PICK(make->dice, names), "value",
-				  CF_PICK(make->dice, values)));
+	cf_add_edit(batch, json_pack("{s:s, s:s, s:s}", "edit", "set", "at", name, "value", value));
 	cf_fix_crc(make, batch, 4);
 }
 
@@ -370,9 +377,10 @@ void cf_make_wrong(struct cf_maker *make, const struct cf_wrong *table, json_t *
 /* Messages of magic 0 and 1: their own members. */
 static json_t *legacy_set(struct cf_maker *make)
 {
-	json_t *set = json_pack("{s:i, s:[{s:s, s:o}]}", "magic", cf_roll(make->dice, 2), "records", "key", "k",
-				"value", cf_some_bytes(make));
+	json_t *value = cf_some_bytes(make), *set;
+	int magic = cf_roll(make->dice, 2);
 
+	set = json_pack("{s:i, s:[{s:s, s:o}]}", "magic", magic, "records", "key", "k", "value", value);
 	if (cf_rarely(make->dice, 3))
 		json_object_set_new(set, "codec", json_string("gzip"));
 	return set;

@@ -8,12 +8,6 @@
 
 /* ---- right ones ---- */
 
-static json_t *some_message(struct cf_maker *make)
-{
-	return json_pack("{s:o, s:o}", "key", cf_rarely(make->dice, 4) ? json_null() : json_string("k"), "value",
-			 cf_some_bytes(make));
-}
-
 static json_t *right_set(struct cf_maker *make)
 {
 	static const int counts[] = {1, 1, 1, 2, 3, 5};
@@ -21,7 +15,7 @@ static json_t *right_set(struct cf_maker *make)
 	json_t *records = json_array(), *set;
 
 	for (int i = 0; i < n; i++) {
-		json_t *message = some_message(make);
+		json_t *message = cf_some_key_value(make);
 
 		if (magic == 1)
 			json_object_set_new(message, "timestamp", json_integer(make->now_ms + i));
@@ -105,8 +99,9 @@ static const char *field(struct cf_maker *make, json_t *set, char path[64])
 {
 	static const char *const names[] = {"key", "value"};
 	size_t n = json_object_get(set, "codec") ? 1 : json_array_size(json_object_get(set, "records"));
+	const char *name = CF_PICK(make->dice, names);
 
-	snprintf(path, 64, "messages[%d].%s", cf_roll(make->dice, n > 0 ? (int)n : 1), CF_PICK(make->dice, names));
+	snprintf(path, 64, "messages[%d].%s", cf_roll(make->dice, n > 0 ? (int)n : 1), name);
 	return path;
 }
 

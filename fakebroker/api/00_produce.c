@@ -240,40 +240,51 @@ static void take_its_word(const struct kw_records *records, struct kassay_partit
 		p->records = batch.count;
 }
 
+/* By id the topic's name is not in the request, and its reference may be dropped before observers are called. */
+static struct kw_str topic_to_show(struct fb_request *req, const struct fb_produce_item *item)
+{
+	if (req->version < 13)
+		return item->topic->name;
+	return item->ref ? kw_str(kw_strndup(&req->arena, item->ref->name, strlen(item->ref->name))) : KW_NULL_STR;
+}
+
+static __attribute__((cold)) void show_mutated(const struct fb_request *req, struct kassay_partition *p)
+{
+	if (fb_mutant(FB_M_DUPLICATE_UNFLAGGED))
+		p->flags &= ~(uint32_t)KASSAY_DUPLICATE;
+	if (fb_mutant(FB_M_COMPRESSED_COUNTS_ONE) && p->codec > 0)
+		p->records = 1;
+	if (fb_mutant(FB_M_BYTES_WITH_FRAME))
+		p->bytes = (int64_t)req->frame->n;
+}
+
 static FB_OBSERVING void show_produced(struct fb_produce_items *all)
 {
-	struct kassay_partition *shown = fb_request_partitions(all->req, all->n);
-	int32_t n = 0;
+	struct fb_request *req = all->req;
+	struct kassay_partition *p = fb_request_partitions(req, all->n);
 
-	for (int32_t i = 0; shown && i < all->n; i++) {
+	for (int32_t i = 0; p && i < all->n; i++) {
 		const struct fb_produce_item *item = &all->v[i];
-		struct kassay_partition *p = &shown[n];
+		const struct kw_records *records = &item->data->records;
 
 		if (item->superseded)
 			continue;
-		n++;
-		p->topic = fb_hook_str(item->topic->name);
-		if (all->req->version >= 13)
-			p->topic = fb_hook_str(item->ref ? kw_str(kw_strndup(&all->req->arena, item->ref->name,
-									     strlen(item->ref->name)))
-							 : KW_NULL_STR);
+		p->struct_size = sizeof *p;
+		p->topic = fb_hook_str(topic_to_show(req, item));
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
-		p->bytes = item->data->records.n > 0 ? item->data->records.n : 0;
-		p->flags = item->verdict.duplicate && !fb_mutant(FB_M_DUPLICATE_UNFLAGGED) ? KASSAY_DUPLICATE : 0;
+		p->bytes = records->n > 0 ? records->n : 0;
+		p->records = item->verdict.records > 0 ? item->verdict.records : 0;
 		p->codec = item->verdict.codec;
-		p->records = item->verdict.records;
-		if (p->records <= 0) {
-			p->records = 0;
-			take_its_word(&item->data->records, p);
-		}
-		if (fb_mutant(FB_M_COMPRESSED_COUNTS_ONE) && p->codec > 0)
-			p->records = 1;
-		if (fb_mutant(FB_M_BYTES_WITH_FRAME))
-			p->bytes = (int64_t)all->req->frame->n;
+		p->flags = item->verdict.duplicate ? KASSAY_DUPLICATE : 0;
 		p->error = item->verdict.errorCode;
+		if (p->records == 0)
+			take_its_word(records, p);
+		if (fb_mutated())
+			show_mutated(req, p);
+		p++;
+		req->npartitions++;
 	}
-	all->req->npartitions = shown ? n : 0;
 }
 
 /* Shape comes for all partitions before any is appended: one of its failures is the whole request's. */

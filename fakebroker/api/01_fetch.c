@@ -247,6 +247,7 @@ static FB_OBSERVING void show_consumed(const struct fetch *f, const struct fb_fe
 		name = partition ? kw_str(kw_strndup(&f->req->arena, partition->topic->name,
 						     strlen(partition->topic->name)))
 				 : KW_NULL_STR;
+	shown->struct_size = sizeof *shown;
 	shown->topic = fb_hook_str(name);
 	shown->partition = want->data.partition;
 	shown->direction = fb_mutant(FB_M_CONSUMED_AS_PRODUCED) ? KASSAY_PRODUCED : KASSAY_CONSUMED;
@@ -344,7 +345,6 @@ static bool answer(struct fetch *f)
 	if ((f->req->watched && !make_room_to_show(f, n)) ||
 	    !FB_RESPONSE_ARRAY(f->req, response->responses, kw_FetchResponse_FetchableTopicResponse_struct, (int32_t)n))
 		return false;
-	f->req->npartitions = 0;
 	for (size_t i = 0; i < n; i += (size_t)wants) {
 		struct kw_FetchResponse_FetchableTopicResponse *topic = &response->responses.v[topics];
 

@@ -224,8 +224,8 @@ static void create_missing(struct fb_request *req, const struct kw_MetadataReque
 		if (fb_topic_find(cluster, name) || fb_topic_name_fault(name, &req->arena))
 			continue;
 		if (fb_topic_create(cluster, name, n, rf, NULL, &topic, &err) < 0)
-			fb_log_line(KASSAY_WARN,
-				    "topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
+			fb_log_repeated(KASSAY_WARN,
+					"topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
 		if (!topic)
 			continue;
 		fb_write_topic(cluster, topic, NULL, 0);

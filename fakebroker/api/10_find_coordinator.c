@@ -70,7 +70,7 @@ static void make_topic(struct fb_cluster *cluster)
 		return;
 	pthread_rwlock_wrlock(&cluster->lock);
 	if (fb_txn_topic(cluster, &err) < 0)
-		fb_log_line(KASSAY_ERROR, "__transaction_state: %s", err.text);
+		fb_log_repeated(KASSAY_ERROR, "__transaction_state: %s", err.text);
 	pthread_rwlock_unlock(&cluster->lock);
 }
 

@@ -5,13 +5,13 @@
 static int16_t shake(struct fb_request *req, struct kw_SaslHandshakeResponse *response)
 {
 	const struct kw_SaslHandshakeRequest *body = req->body;
-	struct fb_session *session = fb_conn_session(req->conn);
+	struct fb_session *session = req->session;
 
 	/* Whoever fails before the login is done is gone. */
-	req->last = session && session->state != FB_AUTH_DONE;
+	req->last = session->state != FB_AUTH_DONE;
 	if (req->forced)
 		return req->forced;
-	if (!session || session->state == FB_AUTH_DONE)
+	if (session->state == FB_AUTH_DONE)
 		return KW_ERR_ILLEGAL_SASL_STATE;
 	response->mechanisms.v = kw_alloc(&req->arena, sizeof *response->mechanisms.v);
 	if (!response->mechanisms.v)

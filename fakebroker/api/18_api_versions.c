@@ -120,7 +120,7 @@ static enum fb_outcome wrong_version(struct fb_request *req)
 enum fb_outcome fb_api_versions(struct fb_request *req)
 {
 	struct kw_ApiVersionsResponse *response = req->response;
-	struct fb_session *session = fb_conn_session(req->conn);
+	struct fb_session *session = req->session;
 	bool ok;
 
 	if (!req->body)
@@ -128,7 +128,7 @@ enum fb_outcome fb_api_versions(struct fb_request *req)
 	response->errorCode = judge(req);
 	if (response->errorCode)
 		return FB_REPLY;
-	if (session && session->state == FB_AUTH_FIRST)
+	if (session->state == FB_AUTH_FIRST)
 		session->state = FB_AUTH_HANDSHAKE;
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	ok = keys(req, response) && features(req, response);

@@ -6,16 +6,16 @@
 static const char *authenticate(struct fb_request *req, int16_t *code)
 {
 	const struct kw_SaslAuthenticateRequest *body = req->body;
-	const struct fb_session *session = fb_conn_session(req->conn);
+	const struct fb_session *session = req->session;
 	const char *message;
 
 	/* Whoever fails before the login is done is gone. */
-	req->last = session && session->state != FB_AUTH_DONE;
+	req->last = session->state != FB_AUTH_DONE;
 	*code = req->forced;
 	if (req->forced)
 		return kw_error_name(req->forced);
 	*code = KW_ERR_ILLEGAL_SASL_STATE;
-	if (!session || session->state == FB_AUTH_DONE)
+	if (session->state == FB_AUTH_DONE)
 		return "SaslAuthenticate request received after successful authentication";
 	message = fb_sasl_log_in(req, body->authBytes.p, (size_t)body->authBytes.n);
 	*code = message ? KW_ERR_SASL_AUTHENTICATION_FAILED : 0;

@@ -63,8 +63,8 @@ enum fb_outcome fb_broker_registration(struct fb_request *req)
 	response->errorCode = answer.errorCode;
 	response->brokerEpoch = answer.errorCode ? -1 : epoch;
 	if (answer.errorCode)
-		fb_log_line(KASSAY_WARN, "registration of broker %d refused (%s): %s", request.brokerId,
-			    kw_error_name(answer.errorCode), answer.reason);
+		fb_log_repeated(KASSAY_WARN, "registration of broker %d refused (%s): %s", request.brokerId,
+				kw_error_name(answer.errorCode), answer.reason);
 	if (answer.fault)
 		fb_request_topple(req, answer.fault);
 	if (!answer.errorCode)

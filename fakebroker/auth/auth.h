@@ -44,9 +44,4 @@ enum fb_auth_state {
 	FB_AUTH_DONE,
 };
 
-struct fb_session {
-	enum fb_auth_state state;
-	char *principal;             /* "User:NAME"; NULL until then */
-};
-
 #endif

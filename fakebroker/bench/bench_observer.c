@@ -15,7 +15,7 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/net/loop.h"
 #include "fakebroker/request.h"
-#include "fakebroker/sasl.h"
+#include "fakebroker/session.h"
 #include "fakebroker/start.h"
 #include "lib/text/bench/pairs.h"
 #include "lib/wire/batch.h"
@@ -254,7 +254,7 @@ static int child(const char *dir)
 	if (!conn)
 		return 3;
 	fb_log_level(KASSAY_ERROR + 1);   /* FailingObserver's failures */
-	fb_sasl_began(process.cluster, conn);
+	fb_session_began(process.cluster, conn);
 	for (int i = 0; i < NSUBJECTS; i++)
 		measure_subject(process.cluster, conn, &subjects[i]);
 	_exit(0);   /* the dumps are written; nothing else matters */

@@ -47,6 +47,13 @@ bool fb_clock_frozen(struct fb_clock *clock)
 	return atomic_load(&clock->frozen_ms) != RUNS;
 }
 
+int64_t fb_clock_ahead(struct fb_clock *clock)
+{
+	int64_t frozen_ms = atomic_load(&clock->frozen_ms);
+
+	return frozen_ms != RUNS ? frozen_ms - system_ms() : atomic_load(&clock->ahead_ms);
+}
+
 void fb_clock_set(struct fb_clock *clock, int64_t ms, bool frozen)
 {
 	atomic_store(&clock->ahead_ms, ms - system_ms());

@@ -18,6 +18,8 @@ void fb_clock_free(struct fb_clock *clock);
 /* Milliseconds since the epoch. */
 int64_t fb_clock_now(struct fb_clock *clock);
 bool fb_clock_frozen(struct fb_clock *clock);
+/* By how many milliseconds it is ahead of the system's; 0 as long as nobody set it. */
+int64_t fb_clock_ahead(struct fb_clock *clock);
 /* Shows ms from now on; it runs on, or stands still. */
 void fb_clock_set(struct fb_clock *clock, int64_t ms, bool frozen);
 

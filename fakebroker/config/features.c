@@ -39,6 +39,13 @@ const struct fb_release *fb_release_at(size_t index)
 	return index < NRELEASES ? &releases[index] : NULL;
 }
 
+int16_t fb_release_least(const struct fb_release *release)
+{
+	int16_t least = release->supported[FB_METADATA_VERSION].min;
+
+	return least < FB_LEVEL_BOOTSTRAP ? FB_LEVEL_BOOTSTRAP : least;
+}
+
 const struct fb_release *fb_release_find(const char *name)
 {
 	for (size_t i = 0; i < NRELEASES; i++) {

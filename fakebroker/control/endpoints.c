@@ -87,7 +87,7 @@ static void get_clock(const struct fb_ask *ask, const char *rest, struct fb_answ
 				 fb_clock_frozen(clock));
 }
 
-/* What is due by the new time is done before the answer. */
+/* Retention and time-outs are judged by the new time before the answer, as if their intervals were over. */
 static void post_clock(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	struct fb_clock *clock = ask->cluster->clock;
@@ -239,7 +239,7 @@ bool fb_partition_path(const char *rest, size_t n, struct fb_partition_path *pat
 	char digits[24];
 	int64_t index;
 
-	if (!slash || (size_t)(slash - rest) >= sizeof path->topic)
+	if (!slash || (size_t)(slash - rest) >= sizeof path->topic || memchr(rest, '/', (size_t)(slash - rest)))
 		return false;
 	snprintf(path->topic, sizeof path->topic, "%.*s", (int)(slash - rest), rest);
 	snprintf(digits, sizeof digits, "%.*s", (int)(rest + n - slash - 1), slash + 1);
@@ -308,8 +308,8 @@ static void get_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	}
 }
 
-/* {"NAME.OPTION": text, ...}: NULL without any. */
-static const json_t *observer_options(const struct fb_cluster *cluster, struct kt_obj *parent)
+/* {"NAME.OPTION": text, ...}: NULL without any. What none of the classes would read is refused. */
+static const json_t *observer_options(const struct fb_cluster *cluster, const char *classes, struct kt_obj *parent)
 {
 	struct kt_obj obj;
 	const char *name, *text;
@@ -318,12 +318,10 @@ static const json_t *observer_options(const struct fb_cluster *cluster, struct k
 		return NULL;
 	while (kt_obj_each(&obj, &name)) {
 		struct kt_err why = {0};
-		char config[300];
 
 		if (!kt_obj_str(&obj, name, &text))
 			break;
-		snprintf(config, sizeof config, FB_OBSERVER_PREFIX "%s", name);
-		if (fb_observer_check_option(cluster->plugins, config, &why) < 0)
+		if (classes && fb_observer_has_option(classes, cluster->plugins, name, &why) < 0)
 			kt_obj_fail(&obj, name, why.code, "%s", why.text);
 	}
 	return obj.json;
@@ -343,7 +341,7 @@ static void put_observer(const struct fb_ask *ask, const char *rest, struct fb_a
 	kt_obj_need(&obj, "classes", NULL);
 	kt_obj_str(&obj, "classes", &classes);
 	kt_obj_enum(&obj, "mode", modes, &mode);
-	options = observer_options(ask->cluster, &obj);
+	options = observer_options(ask->cluster, classes, &obj);
 	if (kt_obj_done(&obj) == 0)
 		fb_cluster_observe(ask->cluster, classes, mode < 0 ? NULL : modes[mode], options, true, &err);
 	if (err.code)
@@ -425,6 +423,13 @@ static void get_metrics(const struct fb_ask *ask, const char *rest, struct fb_an
 		fb_answer_error(answer, 500, "out of memory");
 }
 
+static bool is_partition(const char *rest)
+{
+	struct fb_partition_path path;
+
+	return fb_partition_path(rest, strlen(rest), &path);
+}
+
 /* A path is a whole one, or with a slash at its end a prefix of what the function gets. With a star it is what begins
  * and ends so, and the function gets what is behind the beginning; it stands in front of that prefix and hides it. */
 static const struct endpoint {
@@ -432,28 +437,29 @@ static const struct endpoint {
 	void (*run)(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
 	const char *params[6];     /* what the query may have */
 	bool slow;                 /* it creates or closes what is a plugin's, or waits for other threads */
+	bool (*known)(const char *rest);   /* of a prefix, for other methods: is there such a path? NULL: any is */
 } endpoints[] = {
-	{"GET",    "/v1/status",      get_status,     {NULL}, false},
-	{"GET",    "/v1/rules",       get_rules,      {NULL}, false},
-	{"GET",    "/v1/rules/",      get_rules,      {NULL}, false},
-	{"PUT",    "/v1/rules/",      put_rule,       {NULL}, false},
-	{"DELETE", "/v1/rules/",      delete_rule,    {NULL}, false},
-	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}, false},
-	{"DELETE", "/v1/requests",    delete_requests, {NULL}, false},
-	{"POST",   "/v1/wait",        post_wait,      {NULL}, false},
-	{"POST",   "/v1/nodes/",      fb_post_node,   {NULL}, true},
-	{"GET",    "/v1/clock",       get_clock,      {NULL}, false},
-	{"POST",   "/v1/clock",       post_clock,     {NULL}, false},
-	{"POST",   "/v1/partitions/*/append", post_append, {NULL}, false},
-	{"POST",   "/v1/partitions/*/compact", fb_post_compact, {NULL}, true},
-	{"GET",    "/v1/partitions/", get_partition,  {NULL}, false},
-	{"GET",    "/v1/observer",    get_observer,   {NULL}, false},
-	{"PUT",    "/v1/observer",    put_observer,   {NULL}, true},
-	{"GET",    "/v1/validators",  get_validators, {NULL}, false},
-	{"PUT",    "/v1/validators",  put_validators, {NULL}, true},
-	{"GET",    "/v1/validators/refused", get_refused, {"topic", "after", "limit"}, false},
-	{"GET",    "/v1/metadata-log", get_metadata_log, {"from", "limit", "format"}, false},
-	{"GET",    "/metrics",        get_metrics,    {NULL}, false},
+	{"GET",    "/v1/status",      get_status,     {NULL}, false, NULL},
+	{"GET",    "/v1/rules",       get_rules,      {NULL}, false, NULL},
+	{"GET",    "/v1/rules/",      get_rules,      {NULL}, false, NULL},
+	{"PUT",    "/v1/rules/",      put_rule,       {NULL}, false, NULL},
+	{"DELETE", "/v1/rules/",      delete_rule,    {NULL}, false, NULL},
+	{"GET",    "/v1/requests",    get_requests,   {"api", "node", "topic", "after", "limit", "bytes"}, false, NULL},
+	{"DELETE", "/v1/requests",    delete_requests, {NULL}, false, NULL},
+	{"POST",   "/v1/wait",        post_wait,      {NULL}, false, NULL},
+	{"POST",   "/v1/nodes/",      fb_post_node,   {NULL}, true, fb_is_node_path},
+	{"GET",    "/v1/clock",       get_clock,      {NULL}, false, NULL},
+	{"POST",   "/v1/clock",       post_clock,     {NULL}, false, NULL},
+	{"POST",   "/v1/partitions/*/append", post_append, {NULL}, false, NULL},
+	{"POST",   "/v1/partitions/*/compact", fb_post_compact, {NULL}, true, NULL},
+	{"GET",    "/v1/partitions/", get_partition,  {NULL}, false, is_partition},
+	{"GET",    "/v1/observer",    get_observer,   {NULL}, false, NULL},
+	{"PUT",    "/v1/observer",    put_observer,   {NULL}, true, NULL},
+	{"GET",    "/v1/validators",  get_validators, {NULL}, false, NULL},
+	{"PUT",    "/v1/validators",  put_validators, {NULL}, true, NULL},
+	{"GET",    "/v1/validators/refused", get_refused, {"topic", "after", "limit"}, false, NULL},
+	{"GET",    "/v1/metadata-log", get_metadata_log, {"from", "limit", "format"}, false, NULL},
+	{"GET",    "/metrics",        get_metrics,    {NULL}, false, NULL},
 };
 
 enum { NPARAMS = sizeof endpoints[0].params / sizeof endpoints[0].params[0] };
@@ -510,6 +516,8 @@ static const struct endpoint *find(const struct fb_ask *ask, const char **rest, 
 			continue;
 		if (strcmp(ask->method, e->method) == 0)
 			return e;
+		if (e->known && !e->known(*rest))
+			continue;
 		hides = strchr(e->path, '*');
 		n += (size_t)snprintf(methods + n, size - n, "%s%s", n ? ", " : "", e->method);
 	}
@@ -526,6 +534,28 @@ bool fb_endpoint_is_slow(const struct fb_ask *ask)
 	return e && e->slow;
 }
 
+/* Paths are near that differ in their last part only. */
+static void answer_no_path(const struct fb_ask *ask, struct fb_answer *answer)
+{
+	const char *slash = strrchr(ask->path, '/');
+	size_t parent = slash ? (size_t)(slash + 1 - ask->path) : 0;
+	struct kt_near near;
+
+	kt_near_init(&near, ask->path + parent);
+	for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
+		const char *path = endpoints[i].path, *star = strchr(path, '*'), *name = strrchr(path, '/') + 1;
+		size_t n = (size_t)((star ? star : name) - path);
+
+		if (*name && (star ? parent > n : parent == n) && strncmp(ask->path, path, n) == 0)
+			kt_near_offer(&near, name);
+	}
+	if (near.best)
+		fb_answer_error(answer, 404, "there is no path %s; did you mean %.*s%s?", ask->path, (int)parent,
+				ask->path, near.best);
+	else
+		fb_answer_error(answer, 404, "there is no path %s", ask->path);
+}
+
 void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer)
 {
 	const char *rest;
@@ -538,6 +568,6 @@ void fb_endpoint(const struct fb_ask *ask, struct fb_answer *answer)
 	} else if (answer->allow[0]) {
 		fb_answer_error(answer, 405, "%s has no %s; it has %s", ask->path, ask->method, answer->allow);
 	} else {
-		fb_answer_error(answer, 404, "there is no path %s", ask->path);
+		answer_no_path(ask, answer);
 	}
 }

@@ -116,6 +116,13 @@ static void post_controller(const struct fb_ask *ask, const struct fb_node *node
 		refuse(answer, &err);
 }
 
+bool fb_is_node_path(const char *rest)
+{
+	const char *slash = strchr(rest, '/');
+
+	return slash && (strcmp(slash, "/stop") == 0 || strcmp(slash, "/start") == 0);
+}
+
 void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
 {
 	const char *slash = strchr(rest, '/');
@@ -127,7 +134,7 @@ void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *
 		snprintf(digits, sizeof digits, "%.*s", (int)(slash - rest), rest);
 	if (fb_parse_digits(digits, 0, INT32_MAX, &id, NULL) == 0)
 		node = fb_cluster_node(ask->cluster, (int32_t)id);
-	if (!slash || (strcmp(slash, "/stop") != 0 && strcmp(slash, "/start") != 0)) {
+	if (!fb_is_node_path(rest)) {
 		fb_answer_error(answer, 404,
 				"there is no path %s; /v1/nodes/ID/stop or /v1/nodes/ID/start is expected", ask->path);
 	} else if (!node) {

@@ -143,6 +143,34 @@ static void read_action(struct kt_obj *action, struct fb_rule *rule)
 		kt_obj_fail(action, NULL, KT_ERANGE, "exactly one of \"error\", \"delay\" and \"close\" is expected");
 }
 
+/* ---- expectation ---- */
+
+static int64_t most_hits(const struct fb_rule *rule)
+{
+	if (rule->probability == 0 || (rule->nth && rule->every && rule->nth % rule->every != 0))
+		return 0;
+	if (rule->nth)
+		return 1;
+	return rule->times ? rule->times : INT64_MAX;
+}
+
+/* What can never be met is a mistake, and not a test. */
+static void read_expect(struct kt_obj *expect, struct fb_rule *rule)
+{
+	int64_t most = most_hits(rule);
+	bool hits = kt_obj_int64(expect, "hits", 0, INT64_MAX, &rule->expect_hits);
+	bool at_least = kt_obj_int64(expect, "atLeast", 0, INT64_MAX, &rule->expect_at_least);
+
+	if (kt_obj_done(expect) < 0)
+		return;
+	if (hits && at_least && rule->expect_at_least > rule->expect_hits)
+		kt_obj_fail(expect, "atLeast", KT_ERANGE, "%lld hits, but at least %lld of them, are never met",
+			    (long long)rule->expect_hits, (long long)rule->expect_at_least);
+	else if (rule->expect_hits > most || rule->expect_at_least > most)
+		kt_obj_fail(expect, rule->expect_hits > most ? "hits" : "atLeast", KT_ERANGE,
+			    "by its match the rule has at most %lld hit%s", (long long)most, most == 1 ? "" : "s");
+}
+
 /* ---- the whole ---- */
 
 static void read_rule(struct kt_obj *json, struct fb_rule *rule, const struct fb_cluster *cluster)
@@ -160,9 +188,7 @@ static void read_rule(struct kt_obj *json, struct fb_rule *rule, const struct fb
 		return;
 	read_match(&match, rule, cluster);
 	read_action(&action, rule);
-	kt_obj_int64(&expect, "hits", 0, INT64_MAX, &rule->expect_hits);
-	kt_obj_int64(&expect, "atLeast", 0, INT64_MAX, &rule->expect_at_least);
-	kt_obj_done(&expect);
+	read_expect(&expect, rule);
 }
 
 struct fb_rule *fb_rule_read(struct kt_obj *json, const struct fb_cluster *cluster)

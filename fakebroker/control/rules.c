@@ -176,7 +176,7 @@ static bool matches(struct fb_rules *rules, struct fb_rule *rule, const struct f
 	if ((rule->api != FB_ANY && rule->api != req->api->key) ||
 	    (rule->version != FB_ANY && rule->version != req->version) ||
 	    (rule->node != FB_ANY && rule->node != req->node->id) || !client_matches(rule, req->header->clientId) ||
-	    (rule->principal && fnmatch(rule->principal, fb_request_principal(req), 0) != 0) ||
+	    (rule->principal && fnmatch(rule->principal, req->session->principal.data, 0) != 0) ||
 	    (rule->topic && !about_topic(req, rule->topic)))
 		return false;
 	rule->seen++;

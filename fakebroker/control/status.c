@@ -3,13 +3,14 @@
 
 #include "fakebroker/control/endpoints.h"
 #include "fakebroker/control/rules.h"
+#include "fakebroker/mutants.h"
 
 static json_t *node_json(const struct fb_node *node)
 {
-	return json_pack("{s:i, s:s, s:s, s:i, s:s?, s:b, s:s?, s:I}", "id", node->id, "role",
+	return json_pack("{s:i, s:s, s:s, s:i, s:s?, s:b, s:s?, s:b, s:I}", "id", node->id, "role",
 			 node->controller ? "controller" : "broker", "host", node->host, "port", node->port, "rack",
-			 node->rack, "running", !node->stopped, "whyStopped", node->whyStopped, "requests",
-			 (json_int_t)atomic_load(&node->requests));
+			 node->rack, "running", !node->stopped, "whyStopped", node->whyStopped, "imitatesFaults",
+			 atomic_load(&node->imitates), "requests", (json_int_t)atomic_load(&node->requests));
 }
 
 static json_t *text(struct kw_str s)
@@ -70,6 +71,22 @@ static json_t *meters_json(struct fb_cluster *cluster)
 			 "FailedProduceRequests", (json_int_t)m.failedProduceRequests);
 }
 
+static json_t *mutants_json(void)
+{
+	json_t *names = json_array();
+
+	for (int i = 0; i < FB_NMUTANTS; i++)
+		if (fb_mutant((enum fb_mutant)i))
+			json_array_append_new(names, json_string(fb_mutants[i].name));
+	return names;
+}
+
+static json_t *clock_json(struct fb_clock *clock)
+{
+	return json_pack("{s:I, s:b, s:I}", "now", (json_int_t)fb_clock_now(clock), "frozen", fb_clock_frozen(clock),
+			 "ahead", (json_int_t)fb_clock_ahead(clock));
+}
+
 json_t *fb_node_json(struct fb_cluster *cluster, const struct fb_node *node)
 {
 	json_t *json;
@@ -93,11 +110,12 @@ json_t *fb_status_json(struct fb_cluster *cluster)
 		json_array_append_new(brokers, broker_json(cluster->brokers[i]));
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		json_array_append_new(topics, topic_json(cluster->topics[i]));
-	json = json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:i}", "program",
+	json = json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "program",
 			 "fakebroker " KASSAY_VERSION, "pid", (int)getpid(), "release", cluster->release->name,
 			 "clusterId", cluster->id, "metadataVersion", level, "metadataVersionName",
-			 fb_level_name(level), "features", features_json(cluster), "nodes", nodes, "registrations",
-			 brokers, "topics", topics, "meters", meters_json(cluster), "connections",
+			 fb_level_name(level), "features", features_json(cluster), "lax", cluster->lax,
+			 "mutants", mutants_json(), "clock", clock_json(cluster->clock), "nodes", nodes,
+			 "registrations", brokers, "topics", topics, "meters", meters_json(cluster), "connections",
 			 cluster->server ? fb_server_connections(cluster->server) : 0);
 	pthread_rwlock_unlock(&cluster->lock);
 	return json;

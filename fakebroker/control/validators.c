@@ -36,7 +36,20 @@ static bool is_of_validators(const char *name)
 	       (strcmp(name + n, "classes") == 0 || strchr(name + n, '.'));
 }
 
-static int read_config(struct kt_obj *configs, const char *name, struct fb_alter_config *out)
+/* An option that is given together with the classes is meant for one of them. */
+static int check_option(const struct fb_cluster *cluster, struct kt_obj *configs, const char *name)
+{
+	const char *classes = json_string_value(json_object_get(configs->json, FB_VALIDATOR_PREFIX "classes"));
+	struct kt_err why = {0};
+
+	if (!classes || strcmp(name, FB_VALIDATOR_PREFIX "classes") == 0 ||
+	    fb_chain_has_option(classes, cluster->plugins, name, &why) == 0)
+		return 0;
+	return kt_obj_fail(configs, name, why.code, "%s", why.text);
+}
+
+static int read_config(const struct fb_cluster *cluster, struct kt_obj *configs, const char *name,
+		       struct fb_alter_config *out)
 {
 	json_t *value = kt_obj_any(configs, name);
 
@@ -49,11 +62,12 @@ static int read_config(struct kt_obj *configs, const char *name, struct fb_alter
 	out->name = kw_str(name);
 	out->configOperation = json_is_null(value) ? OP_DELETE : OP_SET;
 	out->value = kw_str(json_string_value(value));
-	return 0;
+	return json_is_null(value) ? 0 : check_option(cluster, configs, name);
 }
 
 /* Every member of `configs`; they live as long as the body. */
-static int read_configs(struct kt_obj *configs, struct kw_arena *arena, struct fb_alter_resource *resource)
+static int read_configs(const struct fb_cluster *cluster, struct kt_obj *configs, struct kw_arena *arena,
+			struct fb_alter_resource *resource)
 {
 	struct fb_alter_config *v = kw_alloc(arena, (json_object_size(configs->json) + 1) * sizeof *v);
 	const char *name;
@@ -62,7 +76,7 @@ static int read_configs(struct kt_obj *configs, struct kw_arena *arena, struct f
 	if (!v)
 		return KT_ENOMEM;
 	while (kt_obj_each(configs, &name))
-		if (read_config(configs, name, &v[n++]) < 0)
+		if (read_config(cluster, configs, name, &v[n++]) < 0)
 			break;
 	resource->configs = v;
 	resource->nconfigs = n;
@@ -100,7 +114,7 @@ int fb_validators_put(struct fb_cluster *cluster, struct kt_obj *obj)
 		resource.resourceType = FB_TOPIC;
 	resource.resourceName = kw_str(topic ? topic : "");
 	if (kt_obj_object(obj, "configs", &configs))
-		code = read_configs(&configs, &arena, &resource);
+		code = read_configs(cluster, &configs, &arena, &resource);
 	if (!code)
 		code = kt_obj_done(obj);
 	if (!code)

@@ -14,8 +14,9 @@ static void match(struct fb_rules *rules, struct fb_cluster *cluster, int key, c
 		  struct kw_RequestHeader *head)
 {
 	struct fb_node node = {.id = 1};
-	const struct fb_request req = {.cluster = cluster, .node = &node, .api = fb_api_find(key), .version = 9,
-				       .header = head, .body = body};
+	struct fb_session session = {.principal = {FB_ANONYMOUS, sizeof FB_ANONYMOUS - 1}};
+	const struct fb_request req = {.cluster = cluster, .node = &node, .session = &session, .api = fb_api_find(key),
+				       .version = 9, .header = head, .body = body};
 	struct fb_action action = fb_rules_match(rules, &req);
 
 	FUZZ_CHECK(action.kind <= FB_ACT_NONE);

@@ -15,7 +15,7 @@ static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static struct fb_caller *callers;
-static _Thread_local struct fb_caller here;
+_Thread_local struct fb_caller fb_caller_own;
 
 /* Puts a barrier into every running thread of the process. */
 static bool barrier(void)
@@ -49,23 +49,16 @@ void fb_callers_prepare(void)
 	pthread_once(&once, prepare);
 }
 
-static __attribute__((noinline)) void enlist(void)
+void fb_caller_enlist(void)
 {
 	fb_callers_prepare();
-	if (pthread_setspecific(key, &here) != 0)
+	if (pthread_setspecific(key, &fb_caller_own) != 0)
 		abort();
 	pthread_mutex_lock(&lock);
-	here.next = callers;
-	here.known = true;
-	callers = &here;
+	fb_caller_own.next = callers;
+	fb_caller_own.known = true;
+	callers = &fb_caller_own;
 	pthread_mutex_unlock(&lock);
-}
-
-struct fb_caller *fb_caller_here(void)
-{
-	if (!here.known)
-		enlist();
-	return &here;
 }
 
 void fb_callers_tell(void)

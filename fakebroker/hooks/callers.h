@@ -32,16 +32,23 @@ extern atomic_bool fb_callers_fenced;
  * ready: too long for a request, so whoever makes something to call calls this. */
 void fb_callers_prepare(void);
 
-/* The place of this thread. */
-struct fb_caller *fb_caller_here(void);
+/* The place of this thread, and what puts it into the list. */
+extern _Thread_local struct fb_caller fb_caller_own;
+__attribute__((cold)) void fb_caller_enlist(void);
+
+static inline struct fb_caller *fb_caller_here(void)
+{
+	if (!fb_caller_own.known)
+		fb_caller_enlist();
+	return &fb_caller_own;
+}
 
 /* NULL: inside nothing. */
 static inline void fb_caller_is_inside(struct fb_caller *caller, const void *what)
 {
-	if (atomic_load_explicit(&fb_callers_fenced, memory_order_relaxed))
+	atomic_store_explicit(&caller->inside, what, memory_order_release);
+	if (__builtin_expect(atomic_load_explicit(&fb_callers_fenced, memory_order_relaxed), false))
 		atomic_store_explicit(&caller->inside, what, memory_order_seq_cst);
-	else
-		atomic_store_explicit(&caller->inside, what, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -52,14 +59,13 @@ static inline void fb_caller_enter(struct fb_caller *caller, const void *what, s
 }
 
 /* Tells those who wait. */
-void fb_callers_tell(void);
+__attribute__((cold)) void fb_callers_tell(void);
 
 static inline void fb_caller_goes_on(struct fb_caller *caller, size_t at)
 {
-	if (atomic_load_explicit(&fb_callers_fenced, memory_order_relaxed))
+	atomic_store_explicit(&caller->at, at, memory_order_release);
+	if (__builtin_expect(atomic_load_explicit(&fb_callers_fenced, memory_order_relaxed), false))
 		atomic_store_explicit(&caller->at, at, memory_order_seq_cst);
-	else
-		atomic_store_explicit(&caller->at, at, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (atomic_load(&fb_callers_awaited))
 		fb_callers_tell();

@@ -43,7 +43,8 @@ struct fb_failures {
 };
 
 /* Counts a failure of `name` and logs it as an error, with the number so far: "NAME failed (failure 7): why". */
-void fb_hook_failed(struct fb_failures *failures, const struct fb_hook_env *env, const char *name, const char *why);
+__attribute__((cold)) void fb_hook_failed(struct fb_failures *failures, const struct fb_hook_env *env, const char *name,
+					  const char *why);
 
 /* Nanoseconds of the monotonic clock. */
 int64_t fb_hook_now(void);

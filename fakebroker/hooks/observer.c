@@ -19,13 +19,16 @@
 
 /* One observer of the list. */
 struct watcher {
+	/* What a call needs comes first, so that it lies together. */
+	int (*record)(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why);
+	int (*produce)(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why);   /* or NULL */
+	void *instance;
+	struct fb_queue *queue;   /* NULL: called from the requests' own threads */
+	atomic_uint_fast64_t seen, produce_seen, nanoseconds;
 	struct fb_observer *owner;
 	struct fb_class_ref ref;
 	struct fb_host host;
-	void *instance;
-	struct fb_queue *queue;   /* NULL: called from the requests' own threads */
 	char *fallback;           /* why NoOpObserver stands in for what was wanted; NULL if it does not */
-	atomic_uint_fast64_t seen, produce_seen, nanoseconds;
 	struct fb_failures failures;
 	int64_t deadline;         /* of close(), ns */
 	pthread_mutex_t lock;     /* guards the following */
@@ -117,6 +120,8 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 			return kt_fail(failure, KT_ENOMEM, "out of memory");
 	}
 	fb_host_created(&watcher->host);
+	watcher->record = class_of(watcher)->record;
+	watcher->produce = class_of(watcher)->observe_produce;
 	return 0;
 }
 
@@ -266,53 +271,54 @@ void fb_exchange_init(struct fb_exchange *exchange)
 	};
 }
 
-/* From start on, by fb_hook_now(); returns the end. */
-static int64_t deliver_at(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t start)
+/* *now: a reading of the clock, or 0 where that is too old; becomes that of the end. */
+static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
-	const struct kassay_observer_class *class = class_of(watcher);
 	char text[512];
 	struct kassay_text why = {text, sizeof text};
-	int64_t end;
+	int64_t start = *now ? *now : fb_hook_now();
 
 	text[0] = '\0';   /* all of it would take longer than what many observers do */
-	if ((produce ? class->observe_produce : class->record)(watcher->instance, &exchange->view, &why) != 0 &&
+	if ((produce ? watcher->produce : watcher->record)(watcher->instance, &exchange->view, &why) != 0 &&
 	    !fb_mutant(FB_M_FAILURES_UNCOUNTED))
 		fb_hook_failed(&watcher->failures, &watcher->host.env, watcher->host.name, text);
-	end = fb_hook_now();
-	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(end - start), memory_order_relaxed);
+	*now = fb_hook_now();
+	atomic_fetch_add_explicit(&watcher->nanoseconds, (uint64_t)(*now - start), memory_order_relaxed);
 	atomic_fetch_add_explicit(produce ? &watcher->produce_seen : &watcher->seen, 1, memory_order_relaxed);
-	return end;
 }
 
 static void deliver(void *arg, const struct fb_exchange *exchange, bool produce)
 {
-	deliver_at(arg, exchange, produce, fb_hook_now());
+	int64_t now = 0;
+
+	call(arg, exchange, produce, &now);
 }
 
-/* *now: a reading of the clock, or 0 where that is too old. */
-static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t *now)
+static inline void show_one(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
-	if (produce && !class_of(watcher)->observe_produce)
+	if (produce && !watcher->produce)
 		return;   /* it has no such call */
 	if (watcher->queue) {
 		fb_queue_put(watcher->queue, exchange, produce);
 		*now = 0;
-		return;
+	} else {
+		call(watcher, exchange, produce, now);
 	}
-	*now = deliver_at(watcher, exchange, produce, *now ? *now : fb_hook_now());
 }
 
 /* The caller is inside. A list that is being closed is called as a whole or not at all, so that whoever finds it closed
  * can show the exchange to its successor. */
-static bool show(struct fb_caller *caller, struct fb_observer *observer, const struct fb_exchange *exchange,
-		 bool produce, int64_t *now)
+static inline bool show(struct fb_caller *caller, struct fb_observer *observer, const struct fb_exchange *exchange,
+			bool produce, int64_t *now)
 {
+	struct watcher *watcher = observer->watchers;
+
 	if (atomic_load(&observer->closing))
 		return false;
-	for (size_t i = 0; i < observer->n; i++) {
+	for (size_t i = 0; i < observer->n; i++, watcher++) {
 		if (i > 0)
 			fb_caller_goes_on(caller, i);
-		call(&observer->watchers[fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? 0 : i], exchange, produce, now);
+		show_one(fb_mutant(FB_M_FIRST_OBSERVER_ONLY) ? observer->watchers : watcher, exchange, produce, now);
 	}
 	return true;
 }
@@ -320,43 +326,20 @@ static bool show(struct fb_caller *caller, struct fb_observer *observer, const s
 bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
 	struct fb_caller *caller = fb_caller_here();
-	struct fb_observer *observer = atomic_load(place), *next;
-	bool shown = false, closed = false;
+	struct fb_observer *observer;
 
-	while (observer && !shown && !closed) {
+	while ((observer = atomic_load(place))) {
+		bool there, shown, closed;
+
 		fb_caller_enter(caller, observer, 0);
-		next = atomic_load(place);
-		if (next == observer) {   /* and is not freed while the caller is inside */
-			shown = show(caller, observer, exchange, produce, now);
-			next = atomic_load(place);
-			closed = next == observer;   /* if it was not shown: there is no successor */
-		}
+		there = atomic_load(place) == observer;   /* and is not freed while the caller is inside */
+		shown = there && show(caller, observer, exchange, produce, now);
+		closed = there && !shown && atomic_load(place) == observer;   /* without a successor */
 		fb_caller_leave(caller);   /* before the next one, which may take its time */
-		observer = next;
+		if (shown || closed)
+			return shown;
 	}
-	return shown;
-}
-
-static bool show_referenced(struct fb_observer *observer, const struct fb_exchange *exchange, bool produce)
-{
-	struct fb_caller *caller = fb_caller_here();
-	int64_t now = 0;
-	bool shown;
-
-	fb_caller_enter(caller, observer, 0);
-	shown = show(caller, observer, exchange, produce, &now);
-	fb_caller_leave(caller);
-	return shown;
-}
-
-bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange)
-{
-	return show_referenced(observer, exchange, false);
-}
-
-bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange)
-{
-	return show_referenced(observer, exchange, true);
+	return false;
 }
 
 bool fb_observer_wants_produce(const struct fb_observer *observer)
@@ -509,4 +492,11 @@ int fb_observer_check_option(const char *const *plugins, const char *config, str
 	struct fb_option_search search = {.name = config + strlen(FB_OBSERVER_PREFIX)};
 
 	return fb_option_found(&search, FB_HOOK_OBSERVER, plugins, err);
+}
+
+int fb_observer_has_option(const char *classes, const char *const *plugins, const char *name, struct kt_err *err)
+{
+	struct fb_option_search search = {.name = name};
+
+	return fb_option_of(&search, FB_HOOK_OBSERVER, classes, plugins, err);
 }

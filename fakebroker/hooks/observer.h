@@ -1,6 +1,6 @@
 /* The observers that the broker shows every request with its response (KIP-388, `observer.class.name`).
  *
- * The caller fills a struct fb_exchange from the decoded request and response and calls fb_observer_record() once
+ * The caller fills a struct fb_exchange from the decoded request and response and calls fb_observer_show() once
  * for each request that could be parsed, after the response is built and before it is written. Nothing that an
  * observer does comes back to the caller.
  */
@@ -78,14 +78,11 @@ static inline struct kassay_str fb_hook_str(struct kw_str str)
 	return (struct kassay_str){str.n < 0 ? NULL : str.s, str.n};
 }
 
-/* Calls the observers. Once close has begun none of them is called, and false returned: the caller shows the exchange
- * to what has taken their place. `produce` comes before the append, `record` after the response is built; for one
- * request always in this order. */
-bool fb_observer_record(struct fb_observer *observer, const struct fb_exchange *exchange);
-bool fb_observer_produce(struct fb_observer *observer, const struct fb_exchange *exchange);
-/* The same with the observer that is in force, found without a lock or a reference. When it is exchanged meanwhile its
- * successor is called. False if there is none. *now is fb_hook_now() of just now, or 0 for unknown, and afterwards
- * likewise: readings of the clock are dear, and each ends one thing and begins the next. */
+/* Calls the observers that are in force, found without a lock or a reference: record(), after the response is built, or
+ * with `produce` observe_produce(), before the append; for one request always in this order. Once their close has begun
+ * none of them is called: what has taken their place is, and if nothing has false is returned. *now is fb_hook_now() of
+ * just now, or 0 for unknown, and afterwards likewise: readings of the clock are dear, and each ends one thing and
+ * begins the next. */
 bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce, int64_t *now);
 /* Does any of the observers have observe_produce()? Otherwise the caller need not fill an exchange for it. */
 bool fb_observer_wants_produce(const struct fb_observer *observer);
@@ -115,6 +112,9 @@ char *fb_observer_prometheus(struct fb_observer *const *observers, const int32_t
  * with the nearest name in err if a built-in class or one of the plugins (as in fb_hook_env) has that NAME and no such
  * OPTION. */
 int fb_observer_check_option(const char *const *plugins, const char *config, struct kt_err *err);
+/* Is `name`, NAME.OPTION, an option of one of the observers that are made of `classes`? KT_EUNKNOWN if not: nobody
+ * would read it. An entry of the list that cannot be found is not judged here. */
+int fb_observer_has_option(const char *classes, const char *const *plugins, const char *name, struct kt_err *err);
 
 /* The built-in observers in the order of observers.def, NULL-terminated. */
 extern const struct kassay_observer_class *const fb_observers[];

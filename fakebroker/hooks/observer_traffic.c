@@ -3,10 +3,11 @@
  * One lock guards all tables. It is held while an exchange is counted, and while one table is copied for collect().
  *
  * A client sends many requests in a row, so what its names lead to is remembered: from principal, address, client id
- * and API to their rows, whose counters get what was added up meanwhile when the place is given to another client and
- * before they are read; and from a client and a topic to the rows of those.
+ * and API to their rows, and from a client and a topic to the rows of those. What is counted is added up there, and in
+ * the rows when the place is given to another and before they are read.
  */
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,18 +72,23 @@ static const struct {
 
 enum { WHO_PARTS = 3, WHOS = 64, WHERES = 256 };
 
-/* Whose exchanges go where. Rows never move and never go, so names are compared with those of the rows. */
+/* Whose exchanges are counted where. Rows never move and never go: names are those of rows. What an exchange needs
+ * comes first, in as few lines of the processor's cache as can be. */
 struct who {
-	const struct fb_traffic_row *names[WHO_PARTS];   /* PRINCIPAL, ADDRESS, CLIENT_ID; NULL: the place is free */
+	alignas(64) int16_t apiKey;
+	bool known;                            /* all names have rows; else it is looked up each time */
+	struct kassay_str names[WHO_PARTS];    /* PRINCIPAL, ADDRESS, CLIENT_ID */
+	struct where *last;                    /* of its last exchange */
+	struct fb_traffic_totals pending;      /* not yet in the rows */
 	struct fb_traffic_row *rows[API + 1];
-	int16_t apiKey;
-	struct fb_traffic_totals pending;                /* not yet in the rows */
-	struct where *last;                              /* of its last exchange, or NULL */
 };
 
+/* The same of a client's records of one topic. */
 struct where {
-	const struct fb_traffic_row *principal, *clientId, *name;   /* name: of TOPIC, or NULL: the place is free */
-	struct fb_traffic_row *topic, *flow;
+	alignas(64) const char *principal, *clientId;   /* the client's, as in names */
+	struct kassay_str name;                /* of the topic; data NULL: it is looked up each time */
+	struct fb_traffic_totals pending;
+	struct fb_traffic_row *rows[2];        /* of TOPIC and FLOW */
 };
 
 struct traffic {
@@ -128,8 +134,9 @@ int fb_traffic_create(const struct kassay_host *host, void **instance, struct ka
 
 	if (fb_option_number(host, "limit", 1, FB_TRAFFIC_LIMIT_MAX, FB_TRAFFIC_LIMIT, &limit, why) < 0)
 		return -1;
-	self = calloc(1, sizeof *self);
+	self = aligned_alloc(alignof(struct traffic), sizeof *self);
 	if (self) {
+		memset(self, 0, sizeof *self);
 		pthread_mutex_init(&self->lock, NULL);
 		for (i = 0; i < NTABLES; i++)
 			failed |= fb_traffic_table_init(&self->tables[i], part_count((enum table)i), (uint32_t)limit);
@@ -152,7 +159,8 @@ static struct fb_traffic_totals *totals_of(struct traffic *self, enum table tabl
 	return &fb_traffic_row(&self->tables[table], &key)->totals;
 }
 
-static void count_error(struct traffic *self, const struct kassay_exchange *exchange, int16_t error, int64_t n)
+static __attribute__((cold)) void count_error(struct traffic *self, const struct kassay_exchange *exchange,
+					      int16_t error, int64_t n)
 {
 	const char *name = kw_error_name(error);
 	const struct kassay_str names[] = {
@@ -162,177 +170,169 @@ static void count_error(struct traffic *self, const struct kassay_exchange *exch
 	totals_of(self, ERROR, names)->errors += n;
 }
 
-static void count_request_once(struct traffic *self, struct fb_traffic_row *row)
+/* ---- what is remembered ----
+ *
+ * The code of a request is more than the processor's first cache holds, so that what is not run costs too: what is rare
+ * is cold, out of the way, and what is done several times is one function. */
+
+static __attribute__((noinline)) bool same(const struct kassay_str *a, const struct kassay_str *b)
 {
-	row->totals.requests += row->exchange != self->exchange;
-	row->exchange = self->exchange;
+	return a->size == b->size && fb_name_same(a->data, b->data, a->size);
 }
 
-static void add(struct fb_traffic_totals *totals, const struct fb_traffic_totals *sum)
+/* The name that a row is found by. */
+static struct kassay_str name_of(const struct fb_traffic_row *row)
 {
-	int i;
-
-#define X(member, name, help, group) totals->member += sum->member;
-	METRICS(X)
-#undef X
-	for (i = 0; i < FB_FLOWS; i++) {
-#define X(member, name, help) totals->member[i] += sum->member[i];
-		FLOW_METRICS(X)
-#undef X
-	}
+	return row ? (struct kassay_str){row->names, row->sizes[0]} : (struct kassay_str){NULL, -1};
 }
 
-/* ---- what is remembered ---- */
-
-static inline bool is_name(const struct fb_traffic_row *row, const struct kassay_str *name)
-{
-	return row->sizes[0] == name->size && fb_name_same(row->names, name->data, name->size);
-}
-
-static void settle(struct who *who)
+static void settle(struct fb_traffic_totals *pending, struct fb_traffic_row *const *rows, int n)
 {
 	static const struct fb_traffic_totals nothing;
-	int table;
 
-	for (table = PRINCIPAL; who->names[0] && table <= API; table++)
-		add(&who->rows[table]->totals, &who->pending);
-	who->pending = nothing;
+	for (int row = 0; row < n && rows[row]; row++) {
+#define X(member, name, help, group) rows[row]->totals.member += pending->member;
+		METRICS(X)
+#undef X
+		for (int i = 0; i < FB_FLOWS; i++) {
+#define X(member, name, help) rows[row]->totals.member[i] += pending->member[i];
+			FLOW_METRICS(X)
+#undef X
+		}
+	}
+	*pending = nothing;
 }
 
-/* Names that found no room in a table are looked up each time: there is no row to compare them with. */
-static void remember_who(struct traffic *self, const struct kassay_exchange *exchange, struct who *who)
+static void settle_all(struct traffic *self)
+{
+	for (int i = 0; i < WHOS; i++)
+		settle(&self->whos[i].pending, self->whos[i].rows, API + 1);
+	for (int i = 0; i < WHERES; i++)
+		settle(&self->wheres[i].pending, self->wheres[i].rows, 2);
+}
+
+static __attribute__((cold)) void remember_who(struct traffic *self, const struct kassay_exchange *exchange,
+					       struct who *who)
 {
 	const struct kassay_str api = {exchange->api, (int32_t)strlen(exchange->api)};
 	const struct kassay_str *const names[] = {
 		[PRINCIPAL] = &exchange->principal, [ADDRESS] = &exchange->address, [CLIENT_ID] = &exchange->clientId,
 		[API] = &api,
 	};
-	int table;
 
-	settle(who);
+	settle(&who->pending, who->rows, API + 1);
 	who->apiKey = exchange->apiKey;
-	for (table = PRINCIPAL; table <= API; table++) {
+	who->known = true;
+	who->last = self->wheres;
+	for (int table = PRINCIPAL; table <= API; table++) {
 		struct fb_traffic_key key = fb_traffic_key(names[table], 1);
 
 		who->rows[table] = fb_traffic_row(&self->tables[table], &key);
-		if (table < WHO_PARTS)
-			who->names[table] = fb_traffic_row_of(&self->tables[table], &key);
+		if (table < WHO_PARTS) {
+			who->names[table] = name_of(fb_traffic_row_of(&self->tables[table], &key));
+			who->known &= who->names[table].data != NULL;
+		}
 	}
 }
 
-/* Of one connection address and client id lie where they lay before, and so does the client. */
-static struct who *find_who(struct traffic *self, const struct kassay_exchange *exchange)
+/* Of one connection the address lies where it lay before, and its client is who it was. */
+static inline struct who *find_who(struct traffic *self, const struct kassay_exchange *exchange)
 {
 	uintptr_t place = (uintptr_t)exchange->address.data / 64 + (uintptr_t)exchange->apiKey;
 	struct who *who = &self->whos[place % WHOS];
 
-	if (!who->names[PRINCIPAL] || !who->names[ADDRESS] || !who->names[CLIENT_ID] ||
-	    who->apiKey != exchange->apiKey || !is_name(who->names[PRINCIPAL], &exchange->principal) ||
-	    !is_name(who->names[ADDRESS], &exchange->address) || !is_name(who->names[CLIENT_ID], &exchange->clientId))
+	if (!who->known || who->apiKey != exchange->apiKey || !same(&who->names[PRINCIPAL], &exchange->principal) ||
+	    !same(&who->names[ADDRESS], &exchange->address) || !same(&who->names[CLIENT_ID], &exchange->clientId))
 		remember_who(self, exchange, who);
 	return who;
 }
 
+static __attribute__((cold)) void remember_where(struct traffic *self, const struct kassay_exchange *exchange,
+						 const struct who *who, const struct kassay_str *topic,
+						 struct where *where)
+{
+	struct fb_traffic_key key = fb_traffic_key(topic, 1);
+	struct fb_traffic_key flow = fb_traffic_key((const struct kassay_str[]){exchange->principal, exchange->clientId,
+										  *topic}, 3);
+
+	settle(&where->pending, where->rows, 2);
+	where->rows[0] = fb_traffic_row(&self->tables[TOPIC], &key);
+	where->rows[1] = fb_traffic_row(&self->tables[FLOW], &flow);
+	where->principal = who->names[PRINCIPAL].data;
+	where->clientId = who->names[CLIENT_ID].data;
+	where->name = name_of(who->known ? fb_traffic_row_of(&self->tables[TOPIC], &key) : NULL);
+}
+
 static inline bool is_where(const struct where *where, const struct who *who, const struct kassay_str *topic)
 {
-	return where->name && where->clientId == who->names[CLIENT_ID] && where->principal == who->names[PRINCIPAL] &&
-	       where->clientId && where->principal && is_name(where->name, topic);
+	return where->clientId == who->names[CLIENT_ID].data && where->principal == who->names[PRINCIPAL].data &&
+	       where->name.data && same(&where->name, topic);
 }
 
 static __attribute__((noinline)) struct where *look_up(struct traffic *self, const struct kassay_exchange *exchange,
 						       const struct who *who, const struct kassay_str *topic)
 {
-	uint32_t place = fb_traffic_hash(topic) + (uint32_t)((uintptr_t)who->names[CLIENT_ID] >> 4);
+	uint32_t place = fb_traffic_hash(topic) + (uint32_t)((uintptr_t)who->names[CLIENT_ID].data >> 4);
 	struct where *where = &self->wheres[place % WHERES];
-	struct fb_traffic_key key, flow;
 
-	if (is_where(where, who, topic))
-		return where;
-	key = fb_traffic_key(topic, 1);
-	flow = fb_traffic_key((const struct kassay_str[]){exchange->principal, exchange->clientId, *topic}, 3);
-	where->topic = fb_traffic_row(&self->tables[TOPIC], &key);
-	where->flow = fb_traffic_row(&self->tables[FLOW], &flow);
-	where->name = fb_traffic_row_of(&self->tables[TOPIC], &key);
-	where->principal = who->names[PRINCIPAL];
-	where->clientId = who->names[CLIENT_ID];
+	if (!is_where(where, who, topic))
+		remember_where(self, exchange, who, topic, where);
 	return where;
 }
 
 /* Most of a client's requests are for the topic of the one before. */
-static inline const struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange,
-					     struct who *who, const struct kassay_str *topic)
+static inline struct where *find_where(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
+				       const struct kassay_str *topic)
 {
-	if (!who->last || !is_where(who->last, who, topic))
+	if (!is_where(who->last, who, topic))
 		who->last = look_up(self, exchange, who, topic);
 	return who->last;
 }
 
 /* ---- an exchange ---- */
 
-/* Partitions of one topic whose records went the same way. */
-struct run {
-	const struct where *where;
-	struct kassay_str name;
-	enum fb_traffic_flow flow;
-	int64_t records, bytes, errors;
-};
-
-static inline void add_run(struct fb_traffic_totals *totals, const struct run *run)
+/* Two names may have one row, "(other)": where a request may name several, rows say whether it was counted. */
+static inline void count_request_once(struct traffic *self, const struct kassay_exchange *exchange, struct where *where)
 {
-	totals->records[run->flow] += run->records;
-	totals->bytes[run->flow] += run->bytes;
-	totals->errors += run->errors;
-}
-
-static inline void end_run(struct run *run, struct fb_traffic_totals *sum)
-{
-	if (!run->where)
+	if (exchange->partition_count == 1) {
+		where->pending.requests++;
 		return;
-	add_run(&run->where->topic->totals, run);
-	add_run(&run->where->flow->totals, run);
-	add_run(sum, run);
-	run->records = run->bytes = run->errors = 0;
-}
-
-static inline void begin_topic(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
-			       const struct kassay_str *name, struct run *run)
-{
-	run->name = *name;
-	run->where = find_where(self, exchange, who, name);
-	count_request_once(self, run->where->topic);
-	count_request_once(self, run->where->flow);
-}
-
-/* Counts the partitions for their topics, and adds them to the sum of the exchange. The partitions of a topic follow
- * each other: its name is the same slice of the request. */
-static void count_partitions(struct traffic *self, const struct kassay_exchange *exchange, struct who *who,
-			     struct fb_traffic_totals *sum)
-{
-	struct run run = {0};
-	int32_t i;
-
-	for (i = 0; i < exchange->partition_count; i++) {
-		const struct kassay_partition *partition = exchange->partition(exchange, i);
-		enum fb_traffic_flow flow = fb_traffic_flow_of(partition);
-		bool other_topic = !run.where || run.name.data != partition->topic.data ||
-				   run.name.size != partition->topic.size;
-
-		if (other_topic || flow != run.flow) {
-			end_run(&run, sum);
-			run.flow = flow;
-			if (other_topic)
-				begin_topic(self, exchange, who, &partition->topic, &run);
-		}
-		if (partition->direction != KASSAY_NO_RECORDS) {
-			run.records += partition->records;
-			run.bytes += partition->bytes;
-		}
-		if (partition->error != 0) {
-			run.errors++;
-			count_error(self, exchange, partition->error, 1);
-		}
 	}
-	end_run(&run, sum);
+	for (int i = 0; i < 2; i++) {
+		where->rows[i]->totals.requests += where->rows[i]->exchange != self->exchange;
+		where->rows[i]->exchange = self->exchange;
+	}
+}
+
+static inline void count_records(struct fb_traffic_totals *totals, const struct kassay_partition *partition)
+{
+	enum fb_traffic_flow flow = fb_traffic_flow_of(partition);
+
+	totals->records[flow] += partition->records;
+	totals->bytes[flow] += partition->bytes;
+	totals->errors += partition->error != 0;
+}
+
+/* Counts the partitions for their topics and for the exchange. Those of a topic follow each other: its name is the same
+ * slice of the request. */
+static inline void count_partitions(struct traffic *self, const struct kassay_exchange *exchange, struct who *who)
+{
+	struct kassay_str name = {NULL, 0};
+	struct where *where = NULL;
+
+	for (int32_t i = 0; i < exchange->partition_count; i++) {
+		const struct kassay_partition *partition = exchange->partition(exchange, i);
+
+		if (!where || name.data != partition->topic.data || name.size != partition->topic.size) {
+			name = partition->topic;
+			where = find_where(self, exchange, who, &name);
+			count_request_once(self, exchange, where);
+		}
+		count_records(&where->pending, partition);
+		count_records(&who->pending, partition);
+		if (partition->error != 0)
+			count_error(self, exchange, partition->error, 1);
+	}
 }
 
 int fb_traffic_record(void *instance, const struct kassay_exchange *exchange, struct kassay_text *why)
@@ -354,7 +354,7 @@ int fb_traffic_record(void *instance, const struct kassay_exchange *exchange, st
 	sum->service_ns += exchange->service_ns;
 	sum->throttle_ms += exchange->throttleTimeMs;
 	errors = sum->errors;
-	count_partitions(self, exchange, who, sum);
+	count_partitions(self, exchange, who);
 	/* The codes that belong to no partition. Only the first code of a response is known by its number. */
 	if (exchange->error_count > sum->errors - errors) {
 		count_error(self, exchange, exchange->error, exchange->error_count - (sum->errors - errors));
@@ -372,8 +372,7 @@ static struct fb_traffic_row *copy_rows(struct traffic *self, enum table table, 
 	struct fb_traffic_row *rows;
 
 	pthread_mutex_lock(&self->lock);
-	for (int i = 0; i < WHOS; i++)
-		settle(&self->whos[i]);
+	settle_all(self);
 	*n = self->tables[table].n;
 	pthread_mutex_unlock(&self->lock);
 	rows = malloc(*n * sizeof *rows);

@@ -151,3 +151,74 @@ int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, con
 		return kt_fail(err, KT_EUNKNOWN, "'%s' is no option, did you mean '%s'", search->name, search->near);
 	return kt_fail(err, KT_EUNKNOWN, "'%s' is no option", search->name);
 }
+
+/* ---- names, where the classes are known ---- */
+
+/* The likeliest of what has been offered: what ends as the name does goes before what is merely near. */
+struct hint {
+	const char *name;
+	char text[300];               /* empty: none */
+	bool same_end;
+	size_t distance;
+};
+
+/* "limit" and "Trafic.limit" have the option "limit" at their end. */
+static bool ends_with(const char *name, const char *option)
+{
+	size_t n = strlen(name), len = strlen(option);
+
+	return n >= len && strcmp(name + n - len, option) == 0 && (n == len || name[n - len - 1] == '.');
+}
+
+static void offer_hint(struct hint *hint, const char *class, const char *option)
+{
+	bool same_end = ends_with(hint->name, option);
+	struct kt_near near;
+	char full[300];
+
+	snprintf(full, sizeof full, "%s.%s", class, option);
+	kt_near_init(&near, hint->name);
+	kt_near_offer(&near, full);
+	if (hint->same_end || (!same_end && (!near.best || (hint->text[0] && near.distance >= hint->distance))))
+		return;
+	hint->same_end = same_end;
+	hint->distance = near.distance;
+	snprintf(hint->text, sizeof hint->text, "%s", full);
+}
+
+static void offer_class(struct hint *hint, const union fb_class *class, const char *common)
+{
+	const struct kassay_option *option = class->head.options;
+
+	for (; option && option->name; option++)
+		offer_hint(hint, class->head.name, option->name);
+	if (common)
+		offer_hint(hint, class->head.name, common);
+}
+
+int fb_option_of(struct fb_option_search *search, enum fb_hook_kind kind, const char *classes,
+		 const char *const *plugins, struct kt_err *err)
+{
+	const struct fb_hook_env env = {.plugins = plugins};
+	struct hint hint = {.name = search->name};
+	const char *list = classes;
+	char entry[4096];
+	int more;
+
+	while (!search->found && (more = fb_list_next(&list, entry, sizeof entry)) != 0) {
+		struct fb_class_ref ref;
+
+		if (more < 0 || fb_class_find(kind, entry, &env, &ref, NULL) < 0)
+			return 0;
+		fb_option_offer(search, ref.class);
+		offer_class(&hint, ref.class, search->common);
+		fb_class_release(&ref);
+	}
+	if (search->found)
+		return 0;
+	if (hint.text[0])
+		return kt_fail(err, KT_EUNKNOWN, "'%s' is no option of '%s', did you mean '%s'", search->name, classes,
+			       hint.text);
+	return kt_fail(err, KT_EUNKNOWN, "'%s' is no option of '%s': NAME.OPTION is expected, with a NAME of that list",
+		       search->name, classes);
+}

@@ -49,5 +49,10 @@ void fb_option_offer(void *arg, const union fb_class *class);
  * nobody knows. */
 int fb_option_found(struct fb_option_search *search, enum fb_hook_kind kind, const char *const *plugins,
 		    struct kt_err *err);
+/* Where it is known which classes there will be: is search->name an option of one of those that the list of entries
+ * names? KT_EUNKNOWN if not, with the name that may be meant. An entry that cannot be found has every option, for who
+ * creates it tells that. */
+int fb_option_of(struct fb_option_search *search, enum fb_hook_kind kind, const char *classes,
+		 const char *const *plugins, struct kt_err *err);
 
 #endif

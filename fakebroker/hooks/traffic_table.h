@@ -45,8 +45,8 @@ static inline enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partit
 }
 
 struct fb_traffic_totals {
-	int64_t requests, request_bytes, response_bytes, queue_ns, service_ns, throttle_ms, errors;
-	int64_t records[FB_FLOWS], bytes[FB_FLOWS];
+	int64_t requests, errors, records[FB_FLOWS], bytes[FB_FLOWS];
+	int64_t request_bytes, response_bytes, queue_ns, service_ns, throttle_ms;
 };
 
 struct fb_traffic_row {

@@ -482,3 +482,10 @@ int fb_chain_check_option(const struct fb_chain *chain, const char *const *plugi
 		fb_option_offer(&search, chain->links[i].ref.class);
 	return fb_option_found(&search, FB_HOOK_VALIDATOR, plugins, err);
 }
+
+int fb_chain_has_option(const char *classes, const char *const *plugins, const char *config, struct kt_err *err)
+{
+	struct fb_option_search search = {.name = config + strlen(FB_VALIDATOR_PREFIX), .common = OPTION_TOPICS};
+
+	return fb_option_of(&search, FB_HOOK_VALIDATOR, classes, plugins, err);
+}

@@ -87,6 +87,8 @@ json_t *fb_chain_json(const struct fb_chain *chain);
  * Every option is known of a class that lists none, and of one that is not known. */
 int fb_chain_check_option(const struct fb_chain *chain, const char *const *plugins, const char *config,
 			  struct kt_err *err);
+/* Is `config`, likewise, an option of one of the validators that are made of `classes`? As fb_observer_has_option(). */
+int fb_chain_has_option(const char *classes, const char *const *plugins, const char *config, struct kt_err *err);
 
 /* The built-in validators in the order of validators.def, NULL-terminated. */
 extern const struct kassay_validator_class *const fb_validators[];

@@ -507,7 +507,6 @@ static void set_peer(struct fb_conn *conn, const struct sockaddr *peer)
 		inet_ntop(AF_INET6, &v6->sin6_addr, conn->address, sizeof conn->address);
 		conn->port = ntohs(v6->sin6_port);
 	}
-	conn->naddress = (int32_t)strlen(conn->address);
 }
 
 struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *listener, const struct sockaddr *peer)

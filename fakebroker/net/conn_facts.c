@@ -34,11 +34,6 @@ const char *fb_conn_address(const struct fb_conn *conn)
 	return conn->address;
 }
 
-struct kw_str fb_conn_address_str(const struct fb_conn *conn)
-{
-	return (struct kw_str){conn->address, conn->naddress};
-}
-
 int fb_conn_port(const struct fb_conn *conn)
 {
 	return conn->port;

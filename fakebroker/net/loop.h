@@ -48,7 +48,6 @@ struct fb_conn {
 	int fd;
 	int32_t max_frame;
 	char address[64];
-	int32_t naddress;
 	int port;
 	struct fb_captured captured;   /* if there is a capture */
 	struct event *readable, *writable, *timer;

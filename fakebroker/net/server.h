@@ -88,7 +88,6 @@ void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame);
 uint64_t fb_conn_id(const struct fb_conn *conn);
 /* The client's address without port, and its port. */
 const char *fb_conn_address(const struct fb_conn *conn);
-struct kw_str fb_conn_address_str(const struct fb_conn *conn);
 int fb_conn_port(const struct fb_conn *conn);
 /* When the last byte of the frame at hand was read, or, of a frame that lay behind a request that waited, when that was
  * over; by fb_now_ns(). One reading for all frames of a read. */

@@ -75,7 +75,7 @@ for option in nodes release metadata-version properties describe-output set node
 done
 equal '--version' "$("$fb" --version)" "fakebroker $(sed -n 's/^VERSION := //p' Makefile)"
 
-for list in apis releases validators observers actions mutants; do
+for list in apis releases validators observers actions mutants faults; do
 	"$fb" --list $list >"$dir/list" 2>&1
 	equal "exit code of --list $list" $? 0
 	"$fb" --list $list --json >"$dir/json" 2>&1
@@ -83,10 +83,17 @@ for list in apis releases validators observers actions mutants; do
 	if command -v python3 >/dev/null; then
 		check "--list $list --json is JSON" python3 -m json.tool "$dir/json"
 	fi
-	# a heading, and then a row for each
+	# a heading, and then a row for each, up to a blank line
 	equal "rows of --list $list" "$(grep -c '"name":' "$dir/json")" \
-		"$(($(grep -c '^ *[A-Za-z0-9]' "$dir/list") - 1))"
+		"$(($(sed '/^$/,$d' "$dir/list" | grep -c '^ *[A-Za-z0-9]') - 1))"
 done
+equal 'how faults are switched on' "$("$fb" --list faults | tail -1)" \
+	'all of them: --set kit.imitate.faults=true; of one broker: --node-set ID:kit.imitate.faults=true'
+check 'what Kafka answers' grep -q '^produce.snappy-preamble .*UNKNOWN_SERVER_ERROR (-1): .*; the broker goes on ' \
+	<("$fb" --list faults)
+check 'levels of a release to start at' grep -qE '^ *3.9 +4-21 ' <("$fb" --list releases)
+refused '--metadata-version: release 3.9 has no metadata.version 3; levels are 4 (3.3-IV0) to 21 (3.9-IV0)' \
+	--release 3.9 --metadata-version 3
 check '--list apis of a release' grep -qE '^ *0 +Produce +0-11 +broker' <("$fb" --release 3.9 --list apis)
 check '--list faults' grep -qE '^transactions.none-to-add +AddPartitionsToTxn 4, 5: no transactions ' \
 	<("$fb" --list faults)
@@ -127,6 +134,22 @@ refused '--node-set 1x:num.partitions=1: ID:NAME=VALUE is expected' --node-set 1
 refused '--node-set 4294967297:a=b: ID:NAME=VALUE is expected' --node-set 4294967297:a=b
 refused '--node-set 2:a=b: there is no broker 2; brokers are 1 to 1' --node-set 2:a=b
 refused '--node-set 1000:a=b: there is no broker 1000; brokers are 1 to 1' --node-set 1000:a=b
+for id in 3 1000 5000; do
+	refused "--node-set $id:kit.imitate.faults=true: there is no broker $id; brokers are 1 to 2" \
+		--check --nodes 2 --node-set $id:kit.imitate.faults=true
+done
+refused '--node-set 2:a=b: there is no broker 2; brokers are 1 to 1' --check --node-set 2:a=b
+refused 'listener.security.protocol.map: listener SSL has the protocol SSL; served are PLAINTEXT and SASL_PLAINTEXT' \
+	--check --set listeners=SSL://:9092
+refused '--node-set 4:a=b: there is no broker 4; brokers are 1 to 3' \
+	fixtures/scenarios/demo.json --check --node-set 4:a=b
+printf 'num.io.threads=8\n' >"$dir/stray.properties"
+refused "$dir/stray.properties:1: there is no broker 7; brokers are 1 to 2" \
+	--check --nodes 2 --properties 7:"$dir/stray.properties"
+refused '--node-set 8:a=b: there is no node 8; the files name others' \
+	--check --properties 7:"$dir/stray.properties" --node-set 8:a=b
+equal 'an option of a node that a file names' \
+	"$("$fb" --check --properties 7:"$dir/stray.properties" --node-set 7:num.io.threads=9)" ok
 refused '--node-set 1:num.partitions=x: Invalid value x for configuration num.partitions: Not a number of type INT' \
 	--node-set 1:num.partitions=x
 none=$dir/none.so
@@ -185,6 +208,9 @@ equal '--check names every offender' "$("$fb" fixtures/scenarios/demo.json --met
 1'
 equal 'what --check says on stderr' "$(cat "$dir/err")" \
 	'fakebroker: 2 configurations are illegal at metadata.version 28 (4.2-IV0)'
+equal 'findings come before their sum, in one pipe' \
+	"$("$fb" --set num.io.threads=0 --check 2>&1 | sed 's/^\(fakebroker\|--set\).*/\1/' | paste -sd' ')" \
+	'--set fakebroker'
 refused '--describe-output is for --check' --describe-output "$dir/none"
 refused "$dir/none: cannot be opened: No such file or directory" --check --describe-output "$dir/none"
 
@@ -238,6 +264,20 @@ for _ in 1 2 3 4 5 6; do
 	wait "$winner"
 	rm -f "$dir/both".*
 done
+
+# A broker that is not an ordinary one says so.
+start --nodes 2 --port 0 --lax --mutant records.crc-unchecked --node-set 2:kit.imitate.faults=true
+check 'a line about --lax' grep -q ' WARN --lax: what is produced is stored unjudged$' "$err"
+check 'a line about its mutant' grep -q ' WARN mutant records.crc-unchecked: ' "$err"
+get "$control" /v1/status | tr -d ' \r\n' >"$dir/status"
+check 'status has --lax and its mutant' grep -qF '"lax":true,"mutants":["records.crc-unchecked"]' "$dir/status"
+equal 'who imitates faults' "$(grep -oE '"imitatesFaults":(true|false)' "$dir/status" | cut -d: -f2 | paste -sd' ')" \
+	'false true false'
+check 'its clock is nobody'\''s' grep -qE '"clock":\{"now":[0-9]+,"frozen":false,"ahead":0\}' "$dir/status"
+curl -sS -X POST "$control/v1/clock" -d '{"advance": 86400000, "frozen": true}' >/dev/null
+get "$control" /v1/status | tr -d ' \r\n' >"$dir/status"
+check 'its clock is ahead' grep -qE '"clock":\{"now":[0-9]+,"frozen":true,"ahead":86[34][0-9]{5}\}' "$dir/status"
+stopped TERM 0
 
 # The port of a broker that is stopped stays its own.
 start --nodes 2 --port 0
@@ -297,14 +337,28 @@ for option in --record --port-file --properties ''; do
 	"$fb" --port 0 ${option:+"$option"} "$dir/unread" >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	pids+=("$pid")
-	for ((i = 0; i < 1000; i++)); do   # until it is no shell any more
-		[ "/proc/$pid/exe" -ef "$fb" ] && break
-	done
+	limit=$((SECONDS + 20))
+	until [ "/proc/$pid/exe" -ef "$fb" ] || ((SECONDS > limit)); do :; done   # it is no shell any more
 	kill -TERM "$pid"
 	ended "$pid" 20
 	case $option$status in *143 | --port-file[23]) status=ended ;; esac
 	equal "${option:-a scenario} that nobody opens" "$status" ended
 done
+
+# It says what it waits for.
+"$fb" --port 0 --record "$dir/unread" >"$dir/out" 2>"$dir/err" &
+pid=$!
+pids+=("$pid")
+timeout 20 bash -c "until grep -qs reads '$dir/err'; do :; done"
+check 'a line about the reader that is missing' grep -qF \
+	" WARN --record $dir/unread: nobody reads this pipe yet; starting when somebody does" "$dir/err"
+equal 'nothing is said to be ready' "$(cat "$dir/out")" ''
+cat "$dir/unread" >"$dir/read" &
+reader=$!
+timeout 20 bash -c "until grep -qs ^ready '$dir/out'; do :; done"
+stopped TERM 0
+wait "$reader"
+equal 'the file that the reader gets' "$(head -c 4 "$dir/read" | od -An -tx1 | tr -d ' ')" a1b2c3d4
 
 # Without one of them, no socket gets its number, and with it what is printed.
 mkfifo "$dir/ports.fifo"

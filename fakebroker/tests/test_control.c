@@ -71,14 +71,33 @@ static void each_path_has_its_methods(void **state)
 
 static void other_paths_are_not_found(void **state)
 {
-	static const char *const wrong[] = {"/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v1/statuses",
-					    "/v1/partitions", "/metrics/", "/V1/status"};
-	char text[100];
+	static const struct {
+		const char *method, *path, *meant;
+	} wrong[] = {
+		{"GET", "/", NULL},
+		{"GET", "/v1", NULL},
+		{"GET", "/v1/", NULL},
+		{"GET", "/v1/statu", "/v1/status"},
+		{"GET", "/v1/status/", NULL},
+		{"GET", "/v1/statuses", "/v1/status"},
+		{"GET", "/v1/partitions", NULL},
+		{"GET", "/metrics/", NULL},
+		{"GET", "/V1/status", NULL},
+		{"PUT", "/v1/validators/refusd", "/v1/validators/refused"},
+		{"POST", "/v1/partitions/plain/0/compat", "/v1/partitions/plain/0/compact"},
+		{"DELETE", "/v1/partitions/t/0/apend", "/v1/partitions/t/0/append"},
+		{"POST", "/v1/partitions/t/0/0", NULL},
+		{"GET", "/v1/nodes/1/restart", NULL},
+		{"GET", "/v1/nodes/1", NULL},
+	};
+	char text[200];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		snprintf(text, sizeof text, "there is no path %s", wrong[i]);
-		http_error(&run, 404, "GET", wrong[i], NULL, text);
+		snprintf(text, sizeof text, "there is no path %s%s%s%s", wrong[i].path,
+			 wrong[i].meant ? "; did you mean " : "", wrong[i].meant ? wrong[i].meant : "",
+			 wrong[i].meant ? "?" : "");
+		http_error(&run, 404, wrong[i].method, wrong[i].path, NULL, text);
 	}
 }
 
@@ -199,6 +218,11 @@ static void status_tells_what_there_is(void **state)
 	assert_int_equal(num_at(json, "registrations.1.fenced"), 0);
 	assert_string_equal(str_at(json, "topics.0.name"), "t");
 	assert_int_equal(num_at(json, "topics.0.leaders.0"), 1);
+	assert_true(json_is_false(at(json, "lax")));
+	assert_int_equal(json_array_size(at(json, "mutants")), 0);
+	assert_true(json_is_false(at(json, "clock.frozen")));
+	assert_int_equal(num_at(json, "clock.ahead"), 0);
+	assert_true(json_is_false(at(json, "nodes.0.imitatesFaults")));
 	json_decref(json);
 }
 
@@ -342,9 +366,6 @@ static void observers_are_made_with_options(void **state)
 		assert_int_equal(num_at(json, "1.observers.0.failed"), 4 / n);
 		json_decref(json);
 	}
-	http_error(&run, 400, "PUT", "/v1/observer",
-		   "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.uss\": \"1\"}}",
-		   "body:1: $.options[\"SlowObserver.uss\"]: 'SlowObserver.uss' is no option, did you mean 'us'");
 	json_decref(
 		http_json(&run, 400, "PUT", "/v1/observer",
 			  "{\"classes\": \"FailingObserver\", \"options\": {\"FailingObserver.create\": \"true\"}}"));
@@ -352,6 +373,52 @@ static void observers_are_made_with_options(void **state)
 			      "{\"classes\": \"SlowObserver\", \"options\": {\"SlowObserver.us\": 1}}"));
 	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
 	kc_free(conn);
+}
+
+/* Nobody would read them, and who asked would believe that they hold. */
+static void options_of_no_observer_are_refused(void **state)
+{
+	static const struct {
+		const char *classes, *option, *error;
+	} rows[] = {
+		{"SlowObserver", "SlowObserver.uss",
+		 "'SlowObserver.uss' is no option of 'SlowObserver', did you mean 'SlowObserver.us'"},
+		{"SlowObserver", "us", "'us' is no option of 'SlowObserver', did you mean 'SlowObserver.us'"},
+		{"TrafficObserver", "limit",
+		 "'limit' is no option of 'TrafficObserver', did you mean 'TrafficObserver.limit'"},
+		{"NoOpObserver, TrafficObserver", "observer.TrafficObserver.limit",
+		 "'observer.TrafficObserver.limit' is no option of 'NoOpObserver, TrafficObserver', did you mean "
+		 "'TrafficObserver.limit'"},
+		{"TrafficObserver", "Trafic.limit",
+		 "'Trafic.limit' is no option of 'TrafficObserver', did you mean 'TrafficObserver.limit'"},
+		{"TrafficObserver", "SlowObserver.us",
+		 "'SlowObserver.us' is no option of 'TrafficObserver': NAME.OPTION is expected, with a NAME of that "
+		 "list"},
+		{"TrafficObserver", "queue.entries",
+		 "'queue.entries' is no option of 'TrafficObserver': NAME.OPTION is expected, with a NAME of that "
+		 "list"},
+	};
+	char body[300], error[400];
+	json_t *json;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(body, sizeof body, "{\"classes\": \"%s\", \"options\": {\"%s\": \"3\"}}", rows[i].classes,
+			 rows[i].option);
+		snprintf(error, sizeof error, "body:1: $.options%s%s%s: %s", strchr(rows[i].option, '.') ? "[\"" : ".",
+			 rows[i].option, strchr(rows[i].option, '.') ? "\"]" : "", rows[i].error);
+		http_error(&run, 400, "PUT", "/v1/observer", body, error);
+	}
+	/* Which observers there are is told before what they may be given. */
+	http_error(&run, 400, "PUT", "/v1/observer",
+		   "{\"classes\": \"TrafficObservr\", \"options\": {\"TrafficObserver.limit\": \"3\"}}",
+		   "no observer 'TrafficObservr', did you mean 'TrafficObserver'");
+	json = http_json(&run, 200, "PUT", "/v1/observer",
+			 "{\"classes\": \"NoOpObserver,TrafficObserver\", "
+			 "\"options\": {\"TrafficObserver.limit\": \"3\"}}");
+	assert_string_equal(str_at(json, "0.classes"), "NoOpObserver,TrafficObserver");
+	json_decref(json);
+	json_decref(http_json(&run, 200, "PUT", "/v1/observer", "{\"classes\": \"NoOpObserver\"}"));
 }
 
 /* ---- waiting ---- */
@@ -424,6 +491,7 @@ int main(void)
 		cmocka_unit_test(observers_are_exchanged),
 		cmocka_unit_test(an_idle_observer_is_not_called),
 		cmocka_unit_test(observers_are_made_with_options),
+		cmocka_unit_test(options_of_no_observer_are_refused),
 		cmocka_unit_test(a_wait_ends),
 		cmocka_unit_test(waits_do_not_disturb_each_other),
 	};

@@ -1,6 +1,6 @@
 #include "fakebroker/tests/hook_fixtures.h"
 
-#include "fakebroker/hooks/observer.h"
+#include "fakebroker/tests/show_exchange.h"
 
 /* ---- helpers ---- */
 
@@ -23,7 +23,7 @@ static void record_times(struct fb_observer *observer, int n)
 	fb_exchange_init(&exchange);
 	exchange.view.api = "Metadata";
 	while (n-- > 0)
-		fb_observer_record(observer, &exchange);
+		show_exchange(observer, &exchange, false);
 }
 
 /* A counter of the first observer: seen, produce_seen, failed, nanoseconds. */
@@ -171,7 +171,7 @@ static void test_produce_callback(void **state)
 	(void)state;
 	fb_exchange_init(&exchange);
 	assert_true(fb_observer_wants_produce(observer));
-	fb_observer_produce(observer, &exchange);
+	show_exchange(observer, &exchange, true);
 	assert_int_equal(counter(observer, "produce_seen"), 1);
 	assert_int_equal(counter(observer, "seen"), 0);
 	assert_int_equal(counter(observer, "failed"), 1);
@@ -192,8 +192,8 @@ static void test_no_record_after_close(void **state)
 	record_times(observer, 5);
 	assert_int_equal(fb_observer_close(observer, 1000, NULL), 0);
 	fb_exchange_init(&exchange);
-	assert_false(fb_observer_record(observer, &exchange));
-	assert_false(fb_observer_produce(observer, &exchange));
+	assert_false(show_exchange(observer, &exchange, false));
+	assert_false(show_exchange(observer, &exchange, true));
 	assert_int_equal(counter(observer, "seen"), 5);
 	assert_int_equal(fb_observer_close(observer, 1000, NULL), 0);
 	fb_observer_unref(observer);
@@ -347,7 +347,7 @@ static void test_queued_counts_the_same(void **state)
 			partitions[k].bytes = 10 * k + 7;
 		}
 		for (int k = 0; k < 1000; k++)
-			fb_observer_record(observer, &exchange);
+			show_exchange(observer, &exchange, false);
 		memset(topics, 'x', sizeof topics - 1);
 		memset(client, 'x', sizeof client - 1);
 		while (counter(observer, "seen") < 1000)
@@ -394,7 +394,7 @@ static void *serve(void *arg)
 		observer = fb_observer_ref(swapped->observer);
 		pthread_mutex_unlock(&swapped->lock);
 		/* One that is closed shows nothing to anybody: its successor does. */
-		i += fb_observer_record(observer, &exchange);
+		i += show_exchange(observer, &exchange, false);
 		fb_observer_unref(observer);
 	}
 	return NULL;

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-#include "fakebroker/hooks/observer.h"
+#include "fakebroker/tests/show_exchange.h"
 
 static char path[] = "/tmp/kassay-observer-XXXXXX";
 
@@ -79,7 +79,7 @@ static void show(struct fb_observer *observer, uint64_t id, const char *principa
 		partitions[i].flags = rows[i].flags;
 		exchange.view.error_count += rows[i].error != 0;
 	}
-	fb_observer_record(observer, &exchange);
+	show_exchange(observer, &exchange, false);
 }
 
 /* The next line as JSON, NULL at the end. */

@@ -3,9 +3,9 @@
 
 #include <dlfcn.h>
 
-#include "fakebroker/hooks/observer.h"
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/validators.h"
+#include "fakebroker/tests/show_exchange.h"
 
 static const struct setting ids[] = {
 	{"record.validator.WireFormat.ids", "7,8"}, {"observer.SlowRequests.ms", "2"}, {0},
@@ -72,10 +72,10 @@ static void test_observer_plugin(void **state)
 	exchange.view.apiKey = 1;
 	exchange.view.apiVersion = 13;
 	exchange.view.service_ns = 1000000;
-	fb_observer_record(observer, &exchange);
+	show_exchange(observer, &exchange, false);
 	assert_int_equal(fixture.lines, 0);
 	exchange.view.queue_ns = 1500000;
-	fb_observer_record(observer, &exchange);
+	show_exchange(observer, &exchange, false);
 	assert_string_equal(fixture.last, "SlowRequests: Fetch v13 of client '' took 2500 us");
 	text = fb_observer_prometheus(&observer, &node, 1);
 	assert_non_null(strstr(text, "\nkassay_slow_requests_total{node=\"1\",observer=\"SlowRequests\","

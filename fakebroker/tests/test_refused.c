@@ -326,6 +326,14 @@ static void wrong_chains_are_refused(void **state)
 		 "UNKNOWN_TOPIC_OR_PARTITION: The topic 'none' does not exist."},
 		{"{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"AlowAll\"}}",
 		 "INVALID_CONFIG: no validator 'AlowAll', did you mean 'AllowAll'"},
+		{"{\"configs\": {\"record.validator.classes\": \"RejectEvery,RequiredHeader\", "
+		 "\"record.validator.RequiredHeadr.name\": \"h\"}}",
+		 "body:1: $.configs[\"record.validator.RequiredHeadr.name\"]: 'RequiredHeadr.name' is no option of "
+		 "'RejectEvery,RequiredHeader', did you mean 'RequiredHeader.name'"},
+		{"{\"configs\": {\"record.validator.classes\": \"RequiredHeader\", "
+		 "\"record.validator.RejectAll.text\": \"no\"}}",
+		 "body:1: $.configs[\"record.validator.RejectAll.text\"]: 'RejectAll.text' is no option of "
+		 "'RequiredHeader': NAME.OPTION is expected, with a NAME of that list"},
 		{"{\"configs\": {\"record.validator.classes\": \"RequiredHeader\"}}",
 		 "INVALID_CONFIG: validator RequiredHeader: option name is not set: it must be a text that is not "
 		 "empty"},

@@ -388,6 +388,43 @@ static void a_held_request_holds_nothing_else(void **state)
 	kc_free(held);   /* tear_down() stops a broker that still holds the request */
 }
 
+static void expectations_can_be_met(void **state)
+{
+	static const struct {
+		const char *match, *expect, *error;
+	} rows[] = {
+		{"{}", "{'hits': 1, 'atLeast': 2}", ".atLeast: 1 hits, but at least 2 of them, are never met"},
+		{"{'times': 2}", "{'hits': 3}", ".hits: by its match the rule has at most 2 hits"},
+		{"{'times': 2}", "{'atLeast': 3}", ".atLeast: by its match the rule has at most 2 hits"},
+		{"{'nth': 5}", "{'hits': 2}", ".hits: by its match the rule has at most 1 hit"},
+		{"{'nth': 5, 'every': 2}", "{'hits': 1}", ".hits: by its match the rule has at most 0 hits"},
+		{"{'probability': 0}", "{'atLeast': 1}", ".atLeast: by its match the rule has at most 0 hits"},
+		{"{}", "{'hits': 2, 'atLeast': 2}", NULL},
+		{"{'times': 2}", "{'hits': 2}", NULL},
+		{"{'nth': 6, 'every': 2}", "{'atLeast': 1}", NULL},
+		{"{'probability': 0}", "{'hits': 0}", NULL},
+	};
+	char rule[200], error[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(rule, sizeof rule, "{'match': %s, 'action': {'delay': 0}, 'expect': %s}", rows[i].match,
+			 rows[i].expect);
+		if (rows[i].error) {
+			json_t *json = quoted(rule);
+			char *body = json_dumps(json, 0);
+
+			snprintf(error, sizeof error, "body:1: $.expect%s", rows[i].error);
+			http_error(&run, 400, "PUT", "/v1/rules/never", body, error);
+			free(body);
+			json_decref(json);
+		} else {
+			json_decref(put(&run, "never", rule));
+			delete("never");
+		}
+	}
+}
+
 static void expectations_are_judged(void **state)
 {
 	struct fb_rules *rules = run.process.cluster->rules;
@@ -426,6 +463,7 @@ int main(void)
 		cmocka_unit_test(an_error_changes_nothing),
 		cmocka_unit_test(close_closes_unanswered),
 		cmocka_unit_test(delay_delays),
+		cmocka_unit_test(expectations_can_be_met),
 		cmocka_unit_test(expectations_are_judged),
 		cmocka_unit_test(a_held_request_holds_nothing_else),
 	};

@@ -1,8 +1,8 @@
 /* TrafficObserver, and what is exported of it. */
 #include "fakebroker/tests/hook_fixtures.h"
 
-#include "fakebroker/hooks/observer.h"
 #include "fakebroker/hooks/traffic_table.h"
+#include "fakebroker/tests/show_exchange.h"
 
 /* ---- helpers ---- */
 
@@ -57,7 +57,7 @@ static void record(struct fb_observer *observer, struct fb_exchange *exchange, s
 {
 	exchange->partitions = partitions;
 	exchange->view.partition_count = n;
-	fb_observer_record(observer, exchange);
+	show_exchange(observer, exchange, false);
 }
 
 /* Sum of the samples of a metric that have all of the labels, "name=value,name=value"; "" takes all. */
@@ -214,6 +214,35 @@ static void test_names_beyond_the_limit_are_counted_together(void **state)
 	fb_observer_unref(observer);
 }
 
+/* Once for a topic, however often the request names it, and once for all that have no room. */
+static void test_a_request_counts_once(void **state)
+{
+	static const struct setting settings[] = {{"observer.TrafficObserver.limit", "1"}, {0}};
+	struct fb_observer *observer = make(settings);
+	struct fb_exchange exchange = exchange_of(1, "Fetch", "app");
+	struct kassay_partition partitions[] = {
+		partition_of("a", KASSAY_CONSUMED, 1, 10, 0), partition_of("b", KASSAY_CONSUMED, 2, 20, 0),
+		partition_of("c", KASSAY_CONSUMED, 4, 40, 3), partition_of("a", KASSAY_CONSUMED, 8, 80, 0),
+		partition_of("b", KASSAY_CONSUMED, 16, 160, 0),
+	};
+
+	(void)state;
+	record(observer, &exchange, partitions, 5);
+	record(observer, &exchange, partitions, 1);
+	record(observer, &exchange, partitions + 1, 1);
+	record(observer, &exchange, partitions + 1, 2);
+	assert_int_equal(sum(observer, "traffic_topic_requests_total", "topic=a"), 2);
+	assert_int_equal(sum(observer, "traffic_topic_requests_total", "topic=(other)"), 3);
+	assert_int_equal(sum(observer, "traffic_flow_requests_total", "topic=a"), 2);
+	assert_int_equal(sum(observer, "traffic_flow_requests_total", "topic=(other)"), 3);
+	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=a"), 10);
+	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=(other)"), 30);
+	assert_int_equal(sum(observer, "traffic_topic_errors_total", "topic=(other)"), 2);
+	assert_int_equal(sum(observer, "traffic_client_id_requests_total", "client_id=app"), 4);
+	assert_int_equal(sum(observer, "traffic_client_id_record_bytes_total", "client_id=app"), 400);
+	fb_observer_unref(observer);
+}
+
 static struct fb_traffic_row *row_of(struct fb_traffic_table *table, const char *name, int32_t size)
 {
 	struct kassay_str part = {name, size};
@@ -348,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_fetch),
 		cmocka_unit_test(test_errors_without_partitions),
 		cmocka_unit_test(test_names_beyond_the_limit_are_counted_together),
+		cmocka_unit_test(test_a_request_counts_once),
 		cmocka_unit_test(test_names_are_made_presentable),
 		cmocka_unit_test(test_full_table),
 		cmocka_unit_test(test_threads),

@@ -31,6 +31,7 @@ void kt_complain(const char *program, const struct kt_err *err)
 {
 	char line[1280];
 
+	fflush(stdout);
 	fprintf(stderr, "%s: %s\n", program, kt_err_line(err, line, sizeof line));
 }
 

@@ -136,7 +136,7 @@ int kt_cli_run(const struct kt_cli *cli, int argc, char **argv);
  * it could be written. A closed pipe is no failure. kt_cli_run() and kt_cli_begin() do it themselves. */
 int kt_finish_stdout(const char *program, int status);
 
-/* Prints "program: " and the error as one line on stderr. */
+/* Prints "program: " and the error as one line on stderr, behind what was printed on stdout. */
 void kt_complain(const char *program, const struct kt_err *err);
 
 int kt_list_add(struct kt_list *list, const char *s);

@@ -141,8 +141,15 @@ expect 3 'an observer that is not there' cost --scenario "$dir/none.json" "${one
 says 'the control API answers 400 to PUT /v1/observer: .*NoSuchObserver'
 echo '{"b": {"classes": "SlowObserver", "options": {"SlowObserver.usec": "5"}}}' >"$dir/option.json"
 expect 3 'a misspelt option' cost --scenario "$dir/option.json" "${one[@]}" --switch observer --margin 2%
-says 'SlowObserver'
-expect 3 'an observer among the validators' cost --scenario "$dir/produce.json" "${one[@]}" --switch validator \
+says "'SlowObserver.usec' is no option of 'SlowObserver', did you mean 'SlowObserver.us'"
+echo '{"b": {"classes": "SlowObserver", "options": {"us": "100"}}}' >"$dir/option.json"
+expect 3 'an option without its observer' cost --scenario "$dir/option.json" "${one[@]}" --switch observer --margin 2%
+says "'us' is no option of 'SlowObserver', did you mean 'SlowObserver.us'"
+echo '{"b": {"classes": "RequiredHeader", "options": {"RequiredHeader.name": "h"}}}' >"$dir/option.json"
+expect 2 'options of a validator' cost --scenario "$dir/option.json" "${one[@]}" --switch validator --margin 2%
+says '"mode" and "options" are of an observer'
+echo '{"b": {"classes": "TrafficObserver"}}' >"$dir/observer.json"
+expect 3 'an observer among the validators' cost --scenario "$dir/observer.json" "${one[@]}" --switch validator \
 	--margin 2%
 says "record.validator.classes=TrafficObserver: INVALID_CONFIG \\(40\\): no validator 'TrafficObserver'"
 expect 3 'nobody there' cost --scenario "$dir/two.json" --a 127.0.0.1:1 --b 127.0.0.1:1 --margin 2%
