@@ -186,6 +186,27 @@ static void many_records(void **state)
 	kw_buf_fini(&area);
 }
 
+/* Where an offset delta of two bytes goes from fe 01 to 80 02 there is 00 02, which is an offset delta of one byte and
+ * another length of the key, in a record as long as is expected. */
+static void an_addition_that_carries(void **state)
+{
+	static const uint8_t impostor[] = {16, 0, 0, 0x00, 0x02, 0x01, 2, 'v', 0};
+	enum { IMPOSTOR = 128 };
+	struct kw_buf area = {0};
+
+	(void)state;
+	for (int32_t i = 0; i < IMPOSTOR + 2; i++) {
+		struct kw_record record = {.offsetDelta = i, .key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}};
+
+		if (i == IMPOSTOR)
+			kw_put(&area, impostor, sizeof impostor);
+		else
+			kw_record_put(&area, &record);
+	}
+	assert_true(check_area(&kw_batch_spec_default, &area, IMPOSTOR + 2, NULL));
+	kw_buf_fini(&area);
+}
+
 /* ---- records at random, good and damaged ---- */
 
 /* What is the same for all records of a batch: where a number stays, by how much it varies, how often there is
@@ -394,6 +415,7 @@ int main(void)
 		cmocka_unit_test(at_the_edges),
 		cmocka_unit_test(no_tally_of_nothing),
 		cmocka_unit_test(many_records),
+		cmocka_unit_test(an_addition_that_carries),
 		cmocka_unit_test(what_a_tally_tells_is_so),
 	};
 
