@@ -15,6 +15,7 @@
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
 #include "fakebroker/mutants.h"
+#include "fakebroker/thread.h"
 #include "lib/text/number.h"
 
 /* One observer of the list. */
@@ -387,7 +388,7 @@ static void start_closing(struct watcher *watcher)
 	fb_observer_ref(watcher->owner);
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	if (pthread_create(&thread, &detached, close_watcher, watcher) != 0)
+	if (fb_thread_start(&thread, &detached, close_watcher, watcher) != 0)
 		close_watcher(watcher);
 	pthread_attr_destroy(&detached);
 }
