@@ -258,20 +258,6 @@ const struct kassay_partition *fb_exchange_partition(const struct kassay_exchang
 	return i >= 0 && i < view->partition_count ? &exchange->partitions[i] : NULL;
 }
 
-void fb_exchange_init(struct fb_exchange *exchange)
-{
-	const struct kassay_str null = {NULL, -1};
-
-	*exchange = (struct fb_exchange){
-		.view = {
-			.struct_size = sizeof exchange->view,
-			.listener = null, .principal = null, .address = null, .clientId = null,
-			.api = "",
-			.partition = fb_exchange_partition,
-		},
-	};
-}
-
 /* *now: a reading of the clock, or 0 where that is too old; becomes that of the end. */
 static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
