@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fakebroker/thread.h"
 #include "lib/text/file.h"
 
 struct fb_buckets {
@@ -282,7 +283,7 @@ int fb_buckets_new(const struct kassay_host *host, int parts, const char *head, 
 		 atomic_fetch_add(&serial, 1));
 	if (read_options(buckets, host, why) < 0)
 		goto fail;
-	if (pthread_create(&buckets->writer, NULL, write_buckets, buckets) == 0) {
+	if (fb_thread_start(&buckets->writer, NULL, write_buckets, buckets) == 0) {
 		*out = buckets;
 		return 0;
 	}
