@@ -1,5 +1,6 @@
 /* fakebroker: a scriptable Kafka cluster in one process. */
 #include <errno.h>
+#include <malloc.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,10 +10,19 @@
 #include "fakebroker/check.h"
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/rules.h"
+#include "fakebroker/thread.h"
 
 enum {
 	HANG_S = 5,                  /* from the signal on: that requests under way have to end */
 };
+
+/* What a log lets go it takes again at once, so that it stays with the process: giving it back, as the C library does until
+ * it has seen a larger piece go, costs more page faults than all else that is done with it. */
+static void keep_freed_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);   /* the most that it takes */
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
 
 static int exit_of(const struct kt_err *err)
 {
@@ -49,44 +59,55 @@ static int announce(const struct fb_broker_process *process, const struct fb_set
 	return code;
 }
 
+static sem_t asked_to_end;
+static volatile sig_atomic_t asked_by;
+
 /* A thread of ours is inside a validator or observer that does not return, or a write to a pipe that nobody reads, and
  * nothing can end it. */
-static void give_up(int sig)
+static void give_up(void)
 {
 	static const char text[] =
 		"fakebroker: a validator, an observer or the pipe of --record hangs: ending without it\n";
 	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
 
-	(void)sig;
 	(void)n;
 	_exit(KT_EXIT_ENGINE);
 }
 
-/* Until catch_signals() the two that end a broker do so at once, whatever hangs: a hook, or a pipe of which the other
- * end is missing. */
-static void prepare_signals(void)
+/* Every second from the signal on. It interrupts the main thread where that waits for who reads the port file and began
+ * to just after the signal. */
+static void on_second(int sig)
 {
-	sigset_t set;
+	static volatile sig_atomic_t seconds;
 
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	signal(SIGALRM, give_up);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	(void)sig;
+	if (++seconds == HANG_S)
+		give_up();
+	alarm(1);
 }
-
-static sem_t asked_to_end;
-static volatile sig_atomic_t asked_by;
 
 static void on_signal(int sig)
 {
 	if (asked_by)
 		return;
 	asked_by = sig;
-	alarm(HANG_S);
+	alarm(1);
 	sem_post(&asked_to_end);
+}
+
+/* Until catch_signals() the two that end a broker do so at once, whatever hangs: a hook, or a pipe of which the other
+ * end is missing. */
+static void prepare_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_second};
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGALRM, &action, NULL);   /* without SA_RESTART, which signal() would set */
+	fb_main_signals(&set);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* From now on they wake the main thread, or interrupt it where it waits for who reads the port file. */
@@ -120,7 +141,10 @@ static int run(const struct fb_settings *settings)
 	if (fb_start(&process, settings, &err) < 0)
 		goto fail;
 	catch_signals();
-	if (fb_serve(&process, &err) < 0 || announce(&process, settings, &err) < 0)
+	if (fb_serve(&process, &err) < 0)
+		goto fail;
+	/* Nor is it an error if the signal comes while it waits for who reads the port file. */
+	if (!asked_by && announce(&process, settings, &err) < 0 && !asked_by)
 		goto fail;
 	/* Nobody would know that it serves; kt_finish_stdout() says why. */
 	if (fflush(stdout) != 0 && errno != EPIPE) {
@@ -163,6 +187,7 @@ int main(int argc, char **argv)
 	struct fb_settings settings;
 	int status;
 
+	keep_freed_memory();
 	if (!fb_settings_read(&settings, argc, argv, &status))
 		return status;
 	fb_log_level((enum kassay_level)settings.log_level);

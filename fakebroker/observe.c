@@ -145,6 +145,8 @@ static __attribute__((cold)) void count_elements(const struct place *array, cons
 /* ---- exchanges ---- */
 
 /* All but what the response says. Field by field: what is assigned as a whole is cleared before. */
+KT_ALL_MEMBERS(struct kassay_exchange, partition, 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, 0, 0, 0, NULL, 0,
+	       0, 0, 0, 0, 0, 0, 0, 0, NULL);
 static inline void describe(const struct fb_request *req, const struct shape *shape, struct fb_exchange *x)
 {
 	struct kassay_exchange *view = &x->view;

@@ -10,17 +10,15 @@ static struct kassay_str str_of(const char *s)
 	return fb_hook_str(kw_str(s));
 }
 
-void fb_session_began(void *arg, struct fb_conn *conn)
+bool fb_session_began(void *arg, struct fb_conn *conn)
 {
 	const struct fb_node *node = fb_conn_tag(conn);
 	struct fb_session *session = malloc(sizeof *session);
 
 	(void)arg;
+	if (!session)
+		return false;
 	fb_conn_set_session(conn, session);
-	if (!session) {
-		fb_conn_set_max_frame(conn, -1);   /* it ends with its first frame */
-		return;
-	}
 	*session = (struct fb_session){
 		.state = FB_AUTH_DONE, .listener = str_of(node->auth.name), .address = str_of(fb_conn_address(conn)),
 		.principal = str_of(FB_ANONYMOUS),
@@ -29,6 +27,7 @@ void fb_session_began(void *arg, struct fb_conn *conn)
 		session->state = FB_AUTH_FIRST;
 		fb_conn_set_max_frame(conn, node->auth.max_token);
 	}
+	return true;
 }
 
 void fb_session_ended(void *arg, struct fb_conn *conn)

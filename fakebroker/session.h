@@ -14,7 +14,7 @@ struct fb_session {
 };
 
 /* fb_server_ops.began and .ended. A connection has its session in fb_conn_session(). */
-void fb_session_began(void *arg, struct fb_conn *conn);
+bool fb_session_began(void *arg, struct fb_conn *conn);
 void fb_session_ended(void *arg, struct fb_conn *conn);
 
 /* The client is known from now on. Returns 0 or KT_ENOMEM. */

@@ -266,11 +266,13 @@ static FB_OBSERVING void show_produced(struct fb_produce_items *all)
 	for (int32_t i = 0; p && i < all->n; i++) {
 		const struct fb_produce_item *item = &all->v[i];
 		const struct kw_records *records = &item->data->records;
+		struct kw_str topic;
 
 		if (item->superseded)
 			continue;
-		p->struct_size = sizeof *p;
-		p->topic = fb_hook_str(topic_to_show(req, item));
+		topic = topic_to_show(req, item);
+		fb_partition_init(p);
+		p->topic = fb_hook_str(topic);
 		p->partition = item->data->index;
 		p->direction = KASSAY_PRODUCED;
 		p->bytes = records->n > 0 ? records->n : 0;

@@ -247,7 +247,7 @@ static FB_OBSERVING void show_consumed(const struct fetch *f, const struct fb_fe
 		name = partition ? kw_str(kw_strndup(&f->req->arena, partition->topic->name,
 						     strlen(partition->topic->name)))
 				 : KW_NULL_STR;
-	shown->struct_size = sizeof *shown;
+	fb_partition_init(shown);
 	shown->topic = fb_hook_str(name);
 	shown->partition = want->data.partition;
 	shown->direction = fb_mutant(FB_M_CONSUMED_AS_PRODUCED) ? KASSAY_PRODUCED : KASSAY_CONSUMED;

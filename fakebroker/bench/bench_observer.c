@@ -251,10 +251,9 @@ static int child(const char *dir)
 	make_topics(process.cluster);
 	conn = fb_conn_new(&process.server->loops[0], open("/dev/null", O_WRONLY | O_CLOEXEC),
 			   broker_listener(process.server), (const struct sockaddr *)(const void *)&peer);
-	if (!conn)
+	if (!conn || !fb_session_began(process.cluster, conn))
 		return 3;
 	fb_log_level(KASSAY_ERROR + 1);   /* FailingObserver's failures */
-	fb_session_began(process.cluster, conn);
 	for (int i = 0; i < NSUBJECTS; i++)
 		measure_subject(process.cluster, conn, &subjects[i]);
 	_exit(0);   /* the dumps are written; nothing else matters */

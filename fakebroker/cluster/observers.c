@@ -2,6 +2,7 @@
 #include "fakebroker/cluster/cluster.h"
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/mutants.h"
+#include "fakebroker/thread.h"
 
 /* Configuration as the observer of a node sees it. The lock is taken for each question, so that create() of a plugin
  * may take its time. */
@@ -140,7 +141,7 @@ static void close_all(struct fb_cluster *cluster, struct fb_observer *const *obs
 		timeout = shutdown_timeout(cluster, &cluster->nodes[i]);
 		pthread_rwlock_unlock(&cluster->lock);
 		closing[started] = (struct closing){.observer = observers[i], .timeout = timeout};
-		if (pthread_create(&closing[started].thread, NULL, close_one, &closing[started]) == 0)
+		if (fb_thread_start(&closing[started].thread, NULL, close_one, &closing[started]) == 0)
 			started++;
 		else
 			close_one(&closing[started]);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/tasks.h"
+#include "fakebroker/thread.h"
 
 /* libevent reads no further than MAX_READ, and answers in HTML then. */
 enum { MAX_BODY = 16 * 1024 * 1024, MAX_READ = 2 * MAX_BODY, TIMEOUT_S = 60 };
@@ -317,7 +318,7 @@ int fb_control_serve(struct fb_control *control, struct kt_err *err)
 {
 	if (fb_tasks_serve(&control->tasks, err) < 0)
 		return err->code;
-	if (pthread_create(&control->thread, NULL, run, control) != 0)
+	if (fb_thread_start(&control->thread, NULL, run, control) != 0)
 		return kt_fail(err, KT_ESYS, "cannot start the thread of the control API");
 	control->running = true;
 	return 0;

@@ -4,6 +4,8 @@
 #include <event2/http.h>
 #include <stdlib.h>
 
+#include "fakebroker/thread.h"
+
 struct fb_task *fb_task_new(struct fb_tasks *tasks, struct evhttp_request *http, struct fb_cluster *cluster)
 {
 	struct fb_task *task = calloc(1, sizeof *task);
@@ -127,7 +129,7 @@ int fb_tasks_init(struct fb_tasks *tasks, struct event_base *base, void (*finish
 
 int fb_tasks_serve(struct fb_tasks *tasks, struct kt_err *err)
 {
-	if (pthread_create(&tasks->thread, NULL, run, tasks) != 0)
+	if (fb_thread_start(&tasks->thread, NULL, run, tasks) != 0)
 		return kt_fail(err, KT_ESYS, "cannot start the control API's thread for what takes its time");
 	tasks->running = true;
 	return 0;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fakebroker/thread.h"
 #include "lib/text/file.h"
 
 struct fb_buckets {
@@ -95,9 +96,9 @@ static char *text_of(const struct fb_buckets *buckets, const struct fb_bucket *b
 	return text;
 }
 
-/* All of it or, on a disk that is full, nothing: else the next row would go on where this one breaks off. The lock keeps
- * others who share the file from writing in between, or finding it empty, too, before the head is there. Where a file cannot
- * be locked the worst is a second head, or a row of another's that is lost with what is taken back. */
+/* All of it or, on a disk that is full, nothing: else the next row would go on where this one breaks off. The lock
+ * keeps others who share the file from writing in between, or finding it empty, too, before the head is there. Where a
+ * file cannot be locked the worst is a second head, or a row of another's that is lost with what is taken back. */
 static int append(const struct fb_buckets *buckets, char *text, size_t size)
 {
 	struct iovec iov[] = {{(char *)(uintptr_t)buckets->head, 0}, {text, size}};
@@ -282,7 +283,7 @@ int fb_buckets_new(const struct kassay_host *host, int parts, const char *head, 
 		 atomic_fetch_add(&serial, 1));
 	if (read_options(buckets, host, why) < 0)
 		goto fail;
-	if (pthread_create(&buckets->writer, NULL, write_buckets, buckets) == 0) {
+	if (fb_thread_start(&buckets->writer, NULL, write_buckets, buckets) == 0) {
 		*out = buckets;
 		return 0;
 	}

@@ -15,6 +15,7 @@
 #include "fakebroker/hooks/plugin.h"
 #include "fakebroker/hooks/utf8.h"
 #include "fakebroker/mutants.h"
+#include "fakebroker/thread.h"
 #include "lib/text/number.h"
 
 /* One observer of the list. */
@@ -257,20 +258,6 @@ const struct kassay_partition *fb_exchange_partition(const struct kassay_exchang
 	return i >= 0 && i < view->partition_count ? &exchange->partitions[i] : NULL;
 }
 
-void fb_exchange_init(struct fb_exchange *exchange)
-{
-	const struct kassay_str null = {NULL, -1};
-
-	*exchange = (struct fb_exchange){
-		.view = {
-			.struct_size = sizeof exchange->view,
-			.listener = null, .principal = null, .address = null, .clientId = null,
-			.api = "",
-			.partition = fb_exchange_partition,
-		},
-	};
-}
-
 /* *now: a reading of the clock, or 0 where that is too old; becomes that of the end. */
 static void call(struct watcher *watcher, const struct fb_exchange *exchange, bool produce, int64_t *now)
 {
@@ -387,7 +374,7 @@ static void start_closing(struct watcher *watcher)
 	fb_observer_ref(watcher->owner);
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	if (pthread_create(&thread, &detached, close_watcher, watcher) != 0)
+	if (fb_thread_start(&thread, &detached, close_watcher, watcher) != 0)
 		close_watcher(watcher);
 	pthread_attr_destroy(&detached);
 }

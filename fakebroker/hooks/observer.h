@@ -56,21 +56,29 @@ void fb_observer_passed_by(struct fb_observer *observer, const atomic_uint_fast6
 
 /* ---- exchanges ---- */
 
-/* Zeroed, then fb_exchange_init(), then every field of view that is known, and partitions. */
+/* Who shows one sets every member: of view, and of each partition. */
 struct fb_exchange {
 	struct kassay_exchange view;                  /* what observers see */
-	const struct kassay_partition *partitions;    /* view.partition_count of them, each with struct_size set */
+	const struct kassay_partition *partitions;    /* view.partition_count of them */
 };
 
-/* Zeroes it; sets struct_size and the accessor; strings null. */
-void fb_exchange_init(struct fb_exchange *exchange);
 /* What view.partition is set to. */
 const struct kassay_partition *fb_exchange_partition(const struct kassay_exchange *view, int32_t i);
 
-/* Zeroes it; sets struct_size; codec -1. */
+/* Sets every member: topic null, no records, codec -1, no error. Field by field: where one is set to something else just
+ * after, the compiler leaves out what is written here. */
+KT_ALL_MEMBERS(struct kassay_partition, error, 0, {NULL, 0}, 0, 0, 0, 0, 0, 0, 0);
 static inline void fb_partition_init(struct kassay_partition *partition)
 {
-	*partition = (struct kassay_partition){.struct_size = sizeof *partition, .topic = {NULL, -1}, .codec = -1};
+	partition->struct_size = sizeof *partition;
+	partition->topic = (struct kassay_str){NULL, -1};
+	partition->partition = 0;
+	partition->direction = KASSAY_NO_RECORDS;
+	partition->bytes = 0;
+	partition->records = 0;
+	partition->codec = -1;
+	partition->flags = 0;
+	partition->error = 0;
 }
 
 static inline struct kassay_str fb_hook_str(struct kw_str str)
@@ -78,11 +86,11 @@ static inline struct kassay_str fb_hook_str(struct kw_str str)
 	return (struct kassay_str){str.n < 0 ? NULL : str.s, str.n};
 }
 
-/* Calls the observers that are in force, found without a lock or a reference: record(), after the response is built, or
- * with `produce` observe_produce(), before the append; for one request always in this order. Once their close has begun
- * none of them is called: what has taken their place is, and if nothing has false is returned. *now is fb_hook_now() of
- * just now, or 0 for unknown, and afterwards likewise: readings of the clock are dear, and each ends one thing and
- * begins the next. */
+/* Calls the observers that are in force, found without a lock or a reference: with `produce` observe_produce(), before
+ * the append, else record(), after the response is built; of one request in this order. Observers whose close has begun
+ * are not called: those that have taken their place are. Returns false if there are none. *now is fb_hook_now() of just
+ * now, or 0 for unknown, and afterwards likewise: readings of the clock are dear, and each ends one thing and begins
+ * the next. */
 bool fb_observer_show(fb_observer_place *place, const struct fb_exchange *exchange, bool produce, int64_t *now);
 /* Does any of the observers have observe_produce()? Otherwise the caller need not fill an exchange for it. */
 bool fb_observer_wants_produce(const struct fb_observer *observer);

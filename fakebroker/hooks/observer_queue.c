@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "fakebroker/thread.h"
+
 enum { DOZE_NS = 2000000 };
 
 #define NEVER INT64_MAX
@@ -222,7 +224,7 @@ int fb_queue_new(size_t entries, fb_queue_deliver *deliver, void *arg, struct fb
 	queue->arg = arg;
 	queue->cap = entries;
 	queue->deadline = NEVER;
-	if (pthread_create(&queue->thread, NULL, hand_over, queue) != 0) {
+	if (fb_thread_start(&queue->thread, NULL, hand_over, queue) != 0) {
 		fb_queue_free(queue);
 		return kt_fail(err, KT_ESYS, "no thread for the queue");
 	}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "fakebroker/thread.h"
+
 struct worker {
 	pthread_t thread;
 	pthread_cond_t wake;
@@ -89,7 +91,7 @@ static struct worker *worker_new(void)
 	if (!worker)
 		return NULL;
 	pthread_cond_init(&worker->wake, NULL);
-	if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
+	if (fb_thread_start(&worker->thread, NULL, work, worker) != 0) {
 		pthread_cond_destroy(&worker->wake);
 		free(worker);
 		return NULL;

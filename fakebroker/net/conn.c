@@ -533,6 +533,7 @@ struct fb_conn *fb_conn_new(struct fb_loop *loop, int fd, struct fb_listener *li
 void fb_conn_adopt(struct fb_conn *conn)
 {
 	struct fb_loop *loop = conn->loop;
+	const struct fb_server_ops *ops = &loop->server->ops;
 
 	if (loop->server->opts.capture)
 		fb_capture_opened(loop->server->opts.capture, &conn->captured, conn->fd);
@@ -545,9 +546,8 @@ void fb_conn_adopt(struct fb_conn *conn)
 	if (conn->next)
 		conn->next->prev = &conn->next;
 	loop->conns = conn;
-	if (loop->server->ops.began)
-		loop->server->ops.began(loop->server->ops.arg, conn);
-	if (!conn->readable || !conn->writable || !conn->timer || !conn->gone)
+	if ((ops->began && !ops->began(ops->arg, conn)) || !conn->readable || !conn->writable || !conn->timer ||
+	    !conn->gone)
 		fb_conn_close(conn);
 	else
 		event_add(conn->readable, NULL);

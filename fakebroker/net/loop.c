@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fakebroker/thread.h"
+
 enum { MAX_CONNECTIONS = 10000, SPARE_DESCRIPTORS = 64 };
 
 int64_t fb_now_ns(void)
@@ -176,7 +178,7 @@ int fb_server_new(const struct fb_server_opts *opts, const struct fb_server_ops 
 int fb_server_start(struct fb_server *server, struct kt_err *err)
 {
 	for (int i = 0; i < server->opts.threads; i++) {
-		int code = pthread_create(&server->loops[i].thread, NULL, run, &server->loops[i]);
+		int code = fb_thread_start(&server->loops[i].thread, NULL, run, &server->loops[i]);
 
 		if (code)
 			return kt_fail(err, KT_ESYS, "cannot start a thread: %s", strerror(code));

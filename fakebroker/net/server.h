@@ -34,8 +34,9 @@ struct fb_server_ops {
 	/* The connection ends while a request waits. */
 	void (*drop)(void *arg, void *state);
 	/* A connection begins and ends: where what is kept for it (fb_conn_set_session) is made and freed. ended()
-	 * comes after drop(). Either may be NULL. */
-	void (*began)(void *arg, struct fb_conn *conn);
+	 * comes after drop(). A connection of which began() returns false is closed at once; ended() comes then, too.
+	 * Either may be NULL. */
+	bool (*began)(void *arg, struct fb_conn *conn);
 	void (*ended)(void *arg, struct fb_conn *conn);
 	/* Called every tick_ms on the first loop, for what happens without a request; or NULL. */
 	void (*tick)(void *arg);

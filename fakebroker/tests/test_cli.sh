@@ -330,20 +330,29 @@ start "$dir/expect.json" --port 0
 answers "$bootstrap" >/dev/null
 stopped INT 0
 
+# running PID: it is no shell any more. catching PID: SIGTERM (bit 14) has a handler.
+running() { [ "/proc/$1/exe" -ef "$fb" ]; }
+catching() { ((0x0$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 1 << 14)); }
+
 # A pipe whose other end is missing holds up the start, and SIGTERM ends that: at once, or if it is there that the port
-# file is awaited, with an error.
+# file is awaited, in an orderly way.
 mkfifo "$dir/unread"
-for option in --record --port-file --properties ''; do
-	"$fb" --port 0 ${option:+"$option"} "$dir/unread" >"$dir/out" 2>"$dir/err" &
+while read -r wanted until option; do
+	"$fb" --port 0 ${option:+"$option"} "$dir/unread" >"$dir/out" 2>"$dir/err" </dev/null &
 	pid=$!
 	pids+=("$pid")
 	limit=$((SECONDS + 20))
-	until [ "/proc/$pid/exe" -ef "$fb" ] || ((SECONDS > limit)); do :; done   # it is no shell any more
+	until { running "$pid" && "$until" "$pid"; } || ((SECONDS > limit)); do :; done
 	kill -TERM "$pid"
 	ended "$pid" 20
-	case $option$status in *143 | --port-file[23]) status=ended ;; esac
-	equal "${option:-a scenario} that nobody opens" "$status" ended
-done
+	equal "exit code with ${option:-a scenario} that nobody opens" "$status" "$wanted"
+	equal "stderr with ${option:-a scenario} that nobody opens" "$(cat "$dir/err")" ''
+done <<'X'
+143 running --record
+143 running --properties
+143 running
+0 catching --port-file
+X
 
 # It says what it waits for.
 "$fb" --port 0 --record "$dir/unread" >"$dir/out" 2>"$dir/err" &

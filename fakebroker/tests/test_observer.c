@@ -20,7 +20,7 @@ static void record_times(struct fb_observer *observer, int n)
 {
 	struct fb_exchange exchange;
 
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	exchange.view.api = "Metadata";
 	while (n-- > 0)
 		show_exchange(observer, &exchange, false);
@@ -169,7 +169,7 @@ static void test_produce_callback(void **state)
 	struct fb_exchange exchange;
 
 	(void)state;
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	assert_true(fb_observer_wants_produce(observer));
 	show_exchange(observer, &exchange, true);
 	assert_int_equal(counter(observer, "produce_seen"), 1);
@@ -191,7 +191,7 @@ static void test_no_record_after_close(void **state)
 	(void)state;
 	record_times(observer, 5);
 	assert_int_equal(fb_observer_close(observer, 1000, NULL), 0);
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	assert_false(show_exchange(observer, &exchange, false));
 	assert_false(show_exchange(observer, &exchange, true));
 	assert_int_equal(counter(observer, "seen"), 5);
@@ -333,7 +333,7 @@ static void test_queued_counts_the_same(void **state)
 		const int32_t node = 1;
 		char topics[] = "orderspayments", client[] = "app", *found;
 
-		fb_exchange_init(&exchange);
+		exchange_init(&exchange);
 		exchange.view.api = "Produce";
 		exchange.view.principal = (struct kassay_str){"User:alice", 10};
 		exchange.view.clientId = (struct kassay_str){client, 3};
@@ -383,7 +383,7 @@ static void *serve(void *arg)
 
 	fb_partition_init(&partitions[0]);
 	fb_partition_init(&partitions[1]);
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	exchange.view.api = "Fetch";
 	exchange.view.partition_count = 2;
 	exchange.partitions = partitions;

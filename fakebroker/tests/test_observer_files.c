@@ -59,7 +59,7 @@ static void show(struct fb_observer *observer, uint64_t id, const char *principa
 	struct kassay_partition partitions[8];
 	struct fb_exchange exchange;
 
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	exchange.view.id = id;
 	exchange.view.node = 3;
 	exchange.view.api = n && rows[0].direction == KASSAY_CONSUMED ? "Fetch" : n ? "Produce" : "Metadata";

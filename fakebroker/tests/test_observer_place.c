@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "fakebroker/hooks/callers.h"
-#include "fakebroker/hooks/observer.h"
+#include "fakebroker/tests/show_exchange.h"
 
 static bool refused;     /* membarrier() is, in this process */
 
@@ -46,7 +46,7 @@ static struct fb_exchange metadata(void)
 {
 	struct fb_exchange exchange;
 
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	exchange.view.api = "Metadata";
 	return exchange;
 }

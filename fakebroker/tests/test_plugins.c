@@ -67,7 +67,7 @@ static void test_observer_plugin(void **state)
 	assert_int_equal(fb_observer_new(entry_of("slow_requests", "SlowRequests"), &env, &observer, &err), 0);
 	if (err.code)
 		fail_msg("%s", err.text);
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	exchange.view.api = "Fetch";
 	exchange.view.apiKey = 1;
 	exchange.view.apiVersion = 13;

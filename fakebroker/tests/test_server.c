@@ -19,7 +19,8 @@ enum { MAX_FRAME = 1 << 20, DEADLINE_MS = 10000 };
 static struct {
 	struct fb_server *server;
 	int port;
-	atomic_int begun, drops, handled;
+	atomic_int begun, ended, drops, handled;
+	atomic_bool refuse;        /* connections that begin */
 	atomic_bool open;          /* lets a 'w' frame through */
 	atomic_size_t scratch;     /* bytes of it that an 'm' frame found */
 } fix;
@@ -83,20 +84,31 @@ static void drop(void *arg, void *state)
 }
 
 /* Looks at the listener, as everybody may. */
-static void began(void *arg, struct fb_conn *conn)
+static bool began(void *arg, struct fb_conn *conn)
 {
 	(void)arg;
 	assert_null(fb_conn_tag(conn));
 	atomic_fetch_add(&fix.begun, 1);
+	return !atomic_load(&fix.refuse);
+}
+
+static void ended(void *arg, struct fb_conn *conn)
+{
+	(void)arg;
+	(void)conn;
+	atomic_fetch_add(&fix.ended, 1);
 }
 
 static int set_up(void **state)
 {
-	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop, .began = began};
+	static const struct fb_server_ops ops = {.handle = handle, .again = again, .drop = drop, .began = began,
+						.ended = ended};
 	struct fb_server_opts opts = {.threads = 2, .max_frame = MAX_FRAME, .max_connections = 64};
 
 	(void)state;
 	atomic_store(&fix.begun, 0);
+	atomic_store(&fix.ended, 0);
+	atomic_store(&fix.refuse, false);
 	atomic_store(&fix.drops, 0);
 	atomic_store(&fix.handled, 0);
 	atomic_store(&fix.open, false);
@@ -169,6 +181,24 @@ static void wait_handled(int n)
 	for (int i = 0; i < DEADLINE_MS && atomic_load(&fix.handled) < n; i++)
 		poll(NULL, 0, 1);
 	assert_int_equal(atomic_load(&fix.handled), n);
+}
+
+/* For want of memory, say: nothing is read from it, let alone handled. */
+static void one_that_may_not_live(void **state)
+{
+	int fd;
+
+	(void)state;
+	atomic_store(&fix.refuse, true);
+	fd = dial();
+	assert_closed(fd);
+	assert_int_equal(atomic_load(&fix.begun), 1);
+	assert_int_equal(atomic_load(&fix.ended), 1);
+	atomic_store(&fix.refuse, false);
+	fd = dial();
+	put_frame(fd, "ex");
+	get_frame(fd, "ex");
+	close(fd);
 }
 
 static void one_byte_at_a_time(void **state)
@@ -503,6 +533,7 @@ static void handed_over_too_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_that_may_not_live, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_byte_at_a_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_in_one_write_are_answered_in_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(large_frames, set_up, tear_down),

@@ -28,7 +28,7 @@ static struct fb_exchange exchange_of(int16_t key, const char *api, const char *
 {
 	struct fb_exchange exchange;
 
-	fb_exchange_init(&exchange);
+	exchange_init(&exchange);
 	exchange.view.apiKey = key;
 	exchange.view.api = api;
 	exchange.view.principal = str("User:alice");

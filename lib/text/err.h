@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "lib/text/members.h"
+
 /* X(symbol, value, text) */
 #define KT_ERRORS(X)                                               \
 	X(KT_ENOMEM, -1, "out of memory")                          \
@@ -49,6 +51,7 @@ struct kt_err {
 };
 
 /* Nothing failed yet: as `= {0}`, without writing all of it. For where it is made for each request or batch. */
+KT_ALL_MEMBERS(struct kt_err, text, 0, 0, "", 0, 0, "", "");
 static inline void kt_err_init(struct kt_err *err)
 {
 	err->code = err->line = err->has_offset = 0;
