@@ -216,11 +216,11 @@ static inline bool expect_all(struct likeness *like, struct tallying *t, int32_t
 	count_time(t, index, timestampDelta, offsetDelta);
 	like->time = (time - 1) & ~LAST_BITS & ~ATTRIBUTES;
 	like->fixed = (offset | (offset - 1)) & ~like->time & ~ATTRIBUTES;
-	/* `time` is the highest bit of its byte: the lowest of the next one, where the offset delta begins, is time << 1.
-	 * One more is 2 more after zigzag. */
+	/* `time` is the highest bit of its byte, so time << 1 is the lowest of the next one, where the offset delta
+	 * begins. One more is 2 more after zigzag. */
 	like->step = time << 2;
-	/* Adding 2 may carry away the bit that says that a byte goes on, into the byte behind it, which is where the sum
-	 * goes on as well. All bytes of the offset delta but the last have that bit, and get it back. */
+	/* Adding 2 may carry away the bit that says that a byte goes on, into the byte behind it, which is where the
+	 * sum goes on as well. All bytes of the offset delta but the last have that bit, and get it back. */
 	like->carry = (offset - time) & LAST_BITS & ~time;
 	like->key_at = (unsigned)__builtin_ctzll(offset) + 1;
 	like->until = 1 << (7 * (__builtin_ctzll(offset) - __builtin_ctzll(time)) / 8 - 1);
