@@ -16,8 +16,8 @@ enum {
 	HANG_S = 5,                  /* from the signal on: that requests under way have to end */
 };
 
-/* What a log lets go it takes again at once, so that it stays with the process: giving it back, as the C library does until
- * it has seen a larger piece go, costs more page faults than all else that is done with it. */
+/* What a log lets go it takes again at once, so that it stays with the process: giving it back, as the C library does
+ * until it has seen a larger piece go, costs more page faults than all else that is done with it. */
 static void keep_freed_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);   /* the most that it takes */
