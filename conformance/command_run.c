@@ -8,6 +8,7 @@
 
 #include "conformance/command.h"
 #include "conformance/evidence.h"
+#include "conformance/hints.h"
 #include "conformance/report/report.h"
 #include "conformance/runner.h"
 #include "conformance/setup.h"
@@ -303,8 +304,10 @@ static int tell(struct session *session)
 		cf_text_summary(stdout, session->result, session->color);
 	else
 		cf_format_find(given.formats.v[0])->write(stdout, session->result);
-	if (session->lines)
+	if (session->lines) {
+		cf_hints_print(stdout, json_object_get(session->result, "cases"), session->setup.suite.data.dir);
 		print_hint(session);
+	}
 	if (given.out && write_out(session))
 		return KT_EXIT_ENGINE;
 	if (given.out && session->lines)

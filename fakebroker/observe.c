@@ -31,8 +31,6 @@ static struct shape {
 	int32_t throttle;              /* offset of throttleTimeMs, or NO_THROTTLE */
 } shapes[KEYS];
 
-static atomic_bool found;              /* places and shapes are filled */
-
 static enum kind kind_of(const struct place *first, uint32_t n)
 {
 	if (n == 1)
@@ -78,15 +76,13 @@ static void find_shapes(void)
 			if (strcmp(root->fields[k].name, "throttleTimeMs") == 0)
 				shape->throttle = (int32_t)root->fields[k].offset;
 	}
-	atomic_store_explicit(&found, true, memory_order_release);
 }
 
 static const struct shape *shape_of(const struct fb_api *api)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!atomic_load_explicit(&found, memory_order_acquire))
-		pthread_once(&once, find_shapes);
+	pthread_once(&once, find_shapes);
 	return &shapes[api->key];
 }
 

@@ -21,6 +21,11 @@ static void recording_failed(const char *text)
 	fb_log_line(KASSAY_ERROR, "--record %s", text);
 }
 
+static void recording_waits(const char *file)
+{
+	fb_log_line(KASSAY_WARN, "--record %s: nobody reads this pipe yet; starting when somebody does", file);
+}
+
 /* As often as what happens by itself may be due, but no less than once a second and no more than every 10 ms. */
 static int tick_ms(const struct fb_cluster *cluster)
 {
@@ -66,7 +71,8 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 	};
 	int code;
 
-	if (settings->record && fb_capture_new(settings->record, recording_failed, &process->capture, err))
+	if (settings->record &&
+	    fb_capture_new(settings->record, recording_waits, recording_failed, &process->capture, err) < 0)
 		return err->code;
 	opts.capture = process->capture;
 	code = fb_server_new(&opts, &ops, &process->server, err);

@@ -176,13 +176,16 @@ static void settle_unanswered(struct wire *wire, const struct lg_parcel *parcel)
 	lg_parcel_settle(parcel, wire->load, &answer, lg_now());
 }
 
-static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parcel *flight, struct lg_parcel *parcel)
+/* False: it could not be encoded, which ends the run, and nothing was sent. */
+static bool write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parcel *flight, struct lg_parcel *parcel)
 {
 	struct kt_err err = {0};
 	int rc;
 
-	if (encode_request(wire, lane, parcel, &wire->fatal))
-		return;
+	if (encode_request(wire, lane, parcel, &wire->fatal)) {
+		lg_ring_untake(&flights_of(wire, lane)->ring);
+		return false;
+	}
 	parcel->sent = lg_now();
 	if (!lg_schedule_paced(&wire->schedule))
 		parcel->intended = parcel->sent;
@@ -197,10 +200,11 @@ static void write_parcel(struct wire *wire, struct lg_lane *lane, struct lg_parc
 		settle_unanswered(wire, parcel);
 		lg_ring_untake(&flights_of(wire, lane)->ring);
 	}
+	return true;
 }
 
 /* Sends the first encoded parcel if it is due and can go out. A parcel that no broker takes within the time that an
- * answer may take has failed. */
+ * answer may take has failed; one that memory lacks for is not sent, and ends the run. */
 static bool send_due(struct wire *wire)
 {
 	struct lg_parcel *parcel = &wire->ahead[wire->ahead_ring.first], *flight = NULL;
@@ -213,18 +217,20 @@ static bool send_due(struct wire *wire)
 	if (lane)
 		flight = new_flight(wire, flights_of(wire, lane), &err);
 	note(wire, &err);
-	if (err.code == KT_ENOMEM)
+	if (err.code == KT_ENOMEM) {
 		wire->fatal = err;
+		return false;
+	}
 	if (!flight && lg_now() - parcel->intended < ANSWER_MS * LG_MS) {
 		wire->load->counters.held += parcel->sent == 0;
 		parcel->sent = -1;      /* held back: counted once */
 		return false;
 	}
-	if (flight) {
-		write_parcel(wire, lane, flight, parcel);
-	} else {
+	if (!flight) {
 		lg_parcel_give_up(parcel, wire->load, false, "no leader took it in time");
 		kw_buf_clear(&parcel->batch);
+	} else if (!write_parcel(wire, lane, flight, parcel)) {
+		return false;
 	}
 	lg_ring_drop(&wire->ahead_ring);
 	return true;
@@ -325,9 +331,10 @@ static void run_load(struct wire *wire)
 	while (!lg_stopped() && !wire->fatal.code &&
 	       (!wire->planned_all || wire->ahead_ring.n > 0 || in_flight(wire) > 0)) {
 		/* one at a time, so that no encoding delays what becomes due meanwhile */
-		bool busy = send_due(wire) || plan_next(wire);
+		bool busy = send_due(wire) || (!wire->fatal.code && plan_next(wire));
 
-		wait_and_read(wire, busy ? 0 : next_wake(wire));
+		if (!wire->fatal.code)
+			wait_and_read(wire, busy ? 0 : next_wake(wire));
 	}
 	wire->load->complete = !lg_stopped() && !wire->fatal.code;
 }

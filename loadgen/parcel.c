@@ -49,8 +49,10 @@ static int draft_records(struct lg_packer *packer, struct lg_parcel *parcel, str
 		struct lg_draft *draft = &packer->drafts[i];
 		struct lg_stamp stamp;
 
-		if (lg_load_stamp(packer->load, parcel->partition, parcel->intended, &stamp))
+		if (lg_load_stamp(packer->load, parcel->partition, parcel->intended, &stamp)) {
+			parcel->n = i;
 			return kt_fail(err, KT_ENOMEM, "no memory for the ledger");
+		}
 		if (i == 0)
 			parcel->first = stamp.sequence;
 		lg_draft_make(draft, shape, &stamp, spread, packer->values + (size_t)i * (size_t)shape->size_max);

@@ -34,7 +34,7 @@ int lg_packer_init(struct lg_packer *packer, struct lg_load *load, struct kt_err
 void lg_packer_fini(struct lg_packer *packer);
 
 /* Opens ledger entries for n records and encodes them; parcel->batch must be initialised and empty. illegal may be
- * NULL. */
+ * NULL. On failure parcel->n is the number of entries that were opened, which the caller settles. */
 int lg_pack(struct lg_packer *packer, int32_t partition, int32_t n, const struct lg_illegal *illegal, int64_t intended,
 	    struct lg_parcel *parcel, struct kt_err *err);
 

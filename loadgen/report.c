@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "lib/wire/errors.h"
 #include "loadgen/clock.h"
 
 static double per_second(int64_t n, int64_t from, int64_t to)
@@ -255,6 +256,19 @@ static void list_records(struct listing *listing, const struct lg_load *load, co
 			     kinds[i].n == 1 ? "" : "s", kinds[i].what);
 }
 
+static void list_step(struct listing *listing, int i, const struct lg_step_result *result)
+{
+	char message[240];
+
+	snprintf(message, sizeof message, "%s%.200s", result->message[0] ? ": " : "", result->message);
+	kt_clean(message);
+	if (result->done)
+		list(listing, "step %d: %s, got %s (%d)%s", i + 1, result->why, kw_error_name(result->error),
+		     result->error, message);
+	else
+		list(listing, "step %d: %s", i + 1, result->why);
+}
+
 static void report_violations(const struct lg_run *run, FILE *out)
 {
 	enum { SHOWN = 8 };
@@ -271,7 +285,7 @@ static void report_violations(const struct lg_run *run, FILE *out)
 		const struct lg_step_result *result = lg_steps_result(run->steps, i);
 
 		if (!result->ok && (result->done || !run->stopped))
-			list(&listing, "step %d: %s", i + 1, result->why);
+			list_step(&listing, i, result);
 	}
 	if (listing.left < 0)
 		fprintf(out, "  and %d more kinds\n", -listing.left);

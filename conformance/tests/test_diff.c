@@ -53,8 +53,8 @@ static uint32_t crc_of(uint64_t seed, bool old)
 	return crc;
 }
 
-/* Whoever is told a seed sees the same, whatever compiled it: dice are rolled in an order that C defines. Where a change
- * to the mutations is meant, these numbers change. */
+/* Whoever is told a seed sees the same, whatever compiled it: dice are rolled in an order that C defines. Where a
+ * change to the mutations is meant, these numbers change. */
 static void a_seed_is_the_same_everywhere(void **state)
 {
 	(void)state;

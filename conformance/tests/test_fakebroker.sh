@@ -195,6 +195,16 @@ says '^The fakebroker was started without the scenario fixtures/scenarios/demo.j
 expect 0 'its probe' "$build/conformance" probe --bootstrap-server "$at"
 hint='^The fakebroker .*demo.json \(mv-config, mv-topic-config\), --nodes 3 \(brokers\), '
 says "$hint"'--set observer.*=FILE \(observations\)$'
+curl -sX POST "$control/v1/clock" -d '{"advance": -86400000}' >/dev/null
+expect 1 'a clock that is a day behind' run --only 'records.codec.*' --skip 'sanity.*'
+says '^[0-9]+ cases failed with INVALID_TIMESTAMP: do the clocks of this machine and of the broker agree\?$'
+stop "$pid"
+start --port 0 --controller-port 0 --release 3.9 || exit 1
+at=$bootstrap
+expect 1 'an earlier release' run --only 'transactions.init.*'
+says '^1 of the 1 failures is as --profile .*/profiles/kafka-3.9.json expects$'
+expect 0 'with its profile' run --only 'transactions.init.*' --profile conformance/profiles/kafka-3.9.json
+equal 'no hint' "$(grep -c 'as --profile' "$dir/log")" 0
 
 # Of what cannot be read there is no end to go on from.
 cat >"$dir/data/cases/fetch/unreadable.json" <<-'X'

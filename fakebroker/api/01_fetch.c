@@ -377,7 +377,7 @@ static void set_bounds(struct fetch *f)
 {
 	struct fb_node *node = f->req->node;
 	int64_t most = fb_configs_kept_long(f->req->cluster->configs, node->id, "fetch.max.bytes", 57671680,
-					    &node->fetchMaxBytes);
+					    &node->fetch_max_bytes);
 
 	f->left = f->body->maxBytes < most ? f->body->maxBytes : most;
 	f->min_bytes = f->body->minBytes < f->left ? f->body->minBytes : f->left;
@@ -413,7 +413,7 @@ static int32_t end(struct fetch *f)
 	struct fb_request *req = f->req;
 	int64_t slots = fb_configs_kept_long(req->cluster->configs, req->node->id,
 					     "max.incremental.fetch.session.cache.slots", 1000,
-					     &req->node->fetchSessionSlots);
+					     &req->node->fetch_session_slots);
 
 	return fb_fetch_end(req->node->fetch_sessions, f->context, slots, fb_now_ns() / NS_PER_MS);
 }

@@ -28,6 +28,15 @@ void fb_fetch_old_fail(struct kw_FetchResponse_PartitionData *data, int16_t erro
 	data->records = (struct kw_records){.n = -1};
 }
 
+/* What observers are shown in place of what they were to be shown; null records, of size -1, are none. */
+static void show(struct kassay_partition *shown, int16_t error, int32_t size)
+{
+	shown->error = error;
+	shown->bytes = size > 0 ? size : 0;
+	if (size <= 0)
+		shown->records = 0;
+}
+
 /* FetchRequest.getErrorResponse. */
 static void fail_all(struct fb_request *req, int16_t error)
 {
@@ -37,8 +46,7 @@ static void fail_all(struct fb_request *req, int16_t error)
 		for (int32_t p = 0; p < response->responses.v[t].partitions.n; p++)
 			fb_fetch_old_fail(&response->responses.v[t].partitions.v[p], error);
 	for (int32_t i = 0; i < req->npartitions; i++) {
-		req->partitions[i].bytes = 0;
-		req->partitions[i].error = error;
+		show(&req->partitions[i], error, -1);
 	}
 }
 
@@ -89,8 +97,7 @@ enum fb_outcome fb_fetch_old_convert(struct fb_request *req, const struct fb_fet
 				return FB_REPLY;
 			}
 			if (req->npartitions) {
-				req->partitions[i].bytes = data->records.n;
-				req->partitions[i].error = data->errorCode;
+				show(&req->partitions[i], data->errorCode, data->records.n);
 			}
 		}
 	}

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Of what frozen_ms is while the clock runs. */
+/* What frozen_ms is while the clock runs. */
 static const int64_t RUNS = INT64_MIN;
 
 /* Read without a lock, once or twice a request. Who sees that it runs, sees how far ahead it is then or later. */
@@ -25,8 +25,10 @@ struct fb_clock *fb_clock_new(void)
 {
 	struct fb_clock *clock = calloc(1, sizeof *clock);
 
-	if (clock)
+	if (clock) {
+		atomic_init(&clock->ahead_ms, 0);
 		atomic_init(&clock->frozen_ms, RUNS);
+	}
 	return clock;
 }
 

@@ -46,7 +46,7 @@ struct fb_node {
 	atomic_bool wants_produce;   /* fb_observer_wants_produce(). Changes with it */
 	atomic_uint_fast64_t passed; /* exchanges that an idle one was not bothered with */
 	atomic_ullong requests;
-	struct fb_kept_long fetchMaxBytes, fetchSessionSlots;
+	struct fb_kept_long fetch_max_bytes, fetch_session_slots;
 	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
 };
 

@@ -4,6 +4,7 @@
 
 #include "fakebroker/config/defs.h"
 #include "fakebroker/config/parse.h"
+#include "fakebroker/config/upgrade.h"
 #include "lib/text/near.h"
 
 static const struct fb_configdef builtin[] = {
@@ -170,7 +171,7 @@ fail:
 
 bool fb_configdefs_before(const struct fb_configdefs *defs, const char *release)
 {
-	return strcmp(defs->release, release) < 0;
+	return fb_release_before(fb_release_find(defs->release), release);
 }
 
 bool fb_configdefs_has(const struct fb_configdefs *defs, enum fb_scope scope)

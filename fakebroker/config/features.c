@@ -1,4 +1,6 @@
 /* The features, and which release supports which of their levels. */
+#include <assert.h>
+
 #include "fakebroker/config/upgrade.h"
 
 static const char *const names[FB_NFEATURES] = {
@@ -57,7 +59,10 @@ const struct fb_release *fb_release_find(const char *name)
 
 bool fb_release_before(const struct fb_release *release, const char *name)
 {
-	return strcmp(release->name, name) < 0;
+	const struct fb_release *other = fb_release_find(name);
+
+	assert(other);
+	return release < other;   /* rows of one table, which rises */
 }
 
 /* The metadata.version from which on a new cluster has a level of a feature (FeatureVersion.bootstrapMetadataVersion).

@@ -56,7 +56,7 @@ const struct fb_release *fb_release_find(const char *name);
 const struct fb_release *fb_release_at(size_t index);
 /* The least metadata.version that a cluster of the release can have. */
 int16_t fb_release_least(const struct fb_release *release);
-/* Is it one before "4.0", say, from which on something is answered in another way? */
+/* Is it an earlier release than `name`, a row of releases.def, from which on something is answered in another way? */
 bool fb_release_before(const struct fb_release *release, const char *name);
 
 /* The levels that a cluster starts with which release formats at a metadata.version level. */

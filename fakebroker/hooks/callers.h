@@ -43,7 +43,7 @@ static inline struct fb_caller *fb_caller_here(void)
 	return &fb_caller_own;
 }
 
-/* NULL: inside nothing. */
+/* NULL: inside nothing. Stored twice where it is fenced: so the usual way has no branch before its store. */
 static inline void fb_caller_is_inside(struct fb_caller *caller, const void *what)
 {
 	atomic_store_explicit(&caller->inside, what, memory_order_release);

@@ -120,8 +120,8 @@ char *fb_observer_prometheus(struct fb_observer *const *observers, const int32_t
  * with the nearest name in err if a built-in class or one of the plugins (as in fb_hook_env) has that NAME and no such
  * OPTION. */
 int fb_observer_check_option(const char *const *plugins, const char *config, struct kt_err *err);
-/* Is `name`, NAME.OPTION, an option of one of the observers that are made of `classes`? KT_EUNKNOWN if not: nobody would
- * read it. An entry of the list that cannot be found is not judged here. */
+/* Is `name`, NAME.OPTION, an option of one of the observers that are made of `classes`? KT_EUNKNOWN if not: nobody
+ * would read it. An entry of the list that cannot be found is not judged here. */
 int fb_observer_has_option(const char *classes, const char *const *plugins, const char *name, struct kt_err *err);
 
 /* The built-in observers in the order of observers.def, NULL-terminated. */

@@ -20,6 +20,7 @@ struct journal {
 	int fd;
 	char instance[64];
 	uint64_t seq;
+	bool torn;                    /* the disk was full within the last line: the next one begins with a line feed */
 	bool failing;
 };
 
@@ -44,19 +45,23 @@ static FILE *begin(const struct journal *self, char **text, size_t *size, const 
 static int end(struct journal *self, FILE *out, char **text, const size_t *size, struct kassay_text *why)
 {
 	char head[48];
-	struct iovec line[2] = {{head, 0}, {NULL, 0}};
-	ssize_t n = -1;
+	struct iovec line[3] = {{"\n", 0}, {head, 0}, {NULL, 0}};
+	ssize_t n = -1, whole = 0;
 
 	fputs("}\n", out);
 	if (fclose(out) == 0) {
 		pthread_mutex_lock(&self->lock);
-		line[0].iov_len = (size_t)snprintf(head, sizeof head, "{\"v\":1,\"seq\":%" PRIu64, ++self->seq);
-		line[1] = (struct iovec){*text, *size};
-		n = writev(self->fd, line, 2);
+		line[0].iov_len = self->torn;
+		line[1].iov_len = (size_t)snprintf(head, sizeof head, "{\"v\":1,\"seq\":%" PRIu64, ++self->seq);
+		line[2] = (struct iovec){*text, *size};
+		whole = (ssize_t)(line[0].iov_len + line[1].iov_len + line[2].iov_len);
+		n = writev(self->fd, line, 3);
+		if (n > 0)
+			self->torn = n < whole && n > (ssize_t)line[0].iov_len;
 		pthread_mutex_unlock(&self->lock);
 	}
 	free(*text);
-	if (n == (ssize_t)(line[0].iov_len + line[1].iov_len))
+	if (n > 0 && n == whole)
 		return 0;
 	if (why)
 		snprintf(why->text, why->size, "a line is lost: %s", n < 0 ? strerror(errno) : "the disk is full");

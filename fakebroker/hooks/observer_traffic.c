@@ -72,10 +72,15 @@ static const struct {
 
 enum { WHO_PARTS = 3, WHOS = 64, WHERES = 256 };
 
+enum {
+	CACHE_LINE = 64,       /* bytes of one of the processor's cache */
+	ADDRESS_STEP = 64,     /* bytes of memory; the addresses of two connections lie further apart */
+};
+
 /* Whose exchanges are counted where. Rows never move and never go: names are those of rows. What an exchange needs
  * comes first, in as few lines of the processor's cache as can be. */
 struct who {
-	alignas(64) int16_t apiKey;
+	alignas(CACHE_LINE) int16_t apiKey;
 	bool known;                            /* all names have rows; else it is looked up each time */
 	struct kassay_str names[WHO_PARTS];    /* PRINCIPAL, ADDRESS, CLIENT_ID */
 	struct where *last;                    /* of its last exchange */
@@ -85,7 +90,7 @@ struct who {
 
 /* The same of a client's records of one topic. */
 struct where {
-	alignas(64) const char *principal, *clientId;   /* the client's, as in names */
+	alignas(CACHE_LINE) const char *principal, *clientId;   /* the client's, as in names */
 	struct kassay_str name;                /* of the topic; data NULL: it is looked up each time */
 	struct fb_traffic_totals pending;
 	struct fb_traffic_row *rows[2];        /* of TOPIC and FLOW */
@@ -238,7 +243,7 @@ static __attribute__((cold)) void remember_who(struct traffic *self, const struc
 /* Of one connection the address lies where it lay before, and its client is who it was. */
 static inline struct who *find_who(struct traffic *self, const struct kassay_exchange *exchange)
 {
-	uintptr_t place = (uintptr_t)exchange->address.data / 64 + (uintptr_t)exchange->apiKey;
+	uintptr_t place = (uintptr_t)exchange->address.data / ADDRESS_STEP + (uintptr_t)exchange->apiKey;
 	struct who *who = &self->whos[place % WHOS];
 
 	if (!who->known || who->apiKey != exchange->apiKey || !same(&who->names[PRINCIPAL], &exchange->principal) ||

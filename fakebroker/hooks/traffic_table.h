@@ -34,7 +34,7 @@ enum fb_traffic_flow {
 	FB_FLOWS,
 };
 
-/* The way that the records of a partition went; for one that carries any. */
+/* The way that the records of a partition went, or would have gone if it carries none. */
 static inline enum fb_traffic_flow fb_traffic_flow_of(const struct kassay_partition *partition)
 {
 	if (partition->direction == KASSAY_CONSUMED)

@@ -67,7 +67,23 @@ static void put_packet(struct fb_capture *capture, const struct kw_segment *segm
 	pthread_mutex_unlock(&capture->lock);
 }
 
-int fb_capture_new(const char *file, void (*failed)(const char *text), struct fb_capture **out, struct kt_err *err)
+/* A pipe without a reader is waited for, in open(). */
+static int open_file(const char *file, void (*waits)(const char *file))
+{
+	enum { FLAGS = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC };
+	int fd = open(file, FLAGS | O_NONBLOCK, 0666);
+
+	if (fd < 0 && errno == ENXIO) {
+		waits(file);
+		return open(file, FLAGS, 0666);
+	}
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
+int fb_capture_new(const char *file, void (*waits)(const char *file), void (*failed)(const char *text),
+		   struct fb_capture **out, struct kt_err *err)
 {
 	struct fb_capture *capture = calloc(1, sizeof *capture);
 	uint8_t head[KW_PCAP_HEAD];
@@ -80,7 +96,7 @@ int fb_capture_new(const char *file, void (*failed)(const char *text), struct fb
 	}
 	pthread_mutex_init(&capture->lock, NULL);
 	capture->failed = failed;
-	capture->file = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	capture->file = open_file(file, waits);
 	kw_pcap_head(head);
 	if (capture->file < 0 || kt_file_write(capture->file, &iov, 1) < 0) {
 		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));

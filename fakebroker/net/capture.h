@@ -25,8 +25,10 @@ struct fb_captured {
 	bool client_done;             /* the client's FIN is in the file */
 };
 
-/* Makes the file, or empties it. The text says which file and why. KT_EFILE, KT_ENOMEM. */
-int fb_capture_new(const char *file, void (*failed)(const char *text), struct fb_capture **out, struct kt_err *err);
+/* Makes the file, or empties it. Of a pipe that nobody reads yet waits() is told, and then a reader awaited. failed()
+ * comes at most once, when something cannot be written; its text says which file and why. KT_EFILE, KT_ENOMEM. */
+int fb_capture_new(const char *file, void (*waits)(const char *file), void (*failed)(const char *text),
+		   struct fb_capture **out, struct kt_err *err);
 /* NULL is allowed. */
 void fb_capture_free(struct fb_capture *capture);
 

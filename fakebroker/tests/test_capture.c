@@ -227,7 +227,7 @@ static void a_failure_is_told_once(void **state)
 	snprintf(file, sizeof file, "%s/pipe", dir);
 	assert_int_equal(mkfifo(file, 0600), 0);
 	reader = open(file, O_RDONLY | O_NONBLOCK);
-	assert_int_equal(fb_capture_new(file, count_complaint, &capture, &err), 0);
+	assert_int_equal(fb_capture_new(file, count_complaint, count_complaint, &capture, &err), 0);
 	fb_capture_bytes(capture, &captured, true, &iov, 3);
 	assert_int_equal(complaints, 0);
 	close(reader);
@@ -238,7 +238,7 @@ static void a_failure_is_told_once(void **state)
 	fb_capture_free(capture);
 	unlink(file);
 	rmdir(dir);
-	assert_int_equal(fb_capture_new("/dev/null/file", count_complaint, &capture, &err), KT_EFILE);
+	assert_int_equal(fb_capture_new("/dev/null/file", count_complaint, count_complaint, &capture, &err), KT_EFILE);
 	assert_string_equal(err.text, "/dev/null/file: Not a directory");
 	assert_null(capture);
 }

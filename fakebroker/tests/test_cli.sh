@@ -141,7 +141,8 @@ done
 refused '--node-set 2:a=b: there is no broker 2; brokers are 1 to 1' --check --node-set 2:a=b
 refused 'listener.security.protocol.map: listener SSL has the protocol SSL; served are PLAINTEXT and SASL_PLAINTEXT' \
 	--check --set listeners=SSL://:9092
-refused '--node-set 4:a=b: there is no broker 4; brokers are 1 to 3' fixtures/scenarios/demo.json --check --node-set 4:a=b
+refused '--node-set 4:a=b: there is no broker 4; brokers are 1 to 3' \
+	fixtures/scenarios/demo.json --check --node-set 4:a=b
 printf 'num.io.threads=8\n' >"$dir/stray.properties"
 refused "$dir/stray.properties:1: there is no broker 7; brokers are 1 to 2" \
 	--check --nodes 2 --properties 7:"$dir/stray.properties"
@@ -208,7 +209,8 @@ equal '--check names every offender' "$("$fb" fixtures/scenarios/demo.json --met
 equal 'what --check says on stderr' "$(cat "$dir/err")" \
 	'fakebroker: 2 configurations are illegal at metadata.version 28 (4.2-IV0)'
 equal 'findings come before their sum, in one pipe' \
-	"$("$fb" --set num.io.threads=0 --check 2>&1 | sed 's/^\(fakebroker\|--set\).*/\1/' | paste -sd' ')" '--set fakebroker'
+	"$("$fb" --set num.io.threads=0 --check 2>&1 | sed 's/^\(fakebroker\|--set\).*/\1/' | paste -sd' ')" \
+	'--set fakebroker'
 refused '--describe-output is for --check' --describe-output "$dir/none"
 refused "$dir/none: cannot be opened: No such file or directory" --check --describe-output "$dir/none"
 
@@ -351,6 +353,21 @@ done <<'X'
 143 running
 0 catching --port-file
 X
+
+# It says what it waits for.
+"$fb" --port 0 --record "$dir/unread" >"$dir/out" 2>"$dir/err" &
+pid=$!
+pids+=("$pid")
+timeout 20 bash -c "until grep -qs reads '$dir/err'; do :; done"
+check 'a line about the reader that is missing' grep -qF \
+	" WARN --record $dir/unread: nobody reads this pipe yet; starting when somebody does" "$dir/err"
+equal 'nothing is said to be ready' "$(cat "$dir/out")" ''
+cat "$dir/unread" >"$dir/read" &
+reader=$!
+timeout 20 bash -c "until grep -qs ^ready '$dir/out'; do :; done"
+stopped TERM 0
+wait "$reader"
+equal 'the file that the reader gets' "$(head -c 4 "$dir/read" | od -An -tx1 | tr -d ' ')" a1b2c3d4
 
 # Without one of them, no socket gets its number, and with it what is printed.
 mkfifo "$dir/ports.fifo"

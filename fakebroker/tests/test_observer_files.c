@@ -3,6 +3,8 @@
 
 #include <jansson.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "fakebroker/tests/show_exchange.h"
@@ -439,6 +441,91 @@ static void journal_lines(void **state)
 	fclose(f);
 }
 
+/* ---- a disk that is full ---- */
+
+/* Files can have so many bytes and no more, and who goes on is told EFBIG; RLIM_INFINITY ends that. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static off_t file_size(void)
+{
+	struct stat stat_of;
+
+	assert_int_equal(stat(path, &stat_of), 0);
+	return stat_of.st_size;
+}
+
+/* How many lines the file has of which each is whole JSON; what is broken is counted in *broken. */
+static int count_lines(int *broken)
+{
+	FILE *f = fopen(path, "r");
+	char line[4096];
+	int whole = 0;
+
+	for (*broken = 0; fgets(line, sizeof line, f);) {
+		json_t *json = json_loads(line, 0, NULL);
+
+		whole += json != NULL;
+		*broken += json == NULL;
+		json_decref(json);
+	}
+	fclose(f);
+	return whole;
+}
+
+/* The line that does not fit is lost, and none besides. */
+static void a_journal_goes_on_after_a_full_disk(void **state)
+{
+	const struct setting settings[] = {{"observer.JournalObserver.file", path}, {0}};
+	struct fixture fixture = FIXTURE(settings);
+	struct fb_observer *observer = make("JournalObserver", &fixture);
+	int broken;
+
+	(void)state;
+	show(observer, 1, "User:x", NULL, 0);
+	limit_files((rlim_t)file_size() + 40);
+	show(observer, 2, "User:x", NULL, 0);
+	show(observer, 3, "User:x", NULL, 0);
+	limit_files(RLIM_INFINITY);
+	show(observer, 4, "User:x", NULL, 0);
+	show(observer, 5, "User:x", NULL, 0);
+	assert_int_equal(fb_observer_close(observer, 10000, NULL), 0);
+	fb_observer_unref(observer);
+	/* Configured, 1, 4, 5, closed; and the beginning of 2. */
+	assert_int_equal(count_lines(&broken), 5);
+	assert_int_equal(broken, 1);
+}
+
+/* Nothing of the bucket that does not fit is left. */
+static void an_audit_leaves_no_half_rows(void **state)
+{
+	const struct setting settings[] = {{"observer.AuditObserver.file", path},
+					   {"observer.AuditObserver.bucket.ms", "86400000"}, {0}};
+	const struct row produced[] = {{"a", KASSAY_PRODUCED, 3, 30, 0, 0}};
+	struct fixture fixture = FIXTURE(settings);
+	struct fb_observer *observer;
+	int broken;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		observer = make("AuditObserver", &fixture);
+		show(observer, 1, "User:x", produced, 1);
+		limit_files(i == 1 ? (rlim_t)file_size() + 40 : RLIM_INFINITY);
+		fb_observer_close(observer, 10000, NULL);
+		limit_files(RLIM_INFINITY);
+		fb_observer_unref(observer);
+	}
+	assert_int_equal(count_lines(&broken), 2);
+	assert_int_equal(broken, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +537,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cost_rows, make_file, remove_file),
 		cmocka_unit_test(slo_counts),
 		cmocka_unit_test_setup_teardown(journal_lines, make_file, remove_file),
+		cmocka_unit_test_setup_teardown(a_journal_goes_on_after_a_full_disk, make_file, remove_file),
+		cmocka_unit_test_setup_teardown(an_audit_leaves_no_half_rows, make_file, remove_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

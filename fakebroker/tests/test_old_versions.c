@@ -1,10 +1,14 @@
 /* The versions of requests that Kafka 3.9 was the last to serve: what a running 3.9.0 answered, --release 3.9 must
  * answer. */
+#include <unistd.h>
+
 #include "fakebroker/tests/conversation.h"
 #include "fakebroker/tests/running.h"
 
 #define BROKEN "fakebroker/tests/data/broken_partitions_kafka_3.9.0.json"
 #define TABLE "fakebroker/tests/data/old_versions_kafka_3.9.0.json"
+
+enum { FETCH = 1 };
 
 struct measured {
 	json_t *table;
@@ -28,11 +32,35 @@ static void end(struct measured *m)
 	json_decref(m->table);
 }
 
+/* Of an answer that refuses a partition observers are shown no bytes and no records. How many there were. */
+static int look_at_refused(FILE *journal)
+{
+	json_t *line, *partition;
+	int refused = 0;
+	size_t i;
+
+	while ((line = json_loadf(journal, JSON_DISABLE_EOF_CHECK, NULL))) {
+		bool fetch = json_integer_value(json_object_get(line, "apiKey")) == FETCH;
+
+		json_array_foreach(fetch ? json_object_get(line, "partitions") : NULL, i, partition) {
+			if (!json_integer_value(json_object_get(partition, "error")))
+				continue;
+			refused++;
+			assert_int_equal(json_integer_value(json_object_get(partition, "bytes")), 0);
+			assert_int_equal(json_integer_value(json_object_get(partition, "records")), 0);
+		}
+		json_decref(line);
+	}
+	return refused;
+}
+
 static void old_versions_are_answered_as_by_3_9(void **state)
 {
+	char path[] = "/tmp/kassay-old-XXXXXX", file[64];
 	/* The records are of 2023, and a slow run sees a round of retention. */
-	const char *set[] = {"log.retention.ms=-1"};
-	const struct fb_settings settings = {.release = "3.9", .set = {.v = set, .n = 1}};
+	const char *set[] = {"log.retention.ms=-1", "observer.class.name=JournalObserver", file};
+	const struct fb_settings settings = {.release = "3.9", .set = {.v = set, .n = 3}};
+	FILE *journal = fdopen(mkstemp(path), "r");
 	struct kt_err err = {0};
 	struct measured m;
 	json_t *step, *is;
@@ -41,6 +69,8 @@ static void old_versions_are_answered_as_by_3_9(void **state)
 	size_t i;
 
 	(void)state;
+	assert_non_null(journal);
+	snprintf(file, sizeof file, "observer.JournalObserver.file=%s", path);
 	start(&m, TABLE, &settings);
 	json_array_foreach(json_object_get(m.table, "steps"), i, step) {
 		is = conversation_put(&m.talk, step, &err);
@@ -60,6 +90,9 @@ static void old_versions_are_answered_as_by_3_9(void **state)
 	}
 	assert_int_equal(bad, 0);
 	end(&m);
+	assert_true(look_at_refused(journal) > 20);
+	fclose(journal);
+	unlink(path);
 }
 
 /* Do all partitions have the code that the first one of `as` has? The order in which they are answered is of no

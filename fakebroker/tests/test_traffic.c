@@ -243,6 +243,143 @@ static void test_a_request_counts_once(void **state)
 	fb_observer_unref(observer);
 }
 
+/* ---- what is remembered is of the one it is remembered for ---- */
+
+static void produce_one(struct fb_observer *observer, const char *principal, const char *address, const char *client_id,
+			const char *topic)
+{
+	struct fb_exchange exchange = exchange_of(0, "Produce", client_id);
+	struct kassay_partition partition = partition_of(topic, KASSAY_PRODUCED, 1, 10, 0);
+
+	exchange.view.principal = str(principal);
+	exchange.view.address = str(address);
+	record(observer, &exchange, &partition, 1);
+}
+
+/* A connection's memory may be that of one before, so that all but the name is as it was. */
+static void test_each_name_tells_clients_apart(void **state)
+{
+	struct fb_observer *observer = make(NULL);
+	char address[] = "10.0.0.1";
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		address[7] = '1';
+		produce_one(observer, "User:alice", address, "app-1", "orders");
+		produce_one(observer, "User:bob", address, "app-1", "orders");
+		produce_one(observer, "User:bob", address, "app-2", "orders");
+		address[7] = '2';
+		produce_one(observer, "User:bob", address, "app-2", "orders");
+	}
+	assert_int_equal(sum(observer, "traffic_principal_requests_total", "principal=User:alice"), 3);
+	assert_int_equal(sum(observer, "traffic_principal_requests_total", "principal=User:bob"), 9);
+	assert_int_equal(sum(observer, "traffic_client_id_requests_total", "client_id=app-1"), 6);
+	assert_int_equal(sum(observer, "traffic_client_id_requests_total", "client_id=app-2"), 6);
+	assert_int_equal(sum(observer, "traffic_address_requests_total", "address=10.0.0.1"), 9);
+	assert_int_equal(sum(observer, "traffic_address_requests_total", "address=10.0.0.2"), 3);
+	assert_int_equal(sum(observer, "traffic_flow_requests_total", "principal=User:alice,client_id=app-1"), 3);
+	assert_int_equal(sum(observer, "traffic_flow_requests_total", "principal=User:bob,client_id=app-1"), 3);
+	assert_int_equal(sum(observer, "traffic_flow_requests_total", "principal=User:bob,client_id=app-2"), 6);
+	fb_observer_unref(observer);
+}
+
+static void test_principals_with_one_client_id(void **state)
+{
+	struct fb_observer *observer = make(NULL);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		produce_one(observer, "User:alice", "10.0.0.1", "app", "orders");
+		produce_one(observer, "User:bob", "10.99.99.99", "app", "orders");
+	}
+	assert_int_equal(sum(observer, "traffic_flow_records_total", "principal=User:alice,topic=orders"), 3);
+	assert_int_equal(sum(observer, "traffic_flow_records_total", "principal=User:bob,topic=orders"), 3);
+	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=orders"), 6);
+	fb_observer_unref(observer);
+}
+
+/* There are 64 places, and these APIs of a client have one. */
+static void test_apis_of_one_place(void **state)
+{
+	struct fb_observer *observer = make(NULL);
+	struct fb_exchange fetch = exchange_of(1, "Fetch", "app");
+	struct fb_exchange describe = exchange_of(65, "DescribeTransactions", "app");
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		record(observer, &fetch, NULL, 0);
+		record(observer, &describe, NULL, 0);
+		record(observer, &describe, NULL, 0);
+	}
+	assert_int_equal(sum(observer, "traffic_api_requests_total", "api=Fetch"), 3);
+	assert_int_equal(sum(observer, "traffic_api_requests_total", "api=DescribeTransactions"), 6);
+	fb_observer_unref(observer);
+}
+
+/* Two client ids fill their table before any has a flow: those of the next two have rows, though they have none. */
+static void test_clients_beyond_the_limit_keep_their_flows(void **state)
+{
+	static const struct setting settings[] = {{"observer.TrafficObserver.limit", "2"}, {0}};
+	struct fb_observer *observer = make(settings);
+	struct fb_exchange first = exchange_of(18, "ApiVersions", "a"), second = exchange_of(18, "ApiVersions", "b");
+
+	(void)state;
+	record(observer, &first, NULL, 0);
+	record(observer, &second, NULL, 0);
+	for (int i = 0; i < 3; i++) {
+		produce_one(observer, "User:alice", "10.0.0.1", "c", "orders");
+		produce_one(observer, "User:alice", "10.0.0.1", "d", "orders");
+		produce_one(observer, "User:alice", "10.0.0.1", "d", "orders");
+	}
+	assert_int_equal(sum(observer, "traffic_client_id_requests_total", "client_id=(other)"), 9);
+	assert_int_equal(sum(observer, "traffic_flow_records_total", "client_id=c"), 3);
+	assert_int_equal(sum(observer, "traffic_flow_records_total", "client_id=d"), 6);
+	assert_int_equal(sum(observer, "traffic_flow_records_total", "client_id=(other)"), 0);
+	fb_observer_unref(observer);
+}
+
+/* Neither is a client without an id one that has no row, nor a topic without a name one that nothing is known of. */
+static void test_no_name_is_not_no_row(void **state)
+{
+	static const struct setting settings[] = {{"observer.TrafficObserver.limit", "1"}, {0}};
+	struct fb_observer *observer = make(settings);
+	struct fb_exchange fills = exchange_of(0, "Produce", "(none)"), other = exchange_of(0, "Produce", "c");
+	struct fb_exchange none = exchange_of(0, "Produce", NULL);
+
+	(void)state;
+	record(observer, &fills, NULL, 0);
+	record(observer, &other, NULL, 0);
+	record(observer, &none, NULL, 0);
+	assert_int_equal(sum(observer, "traffic_client_id_requests_total", "client_id=(none)"), 2);
+	assert_int_equal(sum(observer, "traffic_client_id_requests_total", "client_id=(other)"), 1);
+	produce_one(observer, "User:bob", "10.0.0.1", "c", "");
+	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic="), 1);
+	assert_int_equal(sum(observer, "traffic_flow_records_total", "principal=User:bob,client_id=c,topic="), 1);
+	fb_observer_unref(observer);
+}
+
+/* More clients of one topic than there are places for what is remembered of both. */
+static void test_more_flows_than_places(void **state)
+{
+	enum { CLIENTS = 300 };
+	struct fb_observer *observer = make(NULL);
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i < 2 * CLIENTS; i++) {
+		snprintf(name, sizeof name, "app-%d", i % CLIENTS);
+		produce_one(observer, "User:alice", "10.0.0.1", name, "orders");
+	}
+	for (int i = 0; i < CLIENTS; i++) {
+		snprintf(name, sizeof name, "client_id=app-%d", i);
+		assert_int_equal(sum(observer, "traffic_flow_records_total", name), 2);
+	}
+	assert_int_equal(sum(observer, "traffic_topic_records_total", "topic=orders"), 2 * CLIENTS);
+	fb_observer_unref(observer);
+}
+
+/* ---- the table ---- */
+
 static struct fb_traffic_row *row_of(struct fb_traffic_table *table, const char *name, int32_t size)
 {
 	struct kassay_str part = {name, size};
@@ -378,6 +515,12 @@ int main(void)
 		cmocka_unit_test(test_errors_without_partitions),
 		cmocka_unit_test(test_names_beyond_the_limit_are_counted_together),
 		cmocka_unit_test(test_a_request_counts_once),
+		cmocka_unit_test(test_each_name_tells_clients_apart),
+		cmocka_unit_test(test_principals_with_one_client_id),
+		cmocka_unit_test(test_apis_of_one_place),
+		cmocka_unit_test(test_clients_beyond_the_limit_keep_their_flows),
+		cmocka_unit_test(test_no_name_is_not_no_row),
+		cmocka_unit_test(test_more_flows_than_places),
 		cmocka_unit_test(test_names_are_made_presentable),
 		cmocka_unit_test(test_full_table),
 		cmocka_unit_test(test_threads),

@@ -193,7 +193,9 @@ size_t kw_buf_iov(const struct kw_buf *buf, struct iovec *iov, size_t niov)
 {
 	size_t i = 0, at = 0;
 
-	for (const struct kw_ref *ref = buf->refs, *end = ref + buf->nrefs; ref < end; ref++) {
+	for (size_t k = 0; k < buf->nrefs; k++) {
+		const struct kw_ref *ref = &buf->refs[k];
+
 		i = add_iov(iov, niov, i, buf->p + at, ref->at - at);
 		i = add_iov(iov, niov, i, ref->data.p, ref->data.n);
 		at = ref->at;

@@ -15,7 +15,7 @@ const struct schemac_prim schemac_prims[SCHEMAC_PRIMS] = {
 	{"int64", "int64_t", "KW_INT64"},
 	{"float64", "double", "KW_FLOAT64"},
 	{"uuid", "struct kw_uuid", "KW_UUID"},
-	{"string", "struct kw_str", "KW_STRING"},
+	[SCHEMAC_STRING] = {"string", "struct kw_str", "KW_STRING"},
 	{"bytes", "struct kw_bytes", "KW_BYTES"},
 	{"records", "struct kw_records", "KW_RECORDS"},
 };

@@ -201,7 +201,7 @@ static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 
 static void finish(FILE *f)
 {
-	if (fclose(f))
+	if (ferror(f) | fclose(f))
 		schemac_die("cannot be written");
 }
 

@@ -98,18 +98,27 @@ enum { SIZE_MOST = 2, HEAD = 8 };
 static const uint64_t LAST_BITS = 0x8080808080808080;   /* of each byte: whether a varint goes on behind it */
 static const uint64_t ATTRIBUTES = 0xff;                /* of the head, whose first byte is the lowest */
 
-/* What the next record is expected to be. */
+/* What the next record is expected to be. It is taken for read if what is compared is as expected: its first two bytes,
+ * what `mask` covers of its head, what `value_mask` covers behind its key. So the masks decide what is correct. Time,
+ * key and lengths are guessed to be those of the record before; a wrong guess is decoded, which is only slower. The
+ * offset delta is no guess: bytes that match it are held to be the index. */
 struct likeness {
-	uint64_t head, mask;        /* and what of it counts: fixed, time and key */
-	uint64_t fixed;             /* offset delta, and how long it and the timestamp delta are; 0: nothing is known */
-	uint64_t time, key;         /* timestamp delta but for how long it is; length of the key */
-	uint64_t step, carry;       /* added and then set, it is the head with the next offset delta */
-	int32_t until;              /* the index from which on that takes a byte more, or there are no more */
-	unsigned key_at;            /* bits of the head before the key's length */
-	uint32_t size;              /* the record's first two bytes: its length, and if that takes one, attributes */
-	uint32_t value, value_mask; /* the first two bytes behind the key, and how much of them is the value's length */
-	ptrdiff_t nsize, nfront;    /* bytes of the length; of what follows up to the end of the key */
-	ptrdiff_t stride, value_at; /* bytes of the record; of these those before the value's length */
+	uint64_t head;         /* as expected; of it counts what is in mask */
+	uint64_t mask;         /* fixed, time and key */
+	uint64_t fixed;        /* offset delta, and how long it and the timestamp delta are; 0: nothing is known */
+	uint64_t time;         /* timestamp delta but for how long it is */
+	uint64_t key;          /* length of the key */
+	uint64_t step;         /* added to the head: one more of the offset delta */
+	uint64_t carry;        /* set in the head after that */
+	int32_t until;         /* the index from which on that takes a byte more, or there are no more */
+	unsigned key_at;       /* bits of the head before the key's length */
+	uint32_t size;         /* the record's first two bytes: its length, and if that takes one, attributes */
+	uint32_t value;        /* the first two bytes behind the key */
+	uint32_t value_mask;   /* how much of them is the value's length */
+	ptrdiff_t nsize;       /* bytes of the record's length */
+	ptrdiff_t nfront;      /* bytes of what follows it, up to the end of the key */
+	ptrdiff_t stride;      /* bytes of the record */
+	ptrdiff_t value_at;    /* bytes of the record before its value's length */
 };
 
 static inline uint32_t load16(const uint8_t *p)
@@ -207,7 +216,11 @@ static inline bool expect_all(struct likeness *like, struct tallying *t, int32_t
 	count_time(t, index, timestampDelta, offsetDelta);
 	like->time = (time - 1) & ~LAST_BITS & ~ATTRIBUTES;
 	like->fixed = (offset | (offset - 1)) & ~like->time & ~ATTRIBUTES;
+	/* `time` is the highest bit of its byte: the lowest of the next one, where the offset delta begins, is time << 1.
+	 * One more is 2 more after zigzag. */
 	like->step = time << 2;
+	/* Adding 2 may carry away the bit that says that a byte goes on, into the byte behind it, which is where the sum
+	 * goes on as well. All bytes of the offset delta but the last have that bit, and get it back. */
 	like->carry = (offset - time) & LAST_BITS & ~time;
 	like->key_at = (unsigned)__builtin_ctzll(offset) + 1;
 	like->until = 1 << (7 * (__builtin_ctzll(offset) - __builtin_ctzll(time)) / 8 - 1);

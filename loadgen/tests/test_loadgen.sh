@@ -162,6 +162,10 @@ holds "$dir/up/result.json" '(.steps | all(.ok)) and (.phases | length) == 2'
 sed 's/"broker 2", /"broker 3", /' "$dir/upgrade.json" >"$dir/wrong.json"
 expect 1 'an expectation that is not met' "$loadgen" run "$dir/wrong.json" -b "$at"
 says 'NOT as expected: the message lacks "broker 3"'
+says '^  step 1: the message lacks "broker 3", got INVALID_CONFIG \(40\): .*broker 2'
+jq 'del(.steps[0].expect) | .steps |= .[:1]' "$dir/upgrade.json" >"$dir/wrong.json"
+expect 1 'a code that is not met' "$loadgen" run "$dir/wrong.json" -b "$at"
+says '^  step 1: expected NONE \(0\), got INVALID_CONFIG \(40\): '
 
 # ---- a broker that misbehaves ---------------------------------------------------------------------------------------
 

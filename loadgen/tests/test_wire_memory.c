@@ -1,5 +1,5 @@
-/* Memory that runs out while the engine wire fetches is the program's own failure, whatever call it was: it is neither
- * counted as damage of the broker's nor taken for a broken connection. */
+/* Memory that runs out while the engine wire produces or fetches is the program's own failure, whatever call it was: it
+ * is neither counted as damage or a failure of the broker's nor taken for a broken connection. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,17 +14,18 @@
 #include "kw_messages.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/tests/failing_malloc.h"
+#include "loadgen/load.h"
 #include "loadgen/wire_fetch.h"
 
-enum { FETCH = 1, METADATA = 3, API_VERSIONS = 18, VERSION = 4, RECORDS = 2 };
+enum { PRODUCE = 0, METADATA = 3, API_VERSIONS = 18, VERSION = 4, PRODUCE_VERSION = 9, RECORDS = 2 };
 
-/* ApiVersions 5: Fetch and Metadata, both 4. */
-static const char versions[] = "\0\0" "\3" "\0\1\0\4\0\4\0" "\0\3\0\4\0\4\0" "\0\0\0\0";
+/* ApiVersions: Produce 9, Fetch and Metadata 4. */
+static const char versions[] = "\0\0" "\4" "\0\0\0\11\0\11\0" "\0\1\0\4\0\4\0" "\0\3\0\4\0\4\0" "\0\0\0\0";
 
 static struct {
 	int fd, port;
 	pthread_t thread;
-	struct kw_buf metadata, records, fetched;   /* records: those of fetched */
+	struct kw_buf produced, metadata, records, fetched;   /* records: those of fetched */
 } broker;
 
 /* ---- a broker with one partition ---- */
@@ -58,6 +59,8 @@ static void serve_connection(int fd)
 			answer(fd, frame + 4, versions, sizeof versions);
 		else if (frame[1] == METADATA)
 			answer(fd, frame + 4, broker.metadata.p, broker.metadata.n);
+		else if (frame[1] == PRODUCE)
+			answer(fd, frame + 4, broker.produced.p, broker.produced.n);
 		else
 			answer(fd, frame + 4, broker.fetched.p, broker.fetched.n);
 	}
@@ -89,6 +92,20 @@ static void encode_metadata(void)
 	};
 
 	assert_int_equal(kw_encode(&kw_msg_MetadataResponse, VERSION, &response, &broker.metadata, NULL), 0);
+}
+
+/* The header behind the correlation id is flexible: it ends with a count of tagged fields. */
+static void encode_produced(void)
+{
+	struct kw_ProduceResponse_PartitionProduceResponse partition;
+	struct kw_ProduceResponse_TopicProduceResponse topic = {
+		.name = kw_str("t"), .partitionResponses = {&partition, 1},
+	};
+	struct kw_ProduceResponse response = {.responses = {&topic, 1}};
+
+	kw_set_defaults(&kw_ProduceResponse_PartitionProduceResponse_struct, &partition);
+	kw_put_u8(&broker.produced, 0);
+	assert_int_equal(kw_encode(&kw_msg_ProduceResponse, PRODUCE_VERSION, &response, &broker.produced, NULL), 0);
 }
 
 /* A batch whose records have to be inflated, and have headers. */
@@ -127,6 +144,7 @@ static void start(int codec)
 	broker.port = ntohs(address.sin_port);
 	encode_metadata();
 	encode_fetched(codec);
+	encode_produced();
 	assert_int_equal(pthread_create(&broker.thread, NULL, serve, NULL), 0);
 }
 
@@ -135,12 +153,13 @@ static void end(void)
 	shutdown(broker.fd, SHUT_RDWR);
 	pthread_join(broker.thread, NULL);
 	close(broker.fd);
+	kw_buf_fini(&broker.produced);
 	kw_buf_fini(&broker.metadata);
 	kw_buf_fini(&broker.records);
 	kw_buf_fini(&broker.fetched);
 }
 
-/* ---- the test ---- */
+/* ---- fetching ---- */
 
 /* One request, during which the call to allocate fails before which `calls` went well; *enough if there was none
  * such. */
@@ -163,7 +182,7 @@ static int fetch(long calls, struct lg_fetch_stats *stats, bool *enough, struct 
 	return rc;
 }
 
-static void exhaust(int codec)
+static void exhaust_fetching(int codec)
 {
 	bool enough = false;
 	long calls;
@@ -184,17 +203,85 @@ static void exhaust(int codec)
 	assert_true(calls > 15);
 }
 
-static void memory_is_what_lacks(void **state)
+/* ---- producing ---- */
+
+/* A batch for each record, and room for all on their way: none has a reason to be held back. Else as fetch(). */
+static int produce(long calls, int codec, struct lg_load *load, bool *enough, struct kt_err *err)
+{
+	char bootstrap[32];
+	struct lg_phase phase;
+	struct lg_plan plan = {.bootstrap = bootstrap, .nphases = 1, .phases = &phase};
+	int rc;
+
+	snprintf(bootstrap, sizeof bootstrap, "127.0.0.1:%d", broker.port);
+	lg_phase_init(&phase);
+	phase.topic = "t";
+	phase.rate.count = RECORDS;
+	phase.codec = codec;
+	phase.batch = 1;
+	phase.in_flight = RECORDS;
+	assert_int_equal(lg_load_init(load, &plan, 0, 1, 1, err), 0);
+	failing_malloc_left = calls;
+	rc = lg_wire_run(load, err);
+	*enough = failing_malloc_left >= 0;
+	failing_malloc_left = -1;
+	load->plan = NULL;
+	load->phase = NULL;
+	return rc;
+}
+
+/* What was written and not answered is unknown, what was encoded is not sent, and nothing is left open. */
+static void exhaust_producing(int codec)
+{
+	bool enough = false;
+	long calls;
+
+	start(codec);
+	for (calls = 0; !enough; calls++) {
+		struct lg_load load;
+		struct lg_tally tally;
+		struct kt_err err = {0};
+		int rc = produce(calls, codec, &load, &enough, &err), wanted = enough ? 0 : KT_ENOMEM;
+		struct lg_counters *counters = &load.counters;
+
+		lg_ledger_tally(load.ledger, 0, false, &tally);
+		if (rc != wanted || err.code != wanted || load.complete != enough || load.outcomes.unexpected)
+			fail_msg("codec %d, call %ld: %d, %s", codec, calls, rc, err.text);
+		if (counters->failed || tally.fates[LG_IN_FLIGHT] ||
+		    counters->sent != counters->acked + counters->unknown)
+			fail_msg("codec %d, call %ld: of %d sent %d acknowledged, %d failed, %d open", codec, calls,
+				 (int)counters->sent, (int)counters->acked, (int)counters->failed,
+				 (int)tally.fates[LG_IN_FLIGHT]);
+		if (counters->held)
+			fail_msg("codec %d, call %ld: held back", codec, calls);
+		assert_int_equal(load.outcomes.n > 0 ? load.outcomes.v[0].count : 0, counters->unknown);
+		if (enough)
+			assert_int_equal(counters->acked, RECORDS);
+		lg_load_fini(&load);
+	}
+	end();
+	assert_true(calls > 15);
+}
+
+static void producing(void **state)
 {
 	(void)state;
 	for (int codec = KW_NONE; codec <= KW_ZSTD; codec++)
-		exhaust(codec);
+		exhaust_producing(codec);
+}
+
+static void fetching(void **state)
+{
+	(void)state;
+	for (int codec = KW_NONE; codec <= KW_ZSTD; codec++)
+		exhaust_fetching(codec);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_what_lacks),
+		cmocka_unit_test(producing),
+		cmocka_unit_test(fetching),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

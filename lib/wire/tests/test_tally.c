@@ -4,14 +4,21 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/wire/base64.h"
+#include "lib/wire/tally.h"
 #include "lib/wire/tests/check_tally.h"
 #include "lib/wire/tests/random_message.h"
 #include "lib/wire/varint.h"
 
 enum { RECORDS = 100, BATCHES = 3000, DAMAGES = 12 };
+enum { FENCED = 4 << 20 };
+
+/* Memory that nobody may touch, behind FENCED bytes: so a read behind a batch is noticed in any build. */
+static uint8_t *fence;
 
 static struct random_source source;
 
@@ -112,21 +119,53 @@ static void a_record_after_another(void **state)
 	}
 }
 
-/* The second record's key is null, in three bytes, and its value is empty: so nothing is left for a count of headers.
- * In two bytes it would be good. */
-static void key_length_of_three_bytes(void **state)
+/* What is looked at reaches up to ten bytes into a record: where one ends before that, or its head goes on behind. Row
+ * by row what there is to misread. */
+static const struct {
+	const char *name, *hex;
+	int32_t n;
+	bool good;
+} edges[] = {
+	{"the last has 8 bytes, 2 of them its length", "8c00 00 00 00 01 00 00  8c00 00 00 02 01 00 00", 2, true},
+	{"the last has 9 bytes, 2 of them its length", "8c00 00 00 00 01 00 00  8e00 00 00 02 01 02aa 00", 2, true},
+	{"the last has 7 bytes", "0c 00 00 00 01 00 00  0c 00 00 02 01 00 00", 2, true},
+	{"the last is cut by a byte", "18 00 00 00 01 0caabbccddeeff 00  18 00 00 02 01 0caabbccddeeff", 2, false},
+	{"nothing behind the last one's value", "10 00 00 00 06616161 00 00  10 00 00 02 08616161 61", 2, false},
+	{"null key, length of two, and no count of headers",
+	 "0c 00 00 00 01 00 00  0e 00 00 02 8100 00 00  20 00 00 04 01 14 00000000000000000000 00", 3, true},
+	{"null key, length of three",
+	 "0c 00 00 00 01 00 00  0e 00 00 02 818000 00  20 00 00 04 01 14 00000000000000000000 00", 3, false},
+	{"key of 1 byte, its length in the head's last byte", "1a 00 80808002 8000 02 61 04aabb 00", 1, true},
+	{"key of 1 byte, its length half in the head", "1a 00 80808002 8000 8200 61 02aa 00", 1, true},
+	{"key of 64 bytes, that look like a value and no headers", "18 00 80808002 8000 8001 02aa 00", 1, false},
+	{"the same behind a longer time", "18 00 8080808002 00 8001 02aa 00", 1, false},
+	{"no records", "", 0, false},
+	{"a negative count of records", "", -1, false},
+};
+
+static void at_the_edges(void **state)
 {
-	static const char hex[] = "0c 00 00 00 01 00 00 " "0e 00 00 02 81 80 00 00 "
-				  "20 00 00 04 01 14 00000000000000000000 00";
-	uint8_t bytes[64];
-	struct kw_buf area = {0};
+	(void)state;
+	for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+		uint8_t bytes[64];
+		struct kw_buf area = {0};
+
+		kw_put(&area, bytes, (size_t)kw_hex_decode(edges[i].hex, strlen(edges[i].hex), bytes));
+		if (check_area(&kw_batch_spec_default, &area, edges[i].n, NULL) != edges[i].good)
+			fail_msg("%s: there is %s tally", edges[i].name, edges[i].good ? "no" : "a");
+		kw_buf_fini(&area);
+	}
+}
+
+/* The walk does not ask for the tally of a batch without records. */
+static void no_tally_of_nothing(void **state)
+{
+	struct kw_tally tally;
+	uint8_t byte = 0;
 
 	(void)state;
-	kw_put(&area, bytes, (size_t)kw_hex_decode(hex, strlen(hex), bytes));
-	assert_false(check_area(&kw_batch_spec_default, &area, 3, NULL));
-	area.p[12] = 0;
-	assert_true(check_area(&kw_batch_spec_default, &area, 3, NULL));
-	kw_buf_fini(&area);
+	for (int32_t n = 0; n > -3; n--)
+		assert_false(kw_tally_records(&(struct kw_batch){.count = n}, &byte, &byte, 0, &tally));
 }
 
 /* Offset deltas of one byte, of two and of three. */
@@ -144,6 +183,27 @@ static void many_records(void **state)
 		kw_record_put(&area, &record);
 	}
 	assert_true(check_area(&kw_batch_spec_default, &area, MANY, NULL));
+	kw_buf_fini(&area);
+}
+
+/* Where an offset delta of two bytes goes from fe 01 to 80 02 there is 00 02, which is an offset delta of one byte and
+ * another length of the key, in a record as long as is expected. */
+static void an_addition_that_carries(void **state)
+{
+	static const uint8_t impostor[] = {16, 0, 0, 0x00, 0x02, 0x01, 2, 'v', 0};
+	enum { IMPOSTOR = 128 };
+	struct kw_buf area = {0};
+
+	(void)state;
+	for (int32_t i = 0; i < IMPOSTOR + 2; i++) {
+		struct kw_record record = {.offsetDelta = i, .key = {NULL, -1}, .value = {(const uint8_t *)"v", 1}};
+
+		if (i == IMPOSTOR)
+			kw_put(&area, impostor, sizeof impostor);
+		else
+			kw_record_put(&area, &record);
+	}
+	assert_true(check_area(&kw_batch_spec_default, &area, IMPOSTOR + 2, NULL));
 	kw_buf_fini(&area);
 }
 
@@ -243,7 +303,7 @@ static void put_records(struct kw_buf *area, int32_t n, size_t *at)
 	}
 }
 
-/* The batch in memory of its size, so that AddressSanitizer sees a read behind it. */
+/* The batch's last byte is the last before the fence, and what is read behind it ends the test. */
 static bool check_area(const struct kw_batch_spec *spec, const struct kw_buf *area, int32_t n,
 		       const struct kw_walk_opts *opts)
 {
@@ -253,12 +313,11 @@ static bool check_area(const struct kw_batch_spec *spec, const struct kw_buf *ar
 	bool told;
 
 	assert_int_equal(kw_batch_wrap(spec, area->p, area->n, n, n - 1, &out, NULL), 0);
-	p = malloc(out.n);
-	assert_non_null(p);
+	assert_true(out.n <= FENCED);
+	p = fence - out.n;
 	memcpy(p, out.p, out.n);
 	assert_int_equal(kw_batch_parse(p, out.n, &batch, NULL), 0);
 	told = check_tally(&batch, opts);
-	free(p);
 	kw_buf_fini(&out);
 	return told;
 }
@@ -330,15 +389,35 @@ static void what_a_tally_tells_is_so(void **state)
 	assert_true(damaged > BATCHES && damaged < BATCHES * DAMAGES * 3 / 4);
 }
 
+static int put_fence(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *p = mmap(NULL, FENCED + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	if (p == MAP_FAILED || mprotect(p + FENCED, page, PROT_NONE))
+		return -1;
+	fence = p + FENCED;
+	return 0;
+}
+
+static int remove_fence(void **state)
+{
+	(void)state;
+	return munmap(fence - FENCED, FENCED + (size_t)sysconf(_SC_PAGESIZE));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(most_batches_are_tallied),
 		cmocka_unit_test(a_record_after_another),
-		cmocka_unit_test(key_length_of_three_bytes),
+		cmocka_unit_test(at_the_edges),
+		cmocka_unit_test(no_tally_of_nothing),
 		cmocka_unit_test(many_records),
+		cmocka_unit_test(an_addition_that_carries),
 		cmocka_unit_test(what_a_tally_tells_is_so),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, put_fence, remove_fence);
 }
