@@ -99,7 +99,7 @@ static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
 	}
 	if (answer->allow[0])
 		evhttp_add_header(headers, "Allow", answer->allow);
-	evhttp_send_reply(http, answer->status, NULL, out);
+	evhttp_send_reply(http, out && (text || !answer->json) ? answer->status : 500, NULL, out);
 	if (out)
 		evbuffer_free(out);
 	if (answer->json)

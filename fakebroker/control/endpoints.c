@@ -43,6 +43,15 @@ void fb_answer_err(struct fb_answer *answer, const struct kt_err *err)
 	fb_answer_error(answer, err->code == KT_ENOMEM ? 500 : 400, "%s", kt_err_line(err, line, sizeof line));
 }
 
+/* Takes what is the answer, or NULL for want of memory. */
+static void give_take(struct fb_answer *answer, json_t *json)
+{
+	if (json)
+		answer->json = json;
+	else
+		fb_answer_error(answer, 500, "out of memory");
+}
+
 /* The body is an object, or the answer says what is wrong with it. */
 static bool open_body(const struct fb_ask *ask, struct kt_obj *obj, struct kt_err *err, struct fb_answer *answer)
 {
@@ -146,7 +155,7 @@ static void get_requests(const struct fb_ask *ask, const char *rest, struct fb_a
 		want = fb_want_topic(ask->cluster, topic);
 		filter.topic = &want;
 	}
-	answer->json = fb_recorder_json(ask->cluster->recorder, &filter);
+	give_take(answer, fb_recorder_json(ask->cluster->recorder, &filter));
 }
 
 static void delete_requests(const struct fb_ask *ask, const char *rest, struct fb_answer *answer)
@@ -381,7 +390,7 @@ static void get_refused(const struct fb_ask *ask, const char *rest, struct fb_an
 	filter.after = (uint64_t)after;
 	filter.newest = !evhttp_find_header(ask->params, "after");
 	filter.limit = (size_t)limit;
-	answer->json = fb_refused_json(ask->cluster->refused, &filter);
+	give_take(answer, fb_refused_json(ask->cluster->refused, &filter));
 }
 
 /* Named as Kafka names the file, by its first offset. */
@@ -409,9 +418,7 @@ static void get_metadata_log(const struct fb_ask *ask, const char *rest, struct 
 	} else if (format && strcmp(format, "json") != 0) {
 		fb_answer_error(answer, 400, "format: json or segment is expected");
 	} else {
-		answer->json = fb_metadata_json(ask->cluster, from, limit);
-		if (!answer->json)
-			fb_answer_error(answer, 500, "out of memory");
+		give_take(answer, fb_metadata_json(ask->cluster, from, limit));
 	}
 }
 

@@ -112,6 +112,7 @@ static struct fb_recorded start(const struct fb_node *node, const struct fb_conn
 				.fate = fate, .frame = fb_frame_ref(frame)};
 
 	memccpy(r.address, fb_conn_address(conn), '\0', sizeof r.address - 1);
+	r.address[sizeof r.address - 1] = '\0';
 	return r;
 }
 
@@ -216,20 +217,25 @@ json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_fi
 	uint64_t before = UINT64_MAX;
 	json_t *out = json_array();
 	size_t n = 0, bytes = 0;
+	bool failed = !out;
 	struct fb_recorded r;
 
-	while (n < filter->limit && bytes <= ANSWER_BYTES &&
+	while (!failed && n < filter->limit && bytes <= ANSWER_BYTES &&
 	       (filter->newest ? previous(recorder, filter, &before, &r) : next(recorder, &left, &r))) {
 		bool wanted = !filter->topic || fb_recorded_mentions(&r, filter->topic);
 
 		bytes += wanted ? bytes_of(&r) : 0;
 		if (wanted && (n == 0 || bytes <= ANSWER_BYTES)) {
-			json_array_insert_new(out, filter->newest ? 0 : n, fb_recorded_json(&r, filter->bytes));
+			failed = json_array_insert_new(out, filter->newest ? 0 : n,
+						       fb_recorded_json(&r, filter->bytes)) < 0;
 			n++;
 		}
 		recorded_fini(&r);
 	}
-	return out;
+	if (!failed)
+		return out;
+	json_decref(out);
+	return NULL;
 }
 
 void fb_recorder_clear(struct fb_recorder *recorder)

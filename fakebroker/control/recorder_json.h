@@ -37,8 +37,8 @@ struct fb_record_filter {
 bool fb_recorded_mentions(const struct fb_recorded *r, const struct fb_wanted_topic *want);
 /* The request and its answer as JSON: decoded now, from the bytes. New reference. */
 json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes);
-/* Those that the filter lets through, oldest first, and not more than make 16 MiB of frames, or one. New reference.
- * Requests go on being recorded meanwhile. */
+/* Those that the filter lets through, oldest first, and not more than make 16 MiB of frames, or one. New reference,
+ * or NULL without memory. Requests go on being recorded meanwhile. */
 json_t *fb_recorder_json(struct fb_recorder *recorder, const struct fb_record_filter *filter);
 /* Forgets all that are kept; ids go on. */
 void fb_recorder_clear(struct fb_recorder *recorder);

@@ -4,6 +4,7 @@
 
 #include "fakebroker/api/alter.h"
 #include "fakebroker/control/listing.h"
+#include "fakebroker/hooks/utf8.h"
 #include "lib/wire/base64.h"
 
 json_t *fb_validators_json(struct fb_cluster *cluster)
@@ -125,45 +126,68 @@ int fb_validators_put(struct fb_cluster *cluster, struct kt_obj *obj)
 
 /* ---- what they refused ---- */
 
-/* {"size": n, "text": "..."}, with "hex" for what is no text; "cut" when only its beginning is kept. */
+/* Takes json. Returns it if it is whole, or NULL. */
+static json_t *whole_take(json_t *json, bool whole)
+{
+	if (whole)
+		return json;
+	json_decref(json);
+	return NULL;
+}
+
+static bool is_text(const struct fb_refused_bytes *b)
+{
+	return fb_utf8_valid(b->p, (size_t)b->n) == (size_t)b->n;
+}
+
+static bool set_hex(json_t *json, const struct fb_refused_bytes *b)
+{
+	char *hex = malloc((size_t)b->n * 2 + 1);
+	bool set;
+
+	if (!hex)
+		return false;
+	kw_hex_encode(b->p, (size_t)b->n, hex);
+	set = json_object_set_new(json, "hex", json_string(hex)) == 0;
+	free(hex);
+	return set;
+}
+
+/* {"size": n, "text": "..."}, with "hex" for what is no text; "cut" when only its beginning is kept. NULL without
+ * memory, like those that follow. */
 static json_t *bytes(const struct fb_refused_bytes *b)
 {
-	json_t *json, *text;
-	char *hex;
+	json_t *json;
+	bool whole;
 
 	if (b->size < 0)
 		return json_null();
 	json = json_pack("{s:i}", "size", (int)b->size);
 	if (b->n == 0 && b->size > 0)
 		return json;
-	text = json_stringn((const char *)b->p, (size_t)b->n);
-	if (text) {
-		json_object_set_new(json, "text", text);
-	} else if ((hex = malloc((size_t)b->n * 2 + 1))) {
-		kw_hex_encode(b->p, (size_t)b->n, hex);
-		json_object_set_new(json, "hex", json_string(hex));
-		free(hex);
-	}
+	whole = is_text(b) ? json_object_set_new(json, "text", json_stringn((const char *)b->p, (size_t)b->n)) == 0
+			   : set_hex(json, b);
 	if (b->n < b->size)
-		json_object_set_new(json, "cut", json_true());
-	return json;
+		whole = json_object_set_new(json, "cut", json_true()) == 0 && whole;
+	return whole_take(json, whole);
 }
 
 static json_t *headers(const struct fb_refused_record *r)
 {
 	json_t *list = json_array();
+	bool whole = list != NULL;
 
-	for (int32_t i = 0; i < r->nkept; i++)
-		json_array_append_new(list, json_pack("{s:o, s:o}", "key", bytes(&r->headers[i].key), "value",
-						      bytes(&r->headers[i].value)));
-	return list;
+	for (int32_t i = 0; i < r->nkept && whole; i++)
+		whole = json_array_append_new(list, json_pack("{s:o, s:o}", "key", bytes(&r->headers[i].key), "value",
+							      bytes(&r->headers[i].value))) == 0;
+	return whole_take(list, whole);
 }
 
 static json_t *client(const struct fb_refused_record *r)
 {
-	json_t *text = r->clientId.size < 0 ? NULL : json_stringn((const char *)r->clientId.p, (size_t)r->clientId.n);
-
-	return text ? text : json_null();
+	if (r->clientId.size < 0 || !is_text(&r->clientId))
+		return json_null();
+	return json_stringn((const char *)r->clientId.p, (size_t)r->clientId.n);
 }
 
 static json_t *one(const struct fb_refused_record *r)
@@ -174,13 +198,13 @@ static json_t *one(const struct fb_refused_record *r)
 				 "errorCode", (int)r->error, "reason", r->reason, "clientId", client(r),
 				 "timestamp", (json_int_t)r->timestamp, "offsetDelta", (int)r->offsetDelta,
 				 "size", (int)r->size);
+	bool whole = json_object_set_new(json, "key", bytes(&r->key)) == 0 &&
+		     json_object_set_new(json, "value", bytes(&r->value)) == 0 &&
+		     json_object_set_new(json, "headerCount", json_integer(r->nheaders)) == 0;
 
-	json_object_set_new(json, "key", bytes(&r->key));
-	json_object_set_new(json, "value", bytes(&r->value));
-	json_object_set_new(json, "headerCount", json_integer(r->nheaders));
-	if (r->nkept > 0 || r->nheaders == 0)
-		json_object_set_new(json, "headers", headers(r));
-	return json;
+	if (whole && (r->nkept > 0 || r->nheaders == 0))
+		whole = json_object_set_new(json, "headers", headers(r)) == 0;
+	return whole_take(json, whole);
 }
 
 static bool wanted(const struct fb_refused_record *r, const struct fb_refused_filter *filter)
@@ -194,7 +218,7 @@ json_t *fb_refused_json(struct fb_refused *refused, const struct fb_refused_filt
 	struct fb_listing listing = {.rows = json_array(), .limit = filter->limit, .backwards = filter->newest};
 	uint64_t total = 0;
 	size_t n = all && refused ? fb_refused_get(refused, all, &total) : 0;
-	int added = 1;
+	int added = all ? 1 : KT_ENOMEM;
 
 	for (size_t i = 0; i < n && added > 0; i++) {
 		const struct fb_refused_record *r = all[filter->newest ? n - 1 - i : i];
@@ -205,5 +229,8 @@ json_t *fb_refused_json(struct fb_refused *refused, const struct fb_refused_filt
 	for (size_t i = 0; i < n; i++)
 		fb_refused_record_unref(all[i]);
 	free(all);
-	return json_pack("{s:I, s:o}", "refused", (json_int_t)total, "records", listing.rows);
+	if (added >= 0)
+		return json_pack("{s:I, s:o}", "refused", (json_int_t)total, "records", listing.rows);
+	json_decref(listing.rows);
+	return NULL;
 }

@@ -22,7 +22,8 @@ struct fb_refused_filter {
 	bool newest;
 };
 
-/* {"refused": how many there were in all, "records": [...]}, oldest first; the list is as bounded as in listing.h. */
+/* {"refused": how many there were in all, "records": [...]}, oldest first; the list is as bounded as in listing.h. NULL
+ * without memory. */
 json_t *fb_refused_json(struct fb_refused *refused, const struct fb_refused_filter *filter);
 
 #endif

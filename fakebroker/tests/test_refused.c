@@ -133,6 +133,44 @@ static void answers_are_bounded(void **state)
 	fb_refused_free(refused);
 }
 
+static long left;   /* allocations of jansson's that go well before one fails */
+
+static void *runs_out(size_t n)
+{
+	return left-- == 0 ? NULL : malloc(n);
+}
+
+/* An answer is whole or it is none, wherever memory runs out. */
+static void no_shorter_list_without_memory(void **state)
+{
+	struct fb_refused *refused = fb_refused_new(FB_KEEP_FULL);
+	const struct fb_refused_filter filter = {.limit = 10};
+	char *whole, *text;
+	json_t *json;
+	long at = 0;
+
+	(void)state;
+	add(refused, "text", 4);
+	add(refused, "\xff", 1);
+	json = fb_refused_json(refused, &filter);
+	whole = json_dumps(json, JSON_SORT_KEYS);
+	do {
+		json_decref(json);
+		left = at;
+		json_set_alloc_funcs(runs_out, free);
+		json = fb_refused_json(refused, &filter);
+		json_set_alloc_funcs(malloc, free);
+		at++;
+	} while (left < 0 && !json);
+	text = json_dumps(json, JSON_SORT_KEYS);
+	assert_string_equal(text, whole);
+	assert_true(left >= 0 && at > 50);
+	free(text);
+	free(whole);
+	json_decref(json);
+	fb_refused_free(refused);
+}
+
 static void nothing_is_kept_of(enum fb_refused_keep keep, size_t records)
 {
 	struct fb_refused *refused = fb_refused_new(keep);
@@ -351,6 +389,7 @@ int main(void)
 		cmocka_unit_test(bytes_are_bounded),
 		cmocka_unit_test(a_listing_has_one_row_at_least),
 		cmocka_unit_test(answers_are_bounded),
+		cmocka_unit_test(no_shorter_list_without_memory),
 		cmocka_unit_test(headers_that_were_skimmed_are_only_counted),
 		cmocka_unit_test(what_is_kept_can_be_chosen),
 		cmocka_unit_test(refused_records_can_be_read),

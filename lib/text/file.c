@@ -93,15 +93,28 @@ int kt_file_write(int fd, struct iovec *iov, int niov)
 	return 0;
 }
 
+/* ENXIO is also what a socket gives, or a device that has no driver. */
+static const char *why_not_open(const char *file, int error)
+{
+	struct stat st;
+
+	return error == ENXIO && stat(file, &st) == 0 && S_ISFIFO(st.st_mode) ? "nobody reads from it"
+									     : strerror(error);
+}
+
 int kt_file_append(const char *file, struct kt_err *err)
 {
 	int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666), flags;
 
 	if (fd < 0)
-		return kt_fail(err, KT_EFILE, "%s: %s", file,
-			       errno == ENXIO ? "nobody reads from it" : strerror(errno));
+		return kt_fail(err, KT_EFILE, "%s: %s", file, why_not_open(file, errno));
+	/* Its writes wait again: one that did not would lose what it has to write. */
 	flags = fcntl(fd, F_GETFL);
-	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0) {
+		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
+		close(fd);
+		return KT_EFILE;
+	}
 	return fd;
 }
 
@@ -138,12 +151,20 @@ int kt_file_make_dir(const char *path, struct kt_err *err)
 int kt_file_hold_std(struct kt_err *err)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		int got;
+
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
-		/* It gets the lowest number that is free; and is opened for what nobody wants of it. */
-		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-			return kt_fail(err, KT_ESYS,
-				       "/dev/null cannot be opened in place of descriptor %d, which is closed", fd);
+		/* It gets the lowest number that is free, which is fd unless another thread was quicker; and is opened
+		 * for what nobody wants of it. */
+		got = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+		if (got == fd)
+			continue;
+		kt_fail(err, KT_ESYS, "/dev/null cannot be opened in place of descriptor %d, which is closed: %s", fd,
+			got < 0 ? strerror(errno) : "something else was opened there meanwhile");
+		if (got >= 0)
+			close(got);
+		return KT_ESYS;
 	}
 	return 0;
 }

@@ -23,7 +23,8 @@ int kt_file_append(const char *file, struct kt_err *err);
 int kt_file_make_dir(const char *path, struct kt_err *err);
 
 /* Occupies those of the descriptors 0, 1 and 2 that the process was started without, so that no file or socket gets one
- * of them and with it what is printed. Reading and writing them fails as before, with EBADF. KT_ESYS. */
+ * of them and with it what is printed. Reading and writing them fails as before, with EBADF. Returns 0 or
+ * KT_ESYS. */
 int kt_file_hold_std(struct kt_err *err);
 
 #endif

@@ -7,8 +7,9 @@
 /* Stands beside what fills a structure: `last` is its last member, and there is an initialiser for each, in their
  * order. When a member is added this does not compile any more, or, if it went into the padding at the end,
  * -Wmissing-field-initializers tells of it. */
-#define KT_ALL_MEMBERS(type, last, ...)                                                                               \
-	_Static_assert(sizeof((type){__VA_ARGS__}) - offsetof(type, last) - sizeof(((type *)0)->last) < _Alignof(type), \
+#define KT_ALL_MEMBERS(type, last, ...)                                                                         \
+	_Static_assert(sizeof((type){__VA_ARGS__}) - offsetof(type, last) - sizeof(((type *)0)->last) <         \
+			       _Alignof(type),                                                                  \
 		       #type " has a member that is not set")
 
 #endif

@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +128,69 @@ static void closed_descriptors_are_held(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Nor is it left at that where none can be opened. */
+static int not_held_in_child(void)
+{
+	const struct rlimit none = {0, 0};
+	struct kt_err err = {0};
+
+	close(1);
+	if (setrlimit(RLIMIT_NOFILE, &none) != 0 || kt_file_hold_std(&err) != KT_ESYS)
+		return 1;
+	return strcmp(err.text, "/dev/null cannot be opened in place of descriptor 1, which is closed: "
+				"Too many open files") ? 2 : 0;
+}
+
+static void what_cannot_be_held_is_told(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(not_held_in_child());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void is_not_appended_to(const char *file, const char *why)
+{
+	struct kt_err err = {0};
+	char text[200];
+
+	snprintf(text, sizeof text, "%s: %s", file, why);
+	assert_int_equal(kt_file_append(file, &err), KT_EFILE);
+	assert_string_equal(err.text, text);
+}
+
+/* A socket gives the same error as a pipe that nobody reads from. */
+static void pipes_and_sockets(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char dir[] = "/tmp/test_append.XXXXXX", fifo[60];
+	int sock = socket(AF_UNIX, SOCK_STREAM, 0), reader, fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(fifo, sizeof fifo, "%s/fifo", dir);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", dir);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(bind(sock, (const struct sockaddr *)&address, sizeof address), 0);
+	is_not_appended_to(fifo, "nobody reads from it");
+	is_not_appended_to(address.sun_path, "No such device or address");
+	reader = open(fifo, O_RDONLY | O_NONBLOCK);
+	fd = kt_file_append(fifo, NULL);
+	assert_true(reader >= 0 && fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	close(fd);
+	close(reader);
+	close(sock);
+	unlink(fifo);
+	unlink(address.sun_path);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static int make_name(void **state)
 {
 	int fd = mkstemp(name);
@@ -173,6 +240,8 @@ int main(void)
 		cmocka_unit_test(too_large),
 		cmocka_unit_test(of_no_size),
 		cmocka_unit_test(closed_descriptors_are_held),
+		cmocka_unit_test(what_cannot_be_held_is_told),
+		cmocka_unit_test(pipes_and_sockets),
 		cmocka_unit_test(directories_are_made),
 	};
 
