@@ -65,8 +65,8 @@ struct fb_exchange {
 /* What view.partition is set to. */
 const struct kassay_partition *fb_exchange_partition(const struct kassay_exchange *view, int32_t i);
 
-/* Sets every member: topic null, no records, codec -1, no error. Field by field: where one is set to something else just
- * after, the compiler leaves out what is written here. */
+/* Sets every member: topic null, no records, codec -1, no error. Field by field: where one is set to something else
+ * just after, the compiler leaves out what is written here. */
 KT_ALL_MEMBERS(struct kassay_partition, error, 0, {NULL, 0}, 0, 0, 0, 0, 0, 0, 0);
 static inline void fb_partition_init(struct kassay_partition *partition)
 {
