@@ -11,6 +11,7 @@
 #include "conformance/replay_pcap.h"
 #include "conformance/report/report.h"
 #include "conformance/run.h"
+#include "conformance/runner.h"
 #include "conformance/setup.h"
 #include "lib/wire/base64.h"
 
@@ -20,6 +21,7 @@ static struct {
 	const char *bootstrap, *profile, *data;
 	int64_t seed;
 	int port, timeout_ms;
+	bool destructive;
 } given = {.seed = 1, .timeout_ms = 30000};
 
 static const struct kt_opt options[] = {
@@ -30,6 +32,8 @@ static const struct kt_opt options[] = {
 	       "of a capture: the recorded broker's; unless given, it is found by content"),
 	KT_INT(0, "timeout-ms", "N", &given.timeout_ms, 1, 3600000,
 	       "of a capture: how long an answer is waited for (30000)"),
+	KT_FLAG(0, "destructive", &given.destructive,
+		"run the file of a case also if it leaves the target changed or can topple it"),
 	CF_DATA_OPTION(&given.data),
 	KT_END
 };
@@ -58,11 +62,19 @@ static const struct kt_cli cli = {
 	},
 };
 
+/* A row without a verdict is one that there was no memory for. */
+static void count_verdict(json_t *row, int counts[CF_NVERDICTS])
+{
+	enum cf_verdict verdict = row ? cf_row_verdict(row) : CF_NVERDICTS;
+
+	counts[verdict < CF_NVERDICTS ? verdict : CF_ERROR]++;
+}
+
 static int status_of(json_t *row)
 {
 	int counts[CF_NVERDICTS] = {0};
 
-	counts[cf_row_verdict(row)] = 1;
+	count_verdict(row, counts);
 	return cf_exit_code(counts);
 }
 
@@ -319,13 +331,15 @@ static int replay_instances(struct cf_setup *setup, const struct cf_case *cas)
 	int counts[CF_NVERDICTS] = {0};
 	size_t n = 0;
 
-	if (cf_case_instances(cas, &instances, &n))
+	if (cf_case_instances(cas, &instances, &n)) {
+		fprintf(stderr, "%s: out of memory\n", PROGRAM);
 		return KT_EXIT_ENGINE;
+	}
 	for (size_t i = 0; i < n; i++) {
 		json_t *row = NULL;
 
 		replay(setup, cas, instances[i].id, instances[i].version, i, &row);
-		counts[cf_row_verdict(row)]++;
+		count_verdict(row, counts);
 		print_case(row);
 		json_decref(row);
 	}
@@ -341,6 +355,8 @@ static int replay_case(struct cf_setup *setup, const char *file)
 
 	if (cf_case_load(file, NULL, &cas, &err))
 		kt_complain(PROGRAM, &err);
+	else if (cas->destructive && !given.destructive)
+		fprintf(stderr, "%s: %s: %s\n", PROGRAM, file, CF_NOT_DESTRUCTIVE);
 	else
 		status = cf_setup_target(setup, given.bootstrap, PROGRAM);
 	if (status == 0)

@@ -137,6 +137,7 @@ static int run(const struct fb_settings *settings)
 	struct kt_err err = {0};
 	int status = KT_EXIT_OK;
 
+	keep_freed_memory();
 	prepare_signals();
 	if (fb_start(&process, settings, &err) < 0)
 		goto fail;
@@ -147,7 +148,7 @@ static int run(const struct fb_settings *settings)
 	if (!asked_by && announce(&process, settings, &err) < 0 && !asked_by)
 		goto fail;
 	/* Nobody would know that it serves; kt_finish_stdout() says why. */
-	if (fflush(stdout) != 0 && errno != EPIPE) {
+	if (fflush(stdout) != 0 && errno != EPIPE && !asked_by) {
 		status = KT_EXIT_ENGINE;
 		goto out;
 	}
@@ -187,7 +188,6 @@ int main(int argc, char **argv)
 	struct fb_settings settings;
 	int status;
 
-	keep_freed_memory();
 	if (!fb_settings_read(&settings, argc, argv, &status))
 		return status;
 	fb_log_level((enum kassay_level)settings.log_level);

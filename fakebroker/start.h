@@ -28,7 +28,7 @@ int fb_choose_release(const struct fb_settings *settings, const struct fb_releas
 int fb_serve(struct fb_broker_process *process, struct kt_err *err);
 /* Can the validators and observers be had that the brokers are configured with? */
 int fb_check_classes(struct fb_broker_process *process, struct kt_err *err);
-/* What the brokers listen with: the configurations of SASL (see auth/auth.h). */
+/* What the brokers listen with: the configurations of SASL. Errors as in auth/auth.h. */
 int fb_read_listeners(struct fb_cluster *cluster, struct kt_err *err);
 /* Ends the threads: returns when no request is handled any more. */
 void fb_stop_serving(struct fb_broker_process *process);

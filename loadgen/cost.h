@@ -97,7 +97,8 @@ void lg_in_force_fini(struct lg_in_force *before);
 /* The process behind the control API. */
 int lg_cost_pid(const char *control, pid_t *pid, struct kt_err *err);
 /* Takes the fakebroker of that process for this one alone, until *fd is closed or this process ends: what a second
- * measurement finds in force would be what the first one just switched to. KT_EPEER when another one has it. */
+ * measurement finds in force would be what the first one just switched to. KT_EPEER when another one has it, KT_ESYS;
+ * *fd is -1 then. */
 int lg_cost_claim(pid_t pid, int *fd, struct kt_err *err);
 
 #endif

@@ -69,6 +69,7 @@ int lg_cost_claim(pid_t pid, int *fd, struct kt_err *err)
 	else
 		kt_fail(err, KT_ESYS, "bind: %s", strerror(errno));
 	close(*fd);
+	*fd = -1;
 	return err->code;
 }
 

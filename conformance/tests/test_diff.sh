@@ -24,6 +24,8 @@ expect 0 'which the reference passes' "$build/conformance" replay "$case" -b "$a
 says '^pass +records.diff-1-[0-9]+$'
 expect 1 'and the other does not' "$build/conformance" replay "$case" -b "$b"
 says '^fail +records.diff-1-[0-9]+ '
+expect 2 'a case that changes the cluster' "$build/conformance" replay conformance/cases/config/walk.json -b "$a"
+says 'destructive: runs only with --destructive'
 expect 0 'a case of the suite, in all versions' "$build/conformance" replay \
 	conformance/cases/records/crc.mismatch.json -b "$a"
 says '^pass +records.crc.mismatch@v9$'

@@ -33,8 +33,11 @@ static void show(struct kassay_partition *shown, int16_t error, int32_t size)
 {
 	shown->error = error;
 	shown->bytes = size > 0 ? size : 0;
-	if (size <= 0)
-		shown->records = 0;
+	if (size > 0)
+		return;
+	shown->records = 0;
+	shown->codec = -1;
+	shown->flags = 0;
 }
 
 /* FetchRequest.getErrorResponse. */

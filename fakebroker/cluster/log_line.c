@@ -47,6 +47,7 @@ static struct repeat {
 	int64_t next_ns;           /* not before */
 	uint64_t unsaid;
 } repeats[TEXTS];
+static uint64_t others;            /* lines left out whose texts had no place */
 
 /* FNV-1a, and never 0. */
 static uint64_t hash_of(const char *text)
@@ -58,40 +59,59 @@ static uint64_t hash_of(const char *text)
 	return hash ? hash : 1;
 }
 
-bool fb_log_is_due(const char *text, int64_t now_ns, uint64_t *unsaid)
+/* The text's place, or else one that is free or has had its second; NULL if all are younger. */
+static struct repeat *place_of(uint64_t hash, int64_t now_ns)
 {
-	struct repeat *repeat = repeats;
-	uint64_t hash = hash_of(text);
-	bool due;
+	struct repeat *oldest = repeats;
+
+	for (int i = 0; i < TEXTS; i++) {
+		if (repeats[i].hash == hash)
+			return &repeats[i];
+		if (repeats[i].next_ns < oldest->next_ns)
+			oldest = &repeats[i];
+	}
+	if (oldest->hash && oldest->next_ns > now_ns)
+		return NULL;
+	others += oldest->unsaid;
+	*oldest = (struct repeat){.hash = hash, .next_ns = now_ns};
+	return oldest;
+}
+
+bool fb_log_is_due(const char *text, int64_t now_ns, struct fb_left_out *left_out)
+{
+	struct repeat *repeat;
+	bool due = false;
 
 	pthread_mutex_lock(&repeats_lock);
-	for (int i = 0; i < TEXTS && repeat->hash != hash; i++)
-		if (repeats[i].hash == hash || repeats[i].next_ns < repeat->next_ns)
-			repeat = &repeats[i];
-	if (repeat->hash != hash)
-		*repeat = (struct repeat){.hash = hash, .next_ns = now_ns};
-	due = now_ns >= repeat->next_ns;
-	*unsaid = repeat->unsaid;
-	repeat->unsaid = due ? 0 : repeat->unsaid + 1;
-	if (due)
+	repeat = place_of(hash_of(text), now_ns);
+	if (!repeat) {
+		others++;
+	} else if (now_ns < repeat->next_ns) {
+		repeat->unsaid++;
+	} else {
+		due = true;
+		*left_out = (struct fb_left_out){repeat->unsaid, others};
+		repeat->unsaid = others = 0;
 		repeat->next_ns = now_ns + SECOND_NS;
+	}
 	pthread_mutex_unlock(&repeats_lock);
 	return due;
 }
 
 void fb_log_repeated(enum kassay_level level, const char *fmt, ...)
 {
-	char text[2048];
-	uint64_t unsaid;
+	struct fb_left_out left_out;
+	char text[1800];           /* leaves room for what is added */
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (!fb_log_is_due(text, fb_hook_now(), &unsaid))
+	if (!fb_log_is_due(text, fb_hook_now(), &left_out))
 		return;
-	if (unsaid)
-		fb_log_line(level, "%s (and %llu times since this was logged)", text, (unsigned long long)unsaid);
+	if (left_out.same || left_out.others)
+		fb_log_line(level, "%s (left out since: %llu times this, %llu other lines)", text,
+			    (unsigned long long)left_out.same, (unsigned long long)left_out.others);
 	else
 		fb_log_line(level, "%s", text);
 }

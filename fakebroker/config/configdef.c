@@ -1,5 +1,6 @@
 #include "fakebroker/config/configdef.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "fakebroker/config/defs.h"
@@ -171,7 +172,10 @@ fail:
 
 bool fb_configdefs_before(const struct fb_configdefs *defs, const char *release)
 {
-	return fb_release_before(fb_release_find(defs->release), release);
+	const struct fb_release *own = fb_release_find(defs->release);
+
+	assert(own);
+	return fb_release_before(own, release);
 }
 
 bool fb_configdefs_has(const struct fb_configdefs *defs, enum fb_scope scope)

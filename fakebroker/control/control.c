@@ -86,6 +86,7 @@ static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(http);
 	const char *type = answer->json ? "application/json" : "text/plain; version=0.0.4; charset=utf-8";
 	char disposition[80];
+	bool whole;
 
 	if (out && text) {
 		evbuffer_add_printf(out, "%s%s", text, answer->json ? "\n" : "");
@@ -99,7 +100,9 @@ static void send_answer(struct evhttp_request *http, struct fb_answer *answer)
 	}
 	if (answer->allow[0])
 		evhttp_add_header(headers, "Allow", answer->allow);
-	evhttp_send_reply(http, out && (text || !answer->json) ? answer->status : 500, NULL, out);
+	/* A 200 that is neither text nor a file is one for which there was no memory. */
+	whole = out && (text || answer->file[0] || answer->status != 200);
+	evhttp_send_reply(http, whole ? answer->status : 500, NULL, out);
 	if (out)
 		evbuffer_free(out);
 	if (answer->json)

@@ -58,6 +58,7 @@ void fb_answer_no_partition(const char *rest, size_t n, struct fb_answer *answer
 void fb_post_compact(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
 /* nodes.c: POST /v1/nodes/ID/stop and /v1/nodes/ID/start; rest is what follows /v1/nodes/ */
 void fb_post_node(const struct fb_ask *ask, const char *rest, struct fb_answer *answer);
+/* Is that what follows, ID/stop or ID/start, whether there is such a node or not? */
 bool fb_is_node_path(const char *rest);
 /* endpoints.c: for other files with endpoints. */
 void fb_answer_err(struct fb_answer *answer, const struct kt_err *err);

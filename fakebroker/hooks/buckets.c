@@ -98,21 +98,21 @@ static char *text_of(const struct fb_buckets *buckets, const struct fb_bucket *b
 
 /* All of it or, on a disk that is full, nothing: else the next row would go on where this one breaks off. The lock
  * keeps others who share the file from writing in between, or finding it empty, too, before the head is there. Where a
- * file cannot be locked the worst is a second head, or a row of another's that is lost with what is taken back. */
+ * file cannot be locked the worst is a second head, or half a row. */
 static int append(const struct fb_buckets *buckets, char *text, size_t size)
 {
 	struct iovec iov[] = {{(char *)(uintptr_t)buckets->head, 0}, {text, size}};
-	struct stat stat = {0};
+	bool locked = flock(buckets->fd, LOCK_EX) == 0;
+	struct stat stat;
+	bool known = fstat(buckets->fd, &stat) == 0;
 	int code, fault;
 
-	flock(buckets->fd, LOCK_EX);
-	fstat(buckets->fd, &stat);
-	if (buckets->head && stat.st_size == 0)
+	if (buckets->head && known && stat.st_size == 0)
 		iov[0].iov_len = strlen(buckets->head);
 	code = kt_file_write(buckets->fd, iov, 2);
 	fault = errno;
-	if (code < 0 && S_ISREG(stat.st_mode) && ftruncate(buckets->fd, stat.st_size) < 0)
-		fault = errno;
+	if (code < 0 && locked && known && S_ISREG(stat.st_mode))
+		(void)!ftruncate(buckets->fd, stat.st_size);   /* half a row stays if that fails, too */
 	flock(buckets->fd, LOCK_UN);
 	errno = fault;
 	return code;

@@ -252,6 +252,10 @@ static void levels_of_a_new_cluster(void **state)
 	assert_null(fb_release_find("3.0"));
 	assert_string_equal(fb_release_at(0)->name, "3.9");
 	assert_null(fb_release_at(6));
+	for (size_t i = 1; fb_release_at(i); i++)   /* which fb_release_before() goes by */
+		assert_true(fb_release_at(i)->level > fb_release_at(i - 1)->level);
+	assert_true(fb_release_before(fb_release_at(0), "4.0"));
+	assert_false(fb_release_before(fb_release_find("4.0"), "4.0"));
 }
 
 /* ---- ELR ---- */

@@ -11,7 +11,7 @@ int kc_http(const char *method, const char *url, const char *body, int timeout, 
 	    struct kt_err *err);
 
 /* Copies what a user gives as the address of a server, "http://host:port" with or without a slash behind it, to url,
- * without that slash, so that a path can follow. KT_EUSAGE names what is wrong with it. */
+ * of `size` bytes, without that slash, so that a path can follow. KT_EUSAGE names what is wrong with it. */
 int kc_http_server(const char *given, char *url, size_t size, struct kt_err *err);
 
 /* The part that needs no connection: takes apart what came until the server closed, with a NUL behind it. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Stands beside what fills a structure: `last` is its last member, and there is an initialiser for each, in their
- * order. When a member is added this does not compile any more, or, if it went into the padding at the end,
- * -Wmissing-field-initializers tells of it. */
+ * order. When one is added at the end this does not compile any more; of one elsewhere, or in the padding at the end,
+ * -Wmissing-field-initializers tells. */
 #define KT_ALL_MEMBERS(type, last, ...)                                                                         \
 	_Static_assert(sizeof((type){__VA_ARGS__}) - offsetof(type, last) - sizeof(((type *)0)->last) <         \
 			       _Alignof(type),                                                                  \

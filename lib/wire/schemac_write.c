@@ -201,7 +201,9 @@ static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 
 static void finish(FILE *f)
 {
-	if (ferror(f) | fclose(f))
+	bool failed = ferror(f) != 0;
+
+	if (fclose(f) || failed)
 		schemac_die("cannot be written");
 }
 
