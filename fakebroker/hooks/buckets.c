@@ -5,8 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,34 +94,13 @@ static char *text_of(const struct fb_buckets *buckets, const struct fb_bucket *b
 	return text;
 }
 
-/* All of it or, on a disk that is full, nothing: else the next row would go on where this one breaks off. The lock
- * keeps others who share the file from writing in between, or finding it empty, too, before the head is there. Where a
- * file cannot be locked the worst is a second head, or half a row. */
-static int append(const struct fb_buckets *buckets, char *text, size_t size)
-{
-	struct iovec iov[] = {{(char *)(uintptr_t)buckets->head, 0}, {text, size}};
-	bool locked = flock(buckets->fd, LOCK_EX) == 0;
-	struct stat stat;
-	bool known = fstat(buckets->fd, &stat) == 0;
-	int code, fault;
-
-	if (buckets->head && known && stat.st_size == 0)
-		iov[0].iov_len = strlen(buckets->head);
-	code = kt_file_write(buckets->fd, iov, 2);
-	fault = errno;
-	if (code < 0 && locked && known && S_ISREG(stat.st_mode))
-		(void)!ftruncate(buckets->fd, stat.st_size);   /* half a row stays if that fails, too */
-	flock(buckets->fd, LOCK_UN);
-	errno = fault;
-	return code;
-}
-
 static void write_bucket(struct fb_buckets *buckets, const struct fb_bucket *bucket)
 {
 	int64_t rows = count_rows(bucket);
 	size_t size = 0;
 	char *text = rows ? text_of(buckets, bucket, &size) : NULL;
-	bool good = text && append(buckets, text, size) == 0;
+	struct iovec iov = {text, size};
+	bool good = text && kt_file_append_whole(buckets->fd, buckets->head, &iov, 1) == 0;
 	char line[160];
 
 	if (rows && !good) {

@@ -20,7 +20,6 @@ struct journal {
 	int fd;
 	char instance[64];
 	uint64_t seq;
-	bool torn;                    /* the disk was full within the last line: the next one begins with a line feed */
 	bool failing;
 };
 
@@ -41,31 +40,26 @@ static FILE *begin(const struct journal *self, char **text, size_t *size, const 
 	return out;
 }
 
-/* Completes the line with its number and writes it with one write(), so that those of several nodes never mix. */
+/* Completes the line with its number and writes it as a whole, so that those of several nodes never mix. */
 static int end(struct journal *self, FILE *out, char **text, const size_t *size, struct kassay_text *why)
 {
+	struct iovec line[2];
 	char head[48];
-	struct iovec line[3] = {{"\n", 0}, {head, 0}, {NULL, 0}};
-	ssize_t n = -1, whole = 0;
+	int code = -1, n;
 
 	fputs("}\n", out);
 	if (fclose(out) == 0) {
 		pthread_mutex_lock(&self->lock);
-		line[0].iov_len = self->torn;
-		line[1].iov_len = (size_t)snprintf(head, sizeof head, "{\"v\":1,\"seq\":%" PRIu64, ++self->seq);
-		line[2] = (struct iovec){*text, *size};
-		whole = (ssize_t)(line[0].iov_len + line[1].iov_len + line[2].iov_len);
-		n = writev(self->fd, line, 3);
-		if (n > 0)
-			self->torn = n < whole && n > (ssize_t)line[0].iov_len;
+		n = snprintf(head, sizeof head, "{\"v\":1,\"seq\":%" PRIu64, ++self->seq);
+		line[0] = (struct iovec){head, (size_t)n};
+		line[1] = (struct iovec){*text, *size};
+		code = kt_file_append_whole(self->fd, NULL, line, 2);
 		pthread_mutex_unlock(&self->lock);
 	}
+	if (code < 0 && why)
+		snprintf(why->text, why->size, "a line is lost: %s", strerror(errno));
 	free(*text);
-	if (n > 0 && n == whole)
-		return 0;
-	if (why)
-		snprintf(why->text, why->size, "a line is lost: %s", n < 0 ? strerror(errno) : "the disk is full");
-	return -1;
+	return code;
 }
 
 static void put_str(FILE *out, const char *name, struct kassay_str str)

@@ -480,27 +480,29 @@ static int count_lines(int *broken)
 	return whole;
 }
 
-/* The line that does not fit is lost, and none besides. */
+/* The lines that do not fit are lost, and none besides, whoever writes next. */
 static void a_journal_goes_on_after_a_full_disk(void **state)
 {
 	const struct setting settings[] = {{"observer.JournalObserver.file", path}, {0}};
 	struct fixture fixture = FIXTURE(settings);
-	struct fb_observer *observer = make("JournalObserver", &fixture);
+	struct fb_observer *one = make("JournalObserver", &fixture), *other = make("JournalObserver", &fixture);
 	int broken;
 
 	(void)state;
-	show(observer, 1, "User:x", NULL, 0);
+	show(one, 1, "User:x", NULL, 0);
 	limit_files((rlim_t)file_size() + 40);
-	show(observer, 2, "User:x", NULL, 0);
-	show(observer, 3, "User:x", NULL, 0);
+	show(one, 2, "User:x", NULL, 0);
+	show(one, 3, "User:x", NULL, 0);
 	limit_files(RLIM_INFINITY);
-	show(observer, 4, "User:x", NULL, 0);
-	show(observer, 5, "User:x", NULL, 0);
-	assert_int_equal(fb_observer_close(observer, 10000, NULL), 0);
-	fb_observer_unref(observer);
-	/* Configured, 1, 4, 5, closed; and the beginning of 2. */
-	assert_int_equal(count_lines(&broken), 5);
-	assert_int_equal(broken, 1);
+	show(other, 4, "User:x", NULL, 0);
+	show(one, 5, "User:x", NULL, 0);
+	assert_int_equal(fb_observer_close(one, 10000, NULL), 0);
+	assert_int_equal(fb_observer_close(other, 10000, NULL), 0);
+	fb_observer_unref(one);
+	fb_observer_unref(other);
+	/* Two configured, 1, 4, 5, two closed. */
+	assert_int_equal(count_lines(&broken), 7);
+	assert_int_equal(broken, 0);
 }
 
 /* Nothing of the bucket that does not fit is left. */

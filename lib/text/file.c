@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +102,26 @@ static const char *why_not_open(const char *file, int error)
 
 	return error == ENXIO && stat(file, &st) == 0 && S_ISFIFO(st.st_mode) ? "nobody reads from it"
 									     : strerror(error);
+}
+
+int kt_file_append_whole(int fd, const char *head, struct iovec *iov, int niov)
+{
+	bool locked = flock(fd, LOCK_EX) == 0;
+	struct stat stat;
+	bool known = fstat(fd, &stat) == 0;
+	int code = 0, fault;
+
+	if (head && known && stat.st_size == 0)
+		code = kt_file_write(fd, &(struct iovec){(char *)(uintptr_t)head, strlen(head)}, 1);
+	if (code == 0)
+		code = kt_file_write(fd, iov, niov);
+	fault = errno;
+	if (code < 0 && locked && known && S_ISREG(stat.st_mode))
+		(void)!ftruncate(fd, stat.st_size);   /* a part stays if that fails, too */
+	if (locked)
+		flock(fd, LOCK_UN);
+	errno = fault;
+	return code;
 }
 
 int kt_file_append(const char *file, struct kt_err *err)

@@ -14,6 +14,12 @@ int kt_file_read(const char *file, size_t max, char **text, size_t *n, struct kt
  * written then. Not for sockets, whose writers do not want SIGPIPE. */
 int kt_file_write(int fd, struct iovec *iov, int niov);
 
+/* Appends all of the runs, which it changes, or, on a disk that is full, nothing: what comes next would go on where
+ * this breaks off. Before them comes `head`, unless it is NULL, where the file is empty. A lock keeps others who use
+ * this function from writing in between; where a file cannot be locked the worst is a second head, or a part that
+ * stays. 0, or -1 with errno. */
+int kt_file_append_whole(int fd, const char *head, struct iovec *iov, int niov);
+
 /* Opens a file to append to it, which is made if need be. A named pipe must have a reader already: none is waited for.
  * Returns the descriptor, or KT_EFILE. */
 int kt_file_append(const char *file, struct kt_err *err);
