@@ -3,6 +3,7 @@
 
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
+#include "lib/wire/legacy.h"
 
 /* ---- where responses have their error codes ---- */
 
@@ -186,6 +187,35 @@ static inline void describe_response(const struct fb_request *req, const struct 
 	view->error_count = codes.n;
 	if (shape->throttle != NO_THROTTLE)
 		view->throttleTimeMs = *(const int32_t *)(const void *)(response + shape->throttle);
+}
+
+/* ---- records of messages without a header ---- */
+
+static int count_message(void *arg, int32_t index, const struct kw_legacy *message)
+{
+	int64_t *n = arg;
+
+	(void)index;
+	(void)message;
+	++*n;
+	return 0;
+}
+
+size_t fb_partition_count_messages(const struct kw_records *records, struct kassay_partition *p)
+{
+	struct kw_legacy message;
+	enum kw_walk why;
+	size_t at;
+
+	for (at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0;
+	     at += message.size) {
+		if (at == 0)
+			p->codec = message.attributes & KW_A_CODEC;
+		kw_legacy_walk(&message, NULL, count_message, &p->records, &why, NULL);
+		if (message.attributes & KW_A_CODEC)
+			p->flags |= KASSAY_COUNTED;
+	}
+	return at;
 }
 
 /* ---- showing them ---- */

@@ -112,6 +112,10 @@ static inline struct kassay_partition *fb_request_partitions(struct fb_request *
 						 : kw_alloc(&req->arena, (size_t)n * sizeof *req->partitions);
 	return req->partitions;
 }
+/* Adds the records of messages of magic 0 and 1 to partition->records, and sets its codec: they have no header that
+ * counts them, so each is looked at, and compressed ones are inflated, which is flagged. Returns where the last one
+ * ends that is whole. */
+size_t fb_partition_count_messages(const struct kw_records *records, struct kassay_partition *partition);
 /* Does anybody want to be shown the request before the append (LinkedIn's second callback)? */
 static inline bool fb_request_wants_produce(const struct fb_request *req)
 {

@@ -8,7 +8,6 @@
 #include "fakebroker/log/mutant_verdict.h"
 #include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
-#include "lib/wire/legacy.h"
 
 /* ---- the request's partitions ---- */
 
@@ -200,32 +199,6 @@ static void append(struct fb_request *req, struct fb_produce_item *item)
 
 /* ---- what observers are shown ---- */
 
-static int count_message(void *arg, int32_t index, const struct kw_legacy *message)
-{
-	int64_t *n = arg;
-
-	(void)index;
-	(void)message;
-	++*n;
-	return 0;
-}
-
-/* Messages of magic 0 and 1 have no header that counts them: each is looked at, and compressed ones are inflated. */
-static void count_messages(const struct kw_records *records, struct kassay_partition *p)
-{
-	struct kw_legacy message;
-	enum kw_walk why;
-
-	for (size_t at = 0; kw_legacy_parse(records->p + at, (size_t)records->n - at, &message, NULL) == 0;
-	     at += message.size) {
-		if (at == 0)
-			p->codec = message.attributes & KW_A_CODEC;
-		kw_legacy_walk(&message, NULL, count_message, &p->records, &why, NULL);
-		if (message.attributes & KW_A_CODEC)
-			p->flags |= KASSAY_COUNTED;
-	}
-}
-
 /* What a record set says of itself that nobody looked into. */
 static void take_its_word(const struct kw_records *records, struct kassay_partition *p)
 {
@@ -234,7 +207,7 @@ static void take_its_word(const struct kw_records *records, struct kassay_partit
 	if (records->n <= KW_E_MAGIC)
 		return;
 	if (records->p[KW_E_MAGIC] < 2 && !fb_mutant(FB_M_LEGACY_UNCOUNTED))
-		count_messages(records, p);
+		fb_partition_count_messages(records, p);
 	else if (kw_batch_parse(records->p, (size_t)records->n, &batch, NULL) == 0 && batch.magic == 2 &&
 		 batch.count > 0)
 		p->records = batch.count;

@@ -28,16 +28,16 @@ void fb_fetch_old_fail(struct kw_FetchResponse_PartitionData *data, int16_t erro
 	data->records = (struct kw_records){.n = -1};
 }
 
-/* What observers are shown in place of what they were to be shown; null records, of size -1, are none. */
-static void show(struct kassay_partition *shown, int16_t error, int32_t size)
+/* What observers are shown in place of what they were to be shown; null records are none. */
+static void show(struct kassay_partition *shown, int16_t error, const struct kw_records *records)
 {
 	shown->error = error;
-	shown->bytes = size > 0 ? size : 0;
-	if (size > 0)
-		return;
+	shown->bytes = records->n > 0 ? records->n : 0;
 	shown->records = 0;
 	shown->codec = -1;
 	shown->flags = 0;
+	if (records->n > 0 && fb_partition_count_messages(records, shown) < (size_t)records->n)
+		shown->flags |= KASSAY_PARTIAL;
 }
 
 /* FetchRequest.getErrorResponse. */
@@ -48,9 +48,8 @@ static void fail_all(struct fb_request *req, int16_t error)
 	for (int32_t t = 0; t < response->responses.n; t++)
 		for (int32_t p = 0; p < response->responses.v[t].partitions.n; p++)
 			fb_fetch_old_fail(&response->responses.v[t].partitions.v[p], error);
-	for (int32_t i = 0; i < req->npartitions; i++) {
-		show(&req->partitions[i], error, -1);
-	}
+	for (int32_t i = 0; i < req->npartitions; i++)
+		show(&req->partitions[i], error, &(struct kw_records){.n = -1});
 }
 
 static void tell(const struct fb_request *req, const struct fb_fetch_want *want, const struct kt_err *err)
@@ -99,9 +98,8 @@ enum fb_outcome fb_fetch_old_convert(struct fb_request *req, const struct fb_fet
 					 code == KT_ECORRUPT ? KW_ERR_INVALID_RECORD : KW_ERR_UNKNOWN_SERVER_ERROR);
 				return FB_REPLY;
 			}
-			if (req->npartitions) {
-				show(&req->partitions[i], data->errorCode, data->records.n);
-			}
+			if (req->npartitions)
+				show(&req->partitions[i], data->errorCode, &data->records);
 		}
 	}
 	return FB_REPLY;

@@ -43,11 +43,18 @@ static int look_at_refused(FILE *journal)
 		bool fetch = json_integer_value(json_object_get(line, "apiKey")) == FETCH;
 
 		json_array_foreach(fetch ? json_object_get(line, "partitions") : NULL, i, partition) {
-			if (!json_integer_value(json_object_get(partition, "error")))
+			json_int_t bytes = json_integer_value(json_object_get(partition, "bytes"));
+			json_int_t records = json_integer_value(json_object_get(partition, "records"));
+
+			if (!json_integer_value(json_object_get(partition, "error"))) {
+				assert_int_equal(records > 0 || json_is_true(json_object_get(partition, "partial")),
+						 bytes > 0);
 				continue;
+			}
 			refused++;
-			assert_int_equal(json_integer_value(json_object_get(partition, "bytes")), 0);
-			assert_int_equal(json_integer_value(json_object_get(partition, "records")), 0);
+			assert_true(json_is_null(json_object_get(partition, "codec")));
+			assert_int_equal(bytes, 0);
+			assert_int_equal(records, 0);
 		}
 		json_decref(line);
 	}
