@@ -1,26 +1,6 @@
 /* GET /metrics is text as Prometheus reads it, whatever names are in it. */
 #include "fakebroker/cluster/log_line.h"
-#include "fakebroker/tests/http.h"
-#include "fakebroker/tests/talk.h"
-
-static struct running run;
-
-static int set_up(void **state)
-{
-	struct fb_settings settings = {.nodes = 2, .seed = 7};
-
-	(void)state;
-	running_start(&run, &settings);
-	make_topic(&run, "t");
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	running_stop(&run);
-	return 0;
-}
+#include "fakebroker/tests/control_fixture.h"
 
 /* The name of a metric or label ends here. */
 static size_t name_length(const char *p)

@@ -1,27 +1,7 @@
 /* The control API tells what arrived: every request with its answer, in pages, and what became of those without. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/recorder.h"
-#include "fakebroker/tests/http.h"
-#include "fakebroker/tests/talk.h"
-
-static struct running run;
-
-static int set_up(void **state)
-{
-	struct fb_settings settings = {.nodes = 2, .seed = 7};
-
-	(void)state;
-	running_start(&run, &settings);
-	make_topic(&run, "t");
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	running_stop(&run);
-	return 0;
-}
+#include "fakebroker/tests/control_fixture.h"
 
 static void produced_records_are_readable(void **state)
 {
