@@ -1,25 +1,19 @@
 #include "conformance/hints.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conformance/result.h"
+#include "conformance/runner.h"
 
 /* Fewer may well be the broker's fault. */
 enum { CLOCK_FAILURES = 5 };
 
 static bool expects(const struct cf_profile *profile, json_t *row)
 {
-	for (size_t i = 0; i < profile->nfailures; i++) {
-		const struct cf_expected_failure *failure = &profile->failures[i];
+	const struct cf_expected_failure *failure = cf_policy_failure(row, profile);
 
-		if ((fnmatch(failure->glob, cf_text(row, "id"), 0) == 0 ||
-		     fnmatch(failure->glob, cf_text(row, "case"), 0) == 0) &&
-		    strncmp(cf_text(row, "reason"), failure->message, strlen(failure->message)) == 0)
-			return true;
-	}
-	return false;
+	return failure && cf_policy_is_failure(row, failure);
 }
 
 static size_t count_failures(json_t *rows, const struct cf_profile *profile, const char *with)

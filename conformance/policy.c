@@ -37,6 +37,19 @@ static bool names(const char *glob, json_t *row)
 	return fnmatch(glob, cf_text(row, "id"), 0) == 0 || fnmatch(glob, cf_text(row, "case"), 0) == 0;
 }
 
+const struct cf_expected_failure *cf_policy_failure(json_t *row, const struct cf_profile *profile)
+{
+	for (size_t i = 0; i < profile->nfailures; i++)
+		if (names(profile->failures[i].glob, row))
+			return &profile->failures[i];
+	return NULL;
+}
+
+bool cf_policy_is_failure(json_t *row, const struct cf_expected_failure *failure)
+{
+	return strncmp(cf_text(row, "reason"), failure->message, strlen(failure->message)) == 0;
+}
+
 static void expect_failure(json_t *row, const struct cf_expected_failure *failure)
 {
 	enum cf_verdict verdict = cf_row_verdict(row);
@@ -46,7 +59,7 @@ static void expect_failure(json_t *row, const struct cf_expected_failure *failur
 	if (verdict == CF_PASS || verdict == CF_PASS_LENIENT) {
 		snprintf(text, sizeof text, "it was expected to fail (%s)", failure->why);
 		set(row, CF_XPASS, text);
-	} else if (verdict == CF_FAIL && strncmp(reason, failure->message, strlen(failure->message)) == 0) {
+	} else if (verdict == CF_FAIL && cf_policy_is_failure(row, failure)) {
 		snprintf(text, sizeof text, "%s (%s)", reason, failure->why);
 		set(row, CF_XFAIL, text);
 	} else if (verdict == CF_FAIL) {
@@ -57,10 +70,9 @@ static void expect_failure(json_t *row, const struct cf_expected_failure *failur
 
 void cf_policy(json_t *row, const struct cf_profile *profile, bool strict)
 {
+	const struct cf_expected_failure *failure = cf_policy_failure(row, profile);
+
 	weigh(row, strict);
-	for (size_t i = 0; i < profile->nfailures; i++)
-		if (names(profile->failures[i].glob, row)) {
-			expect_failure(row, &profile->failures[i]);
-			return;
-		}
+	if (failure)
+		expect_failure(row, failure);
 }

@@ -55,5 +55,9 @@ json_t *cf_runner_run(struct cf_runner *runner);
 
 /* What profile and options make of a row's verdict: expected failures, requirements that are no must, --strict. */
 void cf_policy(json_t *row, const struct cf_profile *profile, bool strict);
+/* The failure that the profile expects of the row's case, whatever it fails with; NULL if it expects none. */
+const struct cf_expected_failure *cf_policy_failure(json_t *row, const struct cf_profile *profile);
+/* Does the row give the reason that is expected? */
+bool cf_policy_is_failure(json_t *row, const struct cf_expected_failure *failure);
 
 #endif

@@ -72,17 +72,14 @@ static void put_packet(struct fb_capture *capture, const struct kw_segment *segm
 static int open_file(const char *file, void (*waits)(const char *file))
 {
 	enum { FLAGS = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC };
-	int fd = open(file, FLAGS | O_NONBLOCK, 0666), flags, fault;
+	int fd = open(file, FLAGS | O_NONBLOCK, 0666), fault;
 	struct stat stat_of;
 
 	if (fd < 0 && errno == ENXIO && stat(file, &stat_of) == 0 && S_ISFIFO(stat_of.st_mode)) {
 		waits(file);
 		return open(file, FLAGS, 0666);
 	}
-	if (fd < 0)
-		return fd;
-	flags = fcntl(fd, F_GETFL);
-	if (flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
+	if (fd < 0 || kt_file_make_wait(fd) == 0)
 		return fd;
 	fault = errno;
 	close(fd);

@@ -124,15 +124,20 @@ int kt_file_append_whole(int fd, const char *head, struct iovec *iov, int niov)
 	return code;
 }
 
+int kt_file_make_wait(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0 ? -1 : 0;
+}
+
 int kt_file_append(const char *file, struct kt_err *err)
 {
-	int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666), flags;
+	int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
 
 	if (fd < 0)
 		return kt_fail(err, KT_EFILE, "%s: %s", file, why_not_open(file, errno));
-	/* Its writes wait again: one that did not would lose what it has to write. */
-	flags = fcntl(fd, F_GETFL);
-	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0) {
+	if (kt_file_make_wait(fd) < 0) {
 		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
 		close(fd);
 		return KT_EFILE;

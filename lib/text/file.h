@@ -20,6 +20,10 @@ int kt_file_write(int fd, struct iovec *iov, int niov);
  * stays. 0, or -1 with errno. */
 int kt_file_append_whole(int fd, const char *head, struct iovec *iov, int niov);
 
+/* After open() with O_NONBLOCK, which was not to wait for a pipe's reader: writes wait again, since one that did not
+ * would lose what it has to write. 0, or -1 with errno. */
+int kt_file_make_wait(int fd);
+
 /* Opens a file to append to it, which is made if need be. A named pipe must have a reader already: none is waited for.
  * Returns the descriptor, or KT_EFILE. */
 int kt_file_append(const char *file, struct kt_err *err);
