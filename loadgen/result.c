@@ -1,7 +1,7 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/text/json.h"
 #include "lib/wire/message.h"
 #include "loadgen/clock.h"
 #include "loadgen/report.h"
@@ -345,7 +345,5 @@ int lg_result_write(json_t *result, const char *directory, struct kt_err *err)
 	if (!result)
 		return kt_fail(err, KT_ENOMEM, "no memory for the result");
 	snprintf(path, sizeof path, "%s/result.json", directory);
-	if (json_dump_file(result, path, JSON_INDENT(2)))
-		return kt_fail(err, KT_EFILE, "cannot write %s: %s", path, strerror(errno));
-	return 0;
+	return kt_json_write(path, result, JSON_INDENT(2), err);
 }

@@ -245,10 +245,8 @@ pid=$first
 stopped TERM 0
 
 # Two that start at the same moment: one has the port, the other says why it ends.
-for _ in 1 2 3 4 5 6; do
-	start --port 0
-	port=${bootstrap##*:}
-	stopped TERM 0
+unused_ports 6
+for port in "${ports[@]}"; do
 	for who in a b; do
 		timeout 20 "$fb" --port "$port" --port-file "$dir/both.$who" >"$dir/out" 2>"$dir/both.$who.err" &
 		[ $who = a ] && one=$! || other=$!
@@ -304,14 +302,14 @@ fi
 
 mkdir "$dir/cwd"
 cd "$dir/cwd" || exit 2
-start --port 0 --port-file ports
-ports=(--port "${bootstrap##*:}" --controller-port "${controller##*:}" --control-port "${control##*:}")
+unused_ports 3
+wanted=(--port "${ports[0]}" --controller-port "${ports[1]}" --control-port "${ports[2]}")
+start "${wanted[@]}" --port-file ports
 { kill -9 "$pid" && wait "$pid"; status=$?; } 2>/dev/null   # bash would tell that it was killed
 equal 'exit code after SIGKILL' "$status" 137
 equal 'files after SIGKILL' "$(ls -A)" ports
-start "${ports[@]}" --port-file ports
-equal 'its ports are free again' "${bootstrap##*:} ${controller##*:} ${control##*:}" \
-	"${ports[1]} ${ports[3]} ${ports[5]}"
+start "${wanted[@]}" --port-file ports
+equal 'its ports are free again' "${bootstrap##*:} ${controller##*:} ${control##*:}" "${ports[*]}"
 equal 'the port file is the new one'\''s' "$(sed 's/.*"pid"://' ports)" "$pid}"
 stopped TERM 0
 cd "$OLDPWD" || exit 2

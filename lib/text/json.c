@@ -70,6 +70,14 @@ static bool is_special(const char *file)
 	return lstat(file, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+static bool write_line(const char *file, const json_t *json, size_t flags)
+{
+	FILE *out = fopen(file, "w");
+	bool written = out && json_dumpf(json, out, flags) == 0 && putc('\n', out) != EOF;
+
+	return out && fclose(out) == 0 && written;
+}
+
 int kt_json_write(const char *file, const json_t *json, size_t flags, struct kt_err *err)
 {
 	char part[PATH_MAX];
@@ -80,7 +88,7 @@ int kt_json_write(const char *file, const json_t *json, size_t flags, struct kt_
 	if (!direct && snprintf(part, sizeof part, "%s.part", file) >= (int)sizeof part)
 		return kt_fail(err, KT_EFILE, "%s cannot be written: the name is too long", file);
 	errno = 0;
-	written = json_dump_file(json, direct ? file : part, flags) == 0;
+	written = write_line(direct ? file : part, json, flags);
 	if (written && (direct || rename(part, file) == 0))
 		return 0;
 	kt_fail(err, KT_EFILE, "%s cannot be written: %s", file, errno ? strerror(errno) : "not UTF-8");
