@@ -17,23 +17,20 @@ enum {
 static const double SINK_LIMIT = 1.5, KFAKE_LIMIT = 0.5, MANY_LIMIT = 1.2, MOCK_LIMIT = 1 / 0.9;
 
 static const struct load
-	small = {"none", 100, 100000, 1000, 1}, small_lz4 = {"lz4", 100, 100000, 1000, 1},
-	large = {"none", 1024, 20000, 500, 1}, large_lz4 = {"lz4", 1024, 20000, 500, 1},
-	rush = {"none", 100, 500000, 10000, 1};
+	small = {"none", 100, 100000, 1000, 1, 0}, small_lz4 = {"lz4", 100, 100000, 1000, 1, 0},
+	large = {"none", 1024, 20000, 500, 1, 0}, large_lz4 = {"lz4", 1024, 20000, 500, 1, 0},
+	rush = {"none", 100, 500000, 10000, 1, 0};
 
 /* A batch for each of MANY partitions, and as many for one: batches as above, of 16 KiB (Java's batch.size), and small
  * ones. Each partition keeps one batch, whatever the limit, so that logs of large ones take more. */
 static const struct spread {
-	const char *name, *sink_name;
-	struct load many, one;
+	const char *name;
+	int batch;
 	size_t log_bytes;
 } spreads[] = {
-	{"100 B, batches of 1,000", "100 B, batches of 1,000: the sink itself",
-	 {"none", 100, 1000 * MANY, 1000, MANY}, {"none", 100, 1000 * MANY, 1000, 1}, 4 * LOG_BYTES},
-	{"100 B, batches of 150", "100 B, batches of 150: the sink itself",
-	 {"none", 100, 150 * MANY, 150, MANY}, {"none", 100, 150 * MANY, 150, 1}, LOG_BYTES},
-	{"100 B, batches of 50", "100 B, batches of 50: the sink itself",
-	 {"none", 100, 50 * MANY, 50, MANY}, {"none", 100, 50 * MANY, 50, 1}, LOG_BYTES},
+	{"100 B, batches of 1,000", 1000, 4 * LOG_BYTES},
+	{"100 B, batches of 150", 150, LOG_BYTES},
+	{"100 B, batches of 50", 50, LOG_BYTES},
 };
 
 /* A broker and a producer to it. */
@@ -43,6 +40,8 @@ struct side {
 	const struct load *load;
 	rd_kafka_t *producer;
 };
+
+typedef void starter(struct side *side, const struct load *load, size_t log_bytes);
 
 static struct {
 	char *fakebroker, *sink, *kfake;
@@ -85,6 +84,11 @@ static void start_other(struct side *side, char *path, const struct load *load, 
 	snprintf(partitions, sizeof partitions, "%d", load->partitions);
 	program_start(&side->program, (char *[]){path, partitions, NULL});
 	connect_side(side, load, log_bytes);
+}
+
+static void start_sink(struct side *side, const struct load *load, size_t log_bytes)
+{
+	start_other(side, bench.sink, load, log_bytes);
 }
 
 static void end_side(struct side *side)
@@ -163,21 +167,34 @@ static void against(char *path, const char *what, const char *other, const char 
 	}
 }
 
-/* Beside it the sink, for which partitions are nothing but a number: what it is for the client's pace alone. */
-static void partitions(const struct spread *spread)
+static void partitions(const struct spread *spread, starter *start, const char *who, int in_flight, double limit)
 {
+	struct load many = {"none", 100, spread->batch * MANY, spread->batch, MANY, in_flight}, one = many;
 	struct side a, b;
+	char name[64];
 
-	start_other(&a, bench.sink, &spread->many, spread->log_bytes);
-	start_other(&b, bench.sink, &spread->one, spread->log_bytes);
-	measure(spread->sink_name, &a, &b, produce, 0);
+	one.partitions = 1;
+	snprintf(name, sizeof name, "%s%s", spread->name, who);
+	start(&a, &many, spread->log_bytes);
+	start(&b, &one, spread->log_bytes);
+	measure(name, &a, &b, produce, limit);
 	end_side(&a);
 	end_side(&b);
-	start_fakebroker(&a, &spread->many, spread->log_bytes);
-	start_fakebroker(&b, &spread->one, spread->log_bytes);
-	measure(spread->name, &a, &b, produce, MANY_LIMIT);
-	end_side(&a);
-	end_side(&b);
+}
+
+/* With one request in flight it is the number of partitions alone that differs. With more a client that has many
+ * partitions sends fewer requests at once, and so wakes the broker more often: that is shown beside a sink, for which a
+ * partition is nothing but a number. */
+static void all_partitions(void)
+{
+	pairs_head("produce, one request in flight", "1,000 parts", "1 part", "ns");
+	for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)
+		partitions(&spreads[i], start_fakebroker, "", 1, MANY_LIMIT);
+	pairs_head("produce, as many as the client likes", "1,000 parts", "1 part", "ns");
+	for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++) {
+		partitions(&spreads[i], start_sink, ": the sink itself", 0, 0);
+		partitions(&spreads[i], start_fakebroker, "", 0, 0);
+	}
 }
 
 static void rate(void)
@@ -209,9 +226,7 @@ int main(int argc, char **argv)
 		printf("\nagainst kfake: skipped, it could not be built (needs go and "
 		       "github.com/twmb/franz-go/pkg/kfake)\n");
 	}
-	pairs_head("produce, CPU of the broker per record", "1,000 parts", "1 part", "ns");
-	for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)
-		partitions(&spreads[i]);
+	all_partitions();
 	rate();
 	return pairs_end(&bench.tally);
 }

@@ -59,6 +59,8 @@ rd_kafka_t *client_producer(const char *bootstrap, const struct load *load)
 	set(conf, "compression.codec", load->codec);
 	set(conf, "linger.ms", "200");     /* batches are full, whatever the broker's speed */
 	set_number(conf, "batch.num.messages", load->batch);
+	if (load->in_flight)
+		set_number(conf, "max.in.flight", load->in_flight);
 	set_number(conf, "queue.buffering.max.messages", load->records + 1);
 	rd_kafka_conf_set_dr_msg_cb(conf, on_report);
 	return make(RD_KAFKA_PRODUCER, conf);
@@ -95,7 +97,7 @@ void client_produce(rd_kafka_t *producer, const struct load *load)
 	for (int i = 0; i < load->records; i++) {
 		void *value = (void *)(uintptr_t)(text + at);
 
-		if (rd_kafka_produce(topic, i % load->partitions, RD_KAFKA_MSG_F_COPY, value, load->size, NULL, 0,
+		if (rd_kafka_produce(topic, i / load->batch % load->partitions, RD_KAFKA_MSG_F_COPY, value, load->size, NULL, 0,
 				     NULL))
 			bench_give_up("rd_kafka_produce");
 		at = (at + load->size) % (TEXT - load->size);

@@ -10,7 +10,8 @@ struct load {
 	size_t size;               /* bytes of a record's value; it has no key */
 	int records;               /* of a block */
 	int batch;                 /* records of a batch */
-	int partitions;            /* that the records go to, in turn */
+	int partitions;            /* that the batches go to, in turn */
+	int in_flight;             /* requests; 0 = as many as librdkafka likes */
 };
 
 /* bootstrap NULL: to librdkafka's own mock of one broker, in this process. */
