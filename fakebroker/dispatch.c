@@ -105,6 +105,12 @@ static enum fb_outcome ignored(enum fb_mutant mutant, enum fb_outcome outcome)
 	return fb_mutant(mutant) ? FB_SILENT : outcome;
 }
 
+static void log_closing(const struct fb_request *req, const char *reason)
+{
+	fb_log_line(KASSAY_INFO, "node %d: closing connection %llu of %s: %s", req->node->id,
+		    (unsigned long long)fb_conn_id(req->conn), fb_conn_address(req->conn), reason);
+}
+
 /* Puts the reason into the log and the recorder. */
 static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
 {
@@ -114,8 +120,7 @@ static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(reason, sizeof reason, fmt, ap);
 	va_end(ap);
-	fb_log_line(KASSAY_INFO, "node %d: closing connection %llu of %s: %s", req->node->id,
-		    (unsigned long long)fb_conn_id(req->conn), fb_conn_address(req->conn), reason);
+	log_closing(req, reason);
 	if (req->cluster->recorder)
 		fb_recorder_add_unparsed(req->cluster->recorder, req->node, req->conn, req->frame, reason);
 	return FB_CLOSE;
@@ -211,6 +216,13 @@ static int encode(struct fb_request *req, struct kw_buf *buf, struct kt_err *err
 	return code;
 }
 
+static void unanswered(struct fb_request *req, const char *fate)
+{
+	fb_request_observe(req, false, 0);
+	if (req->cluster->recorder)
+		fb_recorder_add(req->cluster->recorder, req, NULL, fate);
+}
+
 static enum fb_outcome reply(struct fb_request *req)
 {
 	struct kt_err err;
@@ -225,6 +237,7 @@ static enum fb_outcome reply(struct fb_request *req)
 		fb_log_line(KASSAY_ERROR, "node %d: the answer to %s v%d cannot be encoded: %s", req->node->id,
 			    kw_api_name(req->api->key), req->version, kt_err_line(&err, line, sizeof line));
 		kw_buf_fini(&buf);
+		unanswered(req, "closed");
 		return FB_CLOSE;
 	}
 	started = fb_mutant(FB_M_SLOW_CLOSES) ? fb_now_ns() : 0;
@@ -253,11 +266,8 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 		break;
 	case FB_SILENT:
 	case FB_CLOSE:
-		if (req->muted)
-			break;   /* nobody came to the answer: nobody is shown it */
-		fb_request_observe(req, false, 0);
-		if (req->cluster->recorder)
-			fb_recorder_add(req->cluster->recorder, req, NULL, outcome == FB_SILENT ? "silent" : "closed");
+		if (!req->muted)   /* else nobody came to the answer: nobody is shown it */
+			unanswered(req, outcome == FB_SILENT ? "silent" : "closed");
 		break;
 	}
 	request_free(req);
@@ -268,8 +278,10 @@ static enum fb_outcome call(struct fb_request *req)
 {
 	if (!req->response)
 		req->response = kw_new(kw_response(req->api->key), &req->arena);
-	if (!req->response)
-		return unparsed(req, "out of memory");
+	if (!req->response) {
+		log_closing(req, "out of memory");
+		return FB_CLOSE;
+	}
 	if (req->muted)
 		return FB_CLOSE;
 	return fb_request_lead(req) == FB_WAIT ? FB_WAIT : req->api->handler(req);
@@ -345,8 +357,12 @@ enum fb_outcome fb_dispatch_again(void *arg, struct fb_conn *conn, void *state, 
 	return finish(req, call(req));
 }
 
+/* It waited, and the connection is gone. */
 void fb_dispatch_drop(void *arg, void *state)
 {
+	struct fb_request *req = state;
+
 	(void)arg;
-	request_free(state);
+	req->watched = fb_node_watched(req->node);
+	finish(req, FB_CLOSE);
 }

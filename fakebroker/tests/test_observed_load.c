@@ -491,6 +491,38 @@ static void dying_connections(void **state)
 	running_stop(&run);
 }
 
+/* A request that waits, and waits no longer than its client is there or maxWaitMs. */
+static void dying_while_waiting(void **state)
+{
+	static const char *const of_fetch[] = {"api", "Fetch", NULL};
+	struct client client;
+	struct kw_buf buf;
+	json_t *json;
+
+	(void)state;
+	start("TrafficObserver", "inline", 10000);
+	for (int i = 0; i < 10; i++) {
+		connect_client(&client, i % CLIENTS);
+		kw_buf_init(&buf, 0);
+		assert_int_equal(kc_encode(client.conn, 1, 4,
+					   body_for(&client, 1, 4,
+						    "{'replicaId': -1, 'maxWaitMs': 300, 'minBytes': 1, 'maxBytes': 1000, "
+						    "'topics': [{'topic': 'orders', 'partitions': [{'partition': 0, "
+						    "'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]}"),
+					   &buf, NULL, NULL), 0);
+		assert_int_equal(kc_write(client.conn, buf.p, buf.n, soon(), NULL), 0);
+		kw_buf_fini(&buf);
+		kc_free(client.conn);
+		kw_arena_fini(&client.arena);
+	}
+	json_decref(http_json(&run, 200, "POST", "/v1/wait",
+			      "{\"api\": \"Fetch\", \"count\": 10, \"timeoutMs\": 20000}"));
+	json = metrics();
+	assert_int_equal(value_of(json, "traffic_api_requests_total", of_fetch), 10);
+	json_decref(json);
+	running_stop(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +531,7 @@ int main(void)
 		cmocka_unit_test(exchanged_queued),
 		cmocka_unit_test(hanging_behind_a_queue),
 		cmocka_unit_test(dying_connections),
+		cmocka_unit_test(dying_while_waiting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
