@@ -97,8 +97,8 @@ void client_produce(rd_kafka_t *producer, const struct load *load)
 	for (int i = 0; i < load->records; i++) {
 		void *value = (void *)(uintptr_t)(text + at);
 
-		if (rd_kafka_produce(topic, i / load->batch % load->partitions, RD_KAFKA_MSG_F_COPY, value, load->size, NULL, 0,
-				     NULL))
+		if (rd_kafka_produce(topic, i / load->batch % load->partitions, RD_KAFKA_MSG_F_COPY, value, load->size,
+				     NULL, 0, NULL))
 			bench_give_up("rd_kafka_produce");
 		at = (at + load->size) % (TEXT - load->size);
 		if (i % 1000 == 0)

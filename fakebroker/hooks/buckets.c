@@ -11,6 +11,9 @@
 #include "fakebroker/thread.h"
 #include "lib/text/file.h"
 
+/* What may wait to be written when the disk is slow or nobody reads the pipe: so much memory, but some buckets. */
+enum { WAITING_BYTES = 64 << 20, WAITING_LEAST = 16 };
+
 struct fb_buckets {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -24,6 +27,8 @@ struct fb_buckets {
 	char instance[64];
 	struct fb_bucket *open;               /* that of now, or NULL */
 	struct fb_bucket *over, **over_tail;  /* to be written */
+	size_t waiting, waiting_most;         /* how many these are, and may be */
+	bool dropping;                        /* they were as many as may be, which has been said */
 	int64_t last_end;                     /* of the buckets so far */
 	bool ending;
 	int64_t rows, lost;
@@ -116,13 +121,35 @@ static void write_bucket(struct fb_buckets *buckets, const struct fb_bucket *buc
 
 /* ---- buckets ---- */
 
+/* Its rows are not written, for as many buckets wait as may. */
+static void drop(struct fb_buckets *buckets, struct fb_bucket *bucket)
+{
+	char line[160];
+
+	buckets->lost += count_rows(bucket);
+	bucket_free(bucket);
+	if (buckets->dropping)
+		return;
+	buckets->dropping = true;
+	snprintf(line, sizeof line, "rows are lost: the file takes none, and %zu buckets wait for it",
+		 buckets->waiting);
+	buckets->host->log(buckets->host, KASSAY_ERROR, line);
+}
+
 static void shut(struct fb_buckets *buckets)
 {
-	if (!buckets->open)
+	struct fb_bucket *bucket = buckets->open;
+
+	if (!bucket)
 		return;
-	*buckets->over_tail = buckets->open;
-	buckets->over_tail = &buckets->open->next;
 	buckets->open = NULL;
+	if (buckets->waiting == buckets->waiting_most) {
+		drop(buckets, bucket);
+		return;
+	}
+	*buckets->over_tail = bucket;
+	buckets->over_tail = &bucket->next;
+	buckets->waiting++;
 	pthread_cond_signal(&buckets->changed);
 }
 
@@ -197,6 +224,8 @@ static void *write_buckets(void *arg)
 		bucket = buckets->over;
 		buckets->over = NULL;
 		buckets->over_tail = &buckets->over;
+		buckets->waiting = 0;
+		buckets->dropping = false;
 		pthread_mutex_unlock(&buckets->lock);
 		while (bucket) {
 			struct fb_bucket *next = bucket->next;
@@ -224,6 +253,9 @@ static int read_options(struct fb_buckets *buckets, const struct kassay_host *ho
 	    fb_option_number(host, "limit", 1, FB_TRAFFIC_LIMIT_MAX, FB_TRAFFIC_LIMIT, &limit, why) < 0)
 		return -1;
 	buckets->limit = (uint32_t)limit;
+	buckets->waiting_most = WAITING_BYTES / ((size_t)limit * sizeof(struct fb_traffic_row));
+	if (buckets->waiting_most < WAITING_LEAST)
+		buckets->waiting_most = WAITING_LEAST;
 	buckets->fd = kt_file_append(file, &err);
 	if (buckets->fd >= 0)
 		return 0;

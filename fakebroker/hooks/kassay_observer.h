@@ -25,9 +25,10 @@
  * added later compares struct_size with the member's offset first; the host does the same with the plugin's
  * structures. KASSAY_OBSERVER_ABI changes only when that is not enough, and then the host refuses to load.
  *
- * When. record() is called once per request, after the response is built and before it is written; for acks=0 there
- * is no response and has_response is 0. Errors are shown like successes. observe_produce() of a request always
- * returns before record() of the same request is called. Requests that cannot be parsed are not shown.
+ * When. record() is called once per request, after the response is built and before it is written; for acks=0, and
+ * where the connection is gone or is closed instead, there is none and has_response is 0. Errors are shown like
+ * successes. observe_produce() of a request always returns before record() of the same request is called. Requests
+ * that cannot be parsed are not shown.
  *
  * Threads. There may be many instances at a time, one for each node of the broker. create() and close() of one
  * instance are called once, each from any thread. record(), observe_produce() and collect() are called from several
@@ -110,7 +111,7 @@ struct kassay_host {
 enum kassay_direction {
 	KASSAY_NO_RECORDS,            /* neither: the partition of a request that carries no records */
 	KASSAY_PRODUCED,              /* from a client into the broker: Produce */
-	KASSAY_CONSUMED,              /* from the broker to a client: Fetch, ShareFetch */
+	KASSAY_CONSUMED,              /* from the broker to a client: Fetch */
 };
 
 enum {
@@ -155,10 +156,10 @@ struct kassay_exchange {
 	int64_t queue_ns;             /* from the read of the request's last byte to the start of its handling */
 	int64_t service_ns;           /* from there to the built response, waiting (fetch, acks=all) included */
 	int32_t throttleTimeMs;       /* as the response says; 0 when it has none */
-	int32_t has_response;         /* 0: acks=0, or observe_produce() */
+	int32_t has_response;         /* 0: acks=0, a connection that is closed instead, or observe_produce() */
 	int16_t error;                /* first error code of the response at any level, 0 if there is none */
 	int32_t error_count;          /* error codes of the response, at all levels, that are not 0 */
-	int32_t partition_count;      /* of Produce, Fetch and ShareFetch; 0 for every other API */
+	int32_t partition_count;      /* of Produce and Fetch; 0 for every other API */
 	/* Partition i of 0..partition_count-1; NULL for any other i. */
 	const struct kassay_partition *(*partition)(const struct kassay_exchange *exchange, int32_t i);
 };
@@ -172,7 +173,8 @@ struct kassay_label {
  * JSON and, with the prefix `kassay_`, to Prometheus. */
 struct kassay_sink {
 	size_t struct_size;
-	/* Starts a metric. name is [a-z_]+ and ends in _total for a counter; help is one line. */
+	/* Starts a metric. name is [a-z_]+, comes once, is none of the broker's own, and ends in _total for a counter;
+	 * help is one line. What is named otherwise is left out, and the broker's log says so once. */
 	void (*metric)(struct kassay_sink *sink, const char *name, const char *help);
 	/* One sample of the metric that was started last. */
 	void (*sample)(struct kassay_sink *sink, const struct kassay_label *labels, size_t label_count, int64_t value);

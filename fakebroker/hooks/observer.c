@@ -31,6 +31,7 @@ struct watcher {
 	struct fb_host host;
 	char *fallback;           /* why NoOpObserver stands in for what was wanted; NULL if it does not */
 	struct fb_failures failures;
+	atomic_bool told;         /* that a metric has a wrong name */
 	int64_t deadline;         /* of close(), ns */
 	pthread_mutex_t lock;     /* guards the following */
 	pthread_cond_t changed;
@@ -74,14 +75,15 @@ static const struct kassay_observer_class *class_of(const struct watcher *watche
 	return &watcher->ref.class->observer;
 }
 
+/* entry: NULL if it is too long. */
 static int try_create(struct watcher *watcher, const char *entry, const struct fb_hook_env *env, struct kt_err *err)
 {
 	char text[512] = "";
 	struct kassay_text why = {text, sizeof text};
 	const struct kassay_observer_class *class;
 	const struct watcher *other;
-	int rc = *entry ? fb_class_find(FB_HOOK_OBSERVER, entry, env, &watcher->ref, err)
-			: kt_fail(err, KT_EUSAGE, "the name is blank");
+	int rc = entry && *entry ? fb_class_find(FB_HOOK_OBSERVER, entry, env, &watcher->ref, err)
+				 : kt_fail(err, KT_EUSAGE, "the name is %s", entry ? "blank" : "too long");
 
 	if (rc < 0)
 		return rc;
@@ -105,6 +107,7 @@ static int create(struct watcher *watcher, const char *entry, const struct fb_ho
 	int rc = try_create(watcher, entry, env, &why);
 
 	if (rc < 0) {
+		entry = entry ? entry : "";
 		fb_utf8_mend(why.text);
 		fb_hook_log(env, KASSAY_ERROR, "creating an observer from the class name '%s' failed, "
 			    "NoOpObserver takes its place: %s", entry, why.text);
@@ -193,7 +196,7 @@ int fb_observer_new(const char *classes, const struct fb_hook_env *env, struct f
 
 		watcher->owner = observer;
 		init_closed(watcher);
-		rc = create(watcher, more > 0 ? entry : "", env, err, &failure);
+		rc = create(watcher, more > 0 ? entry : NULL, env, err, &failure);
 		if (rc == 0 && observer->queued)
 			rc = make_queue(watcher, env, &failure);
 	}
@@ -398,7 +401,8 @@ static bool wait_closed(struct watcher *watcher)
 
 int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct kt_err *err)
 {
-	const int64_t deadline = fb_hook_now() + timeout_ms * 1000000;
+	const int64_t now = fb_hook_now(), most = (INT64_MAX - now) / 1000000;
+	const int64_t deadline = now + (timeout_ms < most ? timeout_ms : most) * 1000000;
 	size_t i;
 	int rc = 0;
 
@@ -440,11 +444,14 @@ static void collect(struct watcher *watcher, json_t *metrics)
 {
 	struct fb_observer *owner = watcher->owner;
 	struct fb_caller *caller = fb_caller_here();
+	char wrong[300] = "";
 
 	fb_caller_enter(caller, owner, (size_t)(watcher - owner->watchers));
 	if (!atomic_load(&owner->closing))
-		fb_metrics_collect(class_of(watcher), watcher->instance, metrics);
+		fb_metrics_collect(class_of(watcher), watcher->instance, metrics, wrong, sizeof wrong);
 	fb_caller_leave(caller);
+	if (*wrong && !atomic_exchange(&watcher->told, true))
+		watcher->host.host.log(&watcher->host.host, KASSAY_ERROR, wrong);
 }
 
 static json_t *watcher_json(struct watcher *watcher)

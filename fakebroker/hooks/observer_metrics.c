@@ -9,20 +9,47 @@
 
 /* ---- JSON ---- */
 
+/* Metrics of the broker itself; see also owns[]. */
+static const char *const of_broker[] = {
+	"connections", "invalid_magic_number_records_total", "invalid_message_crc_records_total",
+	"invalid_offset_or_sequence_records_total", "no_key_compacted_topic_records_total", "bytes_rejected_total",
+	"failed_produce_requests_total", "validator_records_total", "validator_seconds_total",
+};
+
+/* What the broker counts about every observer itself. */
+static const struct own {
+	const char *member, *name, *help;
+} owns[] = {
+	{"seen", "observer_exchanges_total", "Requests shown to the observer with their response"},
+	{"produce_seen", "observer_produce_requests_total", "Produce requests shown to the observer before the append"},
+	{"failed", "observer_failures_total", "Calls in which the observer failed"},
+	{"nanoseconds", "observer_nanoseconds_total", "Time spent in the observer"},
+	{"dropped", "observer_dropped_total", "Calls that were dropped because the observer's queue was full"},
+};
+
+bool fb_metric_is_brokers(const char *name)
+{
+	for (size_t i = 0; i < sizeof of_broker / sizeof *of_broker; i++)
+		if (strcmp(name, of_broker[i]) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof owns / sizeof *owns; i++)
+		if (strcmp(name, owns[i].name) == 0)
+			return true;
+	return false;
+}
+
 /* `sink` must come first. */
 struct json_sink {
 	struct kassay_sink sink;
 	json_t *metrics;
-	json_t *samples;          /* of the metric that was started last, borrowed; NULL before the first */
+	json_t *samples;          /* of the metric that was started last, borrowed; NULL: there is none to be told */
+	char *wrong;
+	size_t wrong_size;
 };
 
-static void json_metric(struct kassay_sink *sink, const char *name, const char *help)
+static bool is_name(const char *name)
 {
-	struct json_sink *self = (struct json_sink *)(void *)sink;
-	json_t *metric = json_pack("{s:s, s:[]}", "help", help, "samples");
-
-	json_object_set_new(self->metrics, name, metric);
-	self->samples = json_object_get(metric, "samples");
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")];
 }
 
 static json_t *json_text(const char *s)
@@ -38,23 +65,60 @@ static json_t *json_text(const char *s)
 	return json;
 }
 
+static void json_metric(struct kassay_sink *sink, const char *name, const char *help)
+{
+	struct json_sink *self = (struct json_sink *)(void *)sink;
+	const char *why = NULL;
+	json_t *metric;
+
+	self->samples = NULL;
+	if (!is_name(name))
+		why = "is not [a-z_]+";
+	else if (fb_metric_is_brokers(name))
+		why = "is the broker's";
+	else if (json_object_get(self->metrics, name))
+		why = "comes twice";
+	if (why) {
+		snprintf(self->wrong, self->wrong_size, "metric '%s' is left out: the name %s", name, why);
+		return;
+	}
+	metric = json_pack("{s:o, s:[]}", "help", json_text(help), "samples");
+	if (json_object_set_new(self->metrics, name, metric) == 0)
+		self->samples = json_object_get(metric, "samples");
+}
+
+static bool is_label(const char *name)
+{
+	return is_name(name) && strcmp(name, "node") != 0 && strcmp(name, "observer") != 0 &&
+	       strcmp(name, "value") != 0;
+}
+
 static void json_sample(struct kassay_sink *sink, const struct kassay_label *labels, size_t label_count, int64_t value)
 {
 	struct json_sink *self = (struct json_sink *)(void *)sink;
 	json_t *sample = json_object();
 	size_t i;
 
-	for (i = 0; i < label_count; i++)
-		json_object_set_new(sample, labels[i].name, json_text(labels[i].value));
+	for (i = 0; i < label_count; i++) {
+		if (is_label(labels[i].name))
+			json_object_set_new(sample, labels[i].name, json_text(labels[i].value));
+		else
+			snprintf(self->wrong, self->wrong_size,
+				 "label '%s' is left out: the name is not [a-z_]+, or is node, observer or value",
+				 labels[i].name);
+	}
 	json_object_set_new(sample, "value", json_integer(value));
 	json_array_append_new(self->samples, sample);
 }
 
-void fb_metrics_collect(const struct kassay_observer_class *class, void *instance, json_t *metrics)
+void fb_metrics_collect(const struct kassay_observer_class *class, void *instance, json_t *metrics, char *wrong,
+			size_t wrong_size)
 {
-	struct json_sink self = {{sizeof self.sink, json_metric, json_sample}, metrics, NULL};
+	struct json_sink self = {{sizeof self.sink, json_metric, json_sample}, metrics, NULL, wrong, wrong_size};
 
+	*wrong = '\0';
 	class->collect(instance, &self.sink);
+	fb_utf8_mend(wrong);
 }
 
 /* ---- Prometheus text exposition format 0.0.4 ---- */
@@ -119,17 +183,6 @@ static void put_metric(FILE *out, const char *name, const char *help, json_t *no
 		}
 	}
 }
-
-/* What the broker counts about every observer itself. */
-static const struct own {
-	const char *member, *name, *help;
-} owns[] = {
-	{"seen", "observer_exchanges_total", "Requests shown to the observer with their response"},
-	{"produce_seen", "observer_produce_requests_total", "Produce requests shown to the observer before the append"},
-	{"failed", "observer_failures_total", "Calls in which the observer failed"},
-	{"nanoseconds", "observer_nanoseconds_total", "Time spent in the observer"},
-	{"dropped", "observer_dropped_total", "Calls that were dropped because the observer's queue was full"},
-};
 
 static void put_own(FILE *out, const struct own *own, json_t *nodes, const int32_t *ids)
 {

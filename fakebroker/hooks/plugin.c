@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,15 +18,20 @@ union table {
 	struct kassay_observer_plugin observer;
 };
 
+/* Sizes are those of the first release of the ABI, up to their last members then: before what comes behind these is
+ * read, struct_size says whether a plugin has it. */
+#define THROUGH(type, member) (offsetof(type, member) + sizeof((type){0}.member))
 static const struct kind {
 	const char *what, *symbol;
 	uint32_t abi;
 	size_t table_size, class_size;
 } kinds[] = {
 	[FB_HOOK_VALIDATOR] = {"validator", "kassay_validator", KASSAY_VALIDATOR_ABI,
-			       sizeof(struct kassay_validator_plugin), sizeof(struct kassay_validator_class)},
+			       THROUGH(struct kassay_validator_plugin, classes),
+			       THROUGH(struct kassay_validator_class, close)},
 	[FB_HOOK_OBSERVER] = {"observer", "kassay_observer", KASSAY_OBSERVER_ABI,
-			      sizeof(struct kassay_observer_plugin), sizeof(struct kassay_observer_class)},
+			      THROUGH(struct kassay_observer_plugin, classes),
+			      THROUGH(struct kassay_observer_class, close)},
 };
 
 /* Class i of a plugin's table, or of the built-in ones if table is NULL; NULL behind the last. */

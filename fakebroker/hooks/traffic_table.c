@@ -6,6 +6,7 @@
 #include "fakebroker/hooks/utf8.h"
 
 #define NAME_SIZE 250              /* most bytes of a name, NUL included */
+#define ALIASES 16                 /* names that are not presentable and are known without being made so again */
 
 static const struct kassay_str other = {"(other)", 7}, none = {"(none)", 6};
 
@@ -83,10 +84,10 @@ int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t li
 	const struct fb_traffic_key key = fb_traffic_key(names, parts);
 	uint32_t slots = 4;
 
-	while (slots < 2 * (limit + 1))
+	while (slots < 2 * (limit + 1 + ALIASES))
 		slots *= 2;
 	*table = (struct fb_traffic_table){.limit = limit, .mask = slots - 1};
-	table->rows = calloc((size_t)limit + 1, sizeof *table->rows);
+	table->rows = calloc((size_t)limit + 1 + ALIASES, sizeof *table->rows);
 	table->slots = calloc(slots, sizeof *table->slots);
 	if (table->rows && table->slots && append(table, &key))
 		return 0;
@@ -117,12 +118,27 @@ static struct kassay_str presentable(struct kassay_str name, char out[NAME_SIZE]
 	return (struct kassay_str){out, name.size};
 }
 
+/* The row of the presentable names. Some of the others get a row that leads there: of a client without an id come many
+ * requests. Of what somebody makes up there is no end, so they take no room from the rest. */
+static struct fb_traffic_row *add_alias(struct fb_traffic_table *table, const struct fb_traffic_key *key,
+					const struct kassay_str *shown)
+{
+	const struct fb_traffic_key good = fb_traffic_key(shown, key->n);
+	struct fb_traffic_row *same_as = fb_traffic_row(table, &good);
+	struct fb_traffic_row *row = table->aliases < ALIASES ? append(table, key) : NULL;
+
+	if (row) {
+		row->same_as = same_as;
+		table->aliases++;
+	}
+	return same_as;
+}
+
 static struct fb_traffic_row *add(struct fb_traffic_table *table, const struct fb_traffic_key *key)
 {
 	char shown[FB_TRAFFIC_PARTS][NAME_SIZE];
 	struct kassay_str names[FB_TRAFFIC_PARTS];
-	struct fb_traffic_key good;
-	struct fb_traffic_row *row, *same_as = NULL;
+	struct fb_traffic_row *row;
 	bool changed = false;
 	int i;
 
@@ -131,17 +147,10 @@ static struct fb_traffic_row *add(struct fb_traffic_table *table, const struct f
 		changed |= names[i].size != key->part[i].size ||
 			   memcmp(names[i].data, key->part[i].data, (size_t)names[i].size) != 0;
 	}
-	if (changed) {
-		good = fb_traffic_key(names, key->n);
-		same_as = fb_traffic_row(table, &good);
-	}
-	if (table->n > table->limit)
-		return same_as ? same_as : &table->rows[0];
-	row = append(table, key);
-	if (!row)
-		return &table->rows[0];
-	row->same_as = same_as;
-	return same_as ? same_as : row;
+	if (changed)
+		return add_alias(table, key, names);
+	row = table->n - table->aliases <= table->limit ? append(table, key) : NULL;
+	return row ? row : &table->rows[0];
 }
 
 struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const struct fb_traffic_key *key)

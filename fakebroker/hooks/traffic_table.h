@@ -2,7 +2,8 @@
  * under the name "(other)".
  *
  * Names are made presentable once, when they first come: cut at 249 bytes (Kafka's longest topic name), bytes that are
- * not UTF-8 and NULs become '?', null becomes "(none)". Names that then are the same share their counters.
+ * not UTF-8 and NULs become '?', null becomes "(none)". Names that then are the same share their counters, and are one
+ * name of the limit.
  */
 #ifndef KASSAY_FAKEBROKER_HOOKS_TRAFFIC_TABLE_H
 #define KASSAY_FAKEBROKER_HOOKS_TRAFFIC_TABLE_H
@@ -60,8 +61,9 @@ struct fb_traffic_row {
 };
 
 struct fb_traffic_table {
-	uint32_t n, limit;        /* rows in use, and most; "(other)" is not counted in limit */
-	struct fb_traffic_row *rows;       /* limit + 1; row 0 is "(other)" */
+	uint32_t n, aliases;      /* rows in use; of them those that lead to another */
+	uint32_t limit;           /* most rows besides aliases and "(other)" */
+	struct fb_traffic_row *rows;       /* row 0 is "(other)" */
 	uint32_t *slots, mask;    /* hash table: row number + 1, or 0 when free */
 };
 
@@ -85,7 +87,7 @@ struct fb_traffic_key fb_traffic_key(const struct kassay_str *parts, int n);
 /* The row of a key, made if need be. Never NULL; lives as long as the table. */
 struct fb_traffic_row *fb_traffic_row(struct fb_traffic_table *table, const struct fb_traffic_key *key);
 /* The row that has the key's very names, which fb_traffic_row() may replace by that of the presentable ones. NULL if
- * there was no room for it. */
+ * there is none. */
 const struct fb_traffic_row *fb_traffic_row_of(const struct fb_traffic_table *table, const struct fb_traffic_key *key);
 
 #endif

@@ -1,5 +1,6 @@
 /* GET /metrics is text as Prometheus reads it, whatever names are in it. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/hooks/observer_metrics.h"
 #include "fakebroker/tests/control_fixture.h"
 
 /* The name of a metric or label ends here. */
@@ -102,10 +103,31 @@ static void metrics_parse(void **state)
 	kc_free(conn);
 }
 
+/* A plugin may not take the broker's names: the list of these has all that a broker without observers shows. */
+static void names_of_the_broker(void **state)
+{
+	struct http http = http_ask(&run, "GET", "/metrics", NULL);
+	int n = 0;
+
+	(void)state;
+	for (const char *at = http.body; (at = strstr(at, "# TYPE kassay_")); n++) {
+		char name[100];
+
+		at += strlen("# TYPE kassay_");
+		snprintf(name, sizeof name, "%.*s", (int)name_length(at), at);
+		if (!fb_metric_is_brokers(name))
+			fail_msg("%s", name);
+	}
+	assert_in_range(n, 10, 100);
+	assert_false(fb_metric_is_brokers("traffic_errors_total"));
+	http_free(&http);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_parse),
+		cmocka_unit_test(names_of_the_broker),
 	};
 
 	fb_log_level(KASSAY_ERROR);

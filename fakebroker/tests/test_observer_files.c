@@ -1,6 +1,7 @@
 /* What AuditObserver, CostObserver and JournalObserver write, and what SloObserver counts. */
 #include "fakebroker/tests/hook_fixtures.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <sched.h>
 #include <signal.h>
@@ -177,7 +178,8 @@ static void *load(void *arg)
 static void audit_exactly_once(void **state)
 {
 	const struct setting settings[] = {{"observer.AuditObserver.file", path},
-					   {"observer.AuditObserver.bucket.ms", "1"}, {0}};
+					   {"observer.AuditObserver.bucket.ms", "1"},
+					   {"observer.AuditObserver.limit", "1"}, {0}};   /* so that many may wait */
 	struct fixture fixture = FIXTURE(settings);
 	struct load loads[THREADS];
 	pthread_t threads[THREADS];
@@ -259,15 +261,65 @@ static void no_reader_is_waited_for(void **state)
 	remove_file(NULL);
 }
 
-/* ---- CostObserver ---- */
-
-enum { SHARERS = 4, FILES = 20 };
-
 static void *unref(void *observer)
 {
 	fb_observer_unref(observer);
 	return NULL;
 }
+
+static json_int_t metric(struct fb_observer *observer, const char *name)
+{
+	json_t *json = fb_observer_json(observer), *of_first = json_array_get(json_object_get(json, "observers"), 0);
+	json_t *samples = json_object_get(json_object_get(json_object_get(of_first, "metrics"), name), "samples");
+	json_int_t value = json_integer_value(json_object_get(json_array_get(samples, 0), "value"));
+
+	json_decref(json);
+	return value;
+}
+
+/* What waits for a pipe that takes no more is bounded; what is lost is said and counted, the rest comes later. */
+static void audit_of_a_pipe_that_is_full(void **state)
+{
+	char pipe[sizeof path + 8];
+	const struct setting settings[] = {{"observer.AuditObserver.file", pipe},
+					   {"observer.AuditObserver.bucket.ms", "1"},
+					   {"observer.AuditObserver.limit", "100000"}, {0}};   /* few may wait */
+	const struct row rows[] = {{"t", KASSAY_PRODUCED, 2, 20, 0, 0}};
+	struct fixture fixture = FIXTURE(settings);
+	struct fb_observer *observer;
+	json_int_t shown = 0, read = 0, written;
+	pthread_t closing;
+	json_t *json;
+	FILE *f;
+	int fd;
+
+	(void)state;
+	assert_int_equal(make_file(NULL), 0);
+	snprintf(pipe, sizeof pipe, "%s.pipe", path);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	fd = open(pipe, O_RDONLY | O_NONBLOCK);
+	observer = make("AuditObserver", &fixture);
+	while (fixture_lines(&fixture) == 0 && shown < 100000000)
+		show(observer, (uint64_t)++shown, "User:x", rows, 1);
+	assert_string_equal(fixture.last,
+			    "AuditObserver: rows are lost: the file takes none, and 16 buckets wait for it");
+	written = metric(observer, "audit_rows_total");
+	assert_true(metric(observer, "audit_lost_rows_total") >= 1);
+	f = fdopen(fd, fcntl(fd, F_SETFL, 0) == 0 ? "r" : "");
+	assert_int_equal(pthread_create(&closing, NULL, unref, observer), 0);
+	for (; (json = next_line(f)); json_decref(json))
+		read++;
+	pthread_join(closing, NULL);
+	assert_in_range(read, written + 16, written + 34);   /* as many may be at the writer's, and one is at hand */
+	assert_int_equal(fixture.lines, 1);
+	fclose(f);
+	unlink(pipe);
+	remove_file(NULL);
+}
+
+/* ---- CostObserver ---- */
+
+enum { SHARERS = 4, FILES = 20 };
 
 /* Each of them finds the new file empty, and one head stands in it. */
 static void cost_heads(void **state)
@@ -535,6 +587,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(audit_exactly_once, make_file, remove_file),
 		cmocka_unit_test(audit_cannot_write),
 		cmocka_unit_test(no_reader_is_waited_for),
+		cmocka_unit_test(audit_of_a_pipe_that_is_full),
 		cmocka_unit_test_setup_teardown(cost_heads, make_file, remove_file),
 		cmocka_unit_test_setup_teardown(cost_rows, make_file, remove_file),
 		cmocka_unit_test(slo_counts),

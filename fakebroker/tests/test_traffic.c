@@ -432,7 +432,27 @@ static void test_full_table(void **state)
 	}
 	assert_ptr_equal(row_of(&table, "one", 3), first);
 	assert_ptr_equal(row_of(&table, "\xff", 1), &table.rows[0]);
-	assert_int_equal(table.n, 2);
+	assert_int_equal(table.n - table.aliases, 2);
+	fb_traffic_table_fini(&table);
+}
+
+/* However many spellings of one name somebody makes up, it is one name. */
+static void test_unpresentable_names_take_no_room(void **state)
+{
+	struct fb_traffic_table table;
+	struct fb_traffic_row *row;
+
+	(void)state;
+	assert_int_equal(fb_traffic_table_init(&table, 1, 2), 0);
+	row = row_of(&table, "\x80\x80", 2);
+	for (int i = 0x8080; i < 0xc000; i++) {
+		const char name[] = {(char)(0x80 | (i >> 8) % 0x40), (char)(0x80 | i % 0x40), '\0'};
+
+		assert_ptr_equal(row_of(&table, name, 2), row);
+	}
+	assert_string_equal(row_of(&table, "good", 4)->names, "good");
+	assert_ptr_equal(row_of(&table, "third", 5), &table.rows[0]);
+	assert_string_equal(row->names, "??");
 	fb_traffic_table_fini(&table);
 }
 
@@ -523,6 +543,7 @@ int main(void)
 		cmocka_unit_test(test_more_flows_than_places),
 		cmocka_unit_test(test_names_are_made_presentable),
 		cmocka_unit_test(test_full_table),
+		cmocka_unit_test(test_unpresentable_names_take_no_room),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_prometheus),
 	};
