@@ -506,8 +506,8 @@ static void dying_while_waiting(void **state)
 
 		connect_client(&client, i % CLIENTS);
 		body = body_for(&client, 1, 4,
-				"{'replicaId': -1, 'maxWaitMs': 300, 'minBytes': 1, 'maxBytes': 1000, 'topics': [{'topic': "
-				"'orders', 'partitions': [{'partition': 0, 'partitionMaxBytes': 1000}]}]}");
+				"{'replicaId': -1, 'maxWaitMs': 300, 'minBytes': 1, 'maxBytes': 1000, 'topics': "
+				"[{'topic': 'orders', 'partitions': [{'partition': 0, 'partitionMaxBytes': 1000}]}]}");
 		kw_buf_init(&buf, 0);
 		assert_int_equal(kc_encode(client.conn, 1, 4, body, &buf, NULL, NULL), 0);
 		assert_int_equal(kc_write(client.conn, buf.p, buf.n, soon(), NULL), 0);

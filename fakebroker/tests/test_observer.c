@@ -58,6 +58,7 @@ static void test_fallback(void **state)
 {
 	static const struct setting failing[] = {{"observer.FailingObserver.create", "true"}, {0}};
 	static const struct setting bad_option[] = {{"observer.TrafficObserver.limit", "many"}, {0}};
+	static char longer[5000];
 	static const struct {
 		const char *classes;
 		const struct setting *settings;
@@ -65,6 +66,7 @@ static void test_fallback(void **state)
 		const char *reason;
 	} rows[] = {
 		{"", NULL, KT_EUSAGE, "the name is blank"},
+		{longer, NULL, KT_EUSAGE, "the name is too long"},
 		{" \t", NULL, KT_EUSAGE, "the name is blank"},
 		{"TraficObserver", NULL, KT_EUNKNOWN, "no observer 'TraficObserver', did you mean 'TrafficObserver'"},
 		{"FailingObserver", failing, KT_EPLUGIN, "fails as it was told to"},
@@ -74,6 +76,7 @@ static void test_fallback(void **state)
 	size_t i;
 
 	(void)state;
+	memset(longer, 'a', sizeof longer - 1);
 	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct fixture fixture = FIXTURE(rows[i].settings);
 		struct fb_hook_env env = fixture_env(&fixture);
@@ -214,6 +217,19 @@ static void test_close_is_bounded(void **state)
 	assert_int_equal(fixture.lines, 1);
 	assert_int_equal(fixture.last_level, KASSAY_ERROR);
 	fb_observer_unref(observer);
+}
+
+/* "Never" is a time, too, and no time at all is another. */
+static void test_close_of_any_timeout(void **state)
+{
+	static const struct setting settings[] = {{"observer.SlowObserver.close.us", "20000"}, {0}};
+	struct fixture fixture = FIXTURE(settings);
+	struct fb_observer *observer = make("SlowObserver", &fixture);
+
+	(void)state;
+	assert_int_equal(fb_observer_close(observer, INT64_MAX, NULL), 0);
+	fb_observer_unref(observer);
+	assert_int_equal(fixture.lines, 0);
 }
 
 struct busy {
@@ -475,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_produce_callback),
 		cmocka_unit_test(test_no_record_after_close),
 		cmocka_unit_test(test_close_is_bounded),
+		cmocka_unit_test(test_close_of_any_timeout),
 		cmocka_unit_test(test_close_waits_for_a_running_record_but_not_for_ever),
 		cmocka_unit_test(test_queued_observer_that_hangs),
 		cmocka_unit_test(test_queued_counts_the_same),
