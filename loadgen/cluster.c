@@ -83,7 +83,7 @@ static rd_kafka_NewTopic_t *new_topic(const struct lg_topic *topic, struct kt_er
 	return request;
 }
 
-static int judge_creation(const struct lg_topic *topic, rd_kafka_event_t *event, bool *created, struct kt_err *err)
+static int judge_creation(const struct lg_topic *topic, rd_kafka_event_t *event, struct kt_err *err)
 {
 	const rd_kafka_topic_result_t **results;
 	rd_kafka_resp_err_t code = event ? rd_kafka_event_error(event) : RD_KAFKA_RESP_ERR__TIMED_OUT;
@@ -95,7 +95,6 @@ static int judge_creation(const struct lg_topic *topic, rd_kafka_event_t *event,
 		code = n == 1 ? rd_kafka_topic_result_error(results[0]) : RD_KAFKA_RESP_ERR__BAD_MSG;
 		text = n == 1 ? rd_kafka_topic_result_error_string(results[0]) : NULL;
 	}
-	*created = code == 0;
 	return code == 0 || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS ?
 	       0 : fail("cannot create topic", topic->name, code, text, err);
 }
@@ -119,7 +118,7 @@ static int await_topic(rd_kafka_t *rk, const char *topic, struct kt_err *err)
 	}
 }
 
-int lg_cluster_create(rd_kafka_t *rk, const struct lg_topic *topic, bool *created, struct kt_err *err)
+int lg_cluster_create(rd_kafka_t *rk, const struct lg_topic *topic, struct kt_err *err)
 {
 	rd_kafka_NewTopic_t *request = new_topic(topic, err);
 	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
@@ -128,13 +127,12 @@ int lg_cluster_create(rd_kafka_t *rk, const struct lg_topic *topic, bool *create
 	char text[128];
 	int rc = err->code;
 
-	*created = false;
 	if (!request)
 		goto out;
 	rd_kafka_AdminOptions_set_request_timeout(options, CALL_MS, text, sizeof text);
 	rd_kafka_CreateTopics(rk, &request, 1, options, queue);
 	event = rd_kafka_queue_poll(queue, CALL_MS + 1000);
-	rc = judge_creation(topic, event, created, err);
+	rc = judge_creation(topic, event, err);
 	if (rc == 0)
 		rc = await_topic(rk, topic->name, err);
 out:

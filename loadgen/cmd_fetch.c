@@ -36,7 +36,7 @@ static const struct kt_opt options[] = {
 	KT_REAL('d', "duration", "S", &given.duration, 0.001, 1e6,
 		"seconds; without it the engine rdkafka reads up to where the partitions end now"),
 	KT_INT64('n', "records", "N", &given.count, 1, INT64_C(1) << 40,
-		 "rdkafka: stop after so many records; wire: after so many requests"),
+		 "rdkafka: stop after so many records, if there are as many; wire: after so many requests"),
 	KT_INT(0, "in-flight", "N", &given.in_flight, 1, 10000, "wire: requests without an answer per connection (32)"),
 	KT_LIST('X', "property", "NAME=VALUE", &given.properties,
 		"property of librdkafka; may be repeated. security.protocol and sasl.* hold for the kit's own "
@@ -59,7 +59,8 @@ static const struct kt_cli cli = {
 		    "loadgen fetch -b 127.0.0.1:9092 -t t --from latest --duration 30\n"
 		    "loadgen fetch -b 127.0.0.1:9092 -t t -e wire --rate 500 --duration 10",
 	.exits = {"no record is corrupt", "a record is corrupt, or an answer was an error", "wrong usage or directory",
-		  "the target cannot be reached", "stopped, or a partition could not be read to its end"},
+		  "the target cannot be reached",
+		  "stopped, a partition could not be read to its end, or not every request could be sent"},
 };
 
 /* ---- where to begin and to end ---- */
@@ -114,17 +115,12 @@ static bool enough(const struct lg_reader *reader)
 /* True when all that was asked for has been read. */
 static bool read_all(struct lg_reader *reader, int64_t start)
 {
-	int64_t end = given.duration > 0 ? start + (int64_t)(given.duration * 1e9) : INT64_MAX;
-	bool done = false;
+	int64_t end = start + (int64_t)(given.duration * 1e9);
 
-	while (!lg_stopped() && !enough(reader) && lg_now() < end && !done) {
-		if (given.duration > 0)
-			lg_pause(10 * LG_MS);
-		else if (!lg_reader_wait(reader, given.count > 0 ? 10 : IDLE_MS, true) && given.count == 0)
-			return false;
-		else
-			done = given.count == 0;
-	}
+	if (given.duration == 0)
+		return lg_reader_wait(reader, IDLE_MS, true);
+	while (!lg_stopped() && !enough(reader) && lg_now() < end)
+		lg_pause(10 * LG_MS);
 	return !lg_stopped();
 }
 
@@ -208,7 +204,7 @@ static int fetch(struct lg_reader *reader, const struct lg_range *ranges, int32_
 
 static int run_rdkafka(const struct lg_range *ranges, int32_t n, struct kt_err *err)
 {
-	struct lg_reader_opts opts = {.plan = &plan, .rate = given.rate};
+	struct lg_reader_opts opts = {.plan = &plan, .rate = given.rate, .most = given.count};
 	struct lg_reader *reader = NULL;
 	int status;
 
@@ -234,6 +230,9 @@ static void report_wire(const struct lg_fetch_stats *stats)
 	       stats->records, seconds > 0 ? (double)stats->bytes / seconds / 1e6 : 0, stats->intact, stats->corrupt,
 	       stats->foreign);
 	lg_report_latencies(&stats->meter, stdout);
+	if (stats->not_sent > 0)
+		printf("  not sent %" PRId64 ", which are in none of these: %s\n", stats->not_sent,
+		       stats->not_sent_why);
 	if (stats->empty.total > 0)
 		printf("  response time of empty answers, ms: p50 %.3f, p99 %.3f, max %.3f\n",
 		       (double)kh_percentile(&stats->empty, 50) / 1e6, (double)kh_percentile(&stats->empty, 99) / 1e6,
@@ -274,7 +273,7 @@ static int run_wire(const struct lg_range *ranges, int32_t n, struct kt_err *err
 			status = KT_EXIT_USAGE;
 		else if (stats.corrupt + stats.outcomes.unexpected > 0)
 			status = KT_EXIT_VERDICT;
-		else if (lg_stopped())
+		else if (lg_stopped() || stats.not_sent > 0)
 			status = KT_EXIT_INCOMPLETE;
 	}
 	lg_fetch_stats_fini(&stats);

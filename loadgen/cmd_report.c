@@ -31,7 +31,7 @@ static const struct kt_cli cli = {
 		    "loadgen report --reconcile primary.jsonl mirror.jsonl --json | jq .topics",
 	.exits = {"every topic has as many records in either", "a topic has not",
 		  "wrong usage, or a file that is damaged or none of AuditObserver's", "out of memory",
-		  "inconclusive: neither file has a row"},
+		  "inconclusive: neither file has a row, or records stand under (other)"},
 };
 
 static int report(const char *a, const char *b, struct kt_err *err)
@@ -42,8 +42,8 @@ static int report(const char *a, const char *b, struct kt_err *err)
 	if (!given.reconcile)
 		kt_fail(err, KT_EUSAGE, "what of these files? Give --reconcile");
 	else if (lg_reconcile(a, b, &reconciliation, err) == 0)
-		status = reconciliation.same ? KT_EXIT_OK :
-			 reconciliation.ntopics ? KT_EXIT_VERDICT : KT_EXIT_INCOMPLETE;
+		status = reconciliation.folded || !reconciliation.ntopics ? KT_EXIT_INCOMPLETE :
+			 reconciliation.same ? KT_EXIT_OK : KT_EXIT_VERDICT;
 	else if (err->code == KT_ENOMEM)
 		status = KT_EXIT_ENGINE;
 	if (err->code == 0 && given.json) {

@@ -205,16 +205,16 @@ static void send_record(struct producer *producer, const struct lg_draft *draft,
 	struct lg_load *load = producer->load;
 	int64_t sent = delivery->sent = lg_now(), intended = delivery->intended;
 	rd_kafka_resp_err_t code;
+	bool held = false;
 
 	/* once taken, the delivery belongs to librdkafka */
 	while ((code = lg_rd_produce(producer->rk, producer->rkt, draft, delivery)) == RD_KAFKA_RESP_ERR__QUEUE_FULL &&
 	       !lg_stopped()) {
-		load->counters.held++;
+		held = true;
 		lg_pause(LG_MS);
 		sent = delivery->sent = lg_now();
 	}
-	load->last_sent = sent;
-	lg_meter_sent(&load->meter, intended, sent);
+	load->counters.held += held;
 	if (code) {
 		bool stopped = code == RD_KAFKA_RESP_ERR__QUEUE_FULL && lg_stopped();
 
@@ -223,6 +223,8 @@ static void send_record(struct producer *producer, const struct lg_draft *draft,
 		free(delivery);
 		return;
 	}
+	load->last_sent = sent;
+	lg_meter_sent(&load->meter, intended, sent);
 	load->counters.sent++;
 	load->counters.operations++;
 	if (draft->value.n > 0)

@@ -227,7 +227,8 @@ static bool send_due(struct wire *wire)
 		return false;
 	}
 	if (!flight) {
-		lg_parcel_give_up(parcel, wire->load, false, "no leader took it in time");
+		lg_parcel_give_up(parcel, wire->load, false,
+				  lane ? "no room on the connection for 30 s" : "no leader took it in time");
 		kw_buf_clear(&parcel->batch);
 	} else if (!write_parcel(wire, lane, flight, parcel)) {
 		return false;

@@ -5,6 +5,7 @@
 #include "lib/text/opt.h"
 #include "loadgen/commands.h"
 #include "loadgen/report.h"
+#include "loadgen/ticker.h"
 
 int lg_exit_of(const struct kt_err *err)
 {
@@ -33,6 +34,16 @@ static int write_result(const char *program, const struct lg_run *run, const cha
 	return err.code;
 }
 
+/* What cannot be written is told before anything is sent. */
+static int make_place(const struct lg_plan *plan, const char *out, struct kt_err *err)
+{
+	int rc = kt_file_make_dir(out, err);
+
+	for (int i = 0; i < plan->nphases && rc == 0; i++)
+		rc = lg_ticker_try(&plan->phases[i], out, err);
+	return rc;
+}
+
 int lg_execute(const char *program, struct lg_plan *plan, const char *out, bool tell_steps)
 {
 	const struct lg_run_opts opts = {.out = out, .progress = isatty(STDERR_FILENO), .tell_phases = true,
@@ -41,12 +52,14 @@ int lg_execute(const char *program, struct lg_plan *plan, const char *out, bool 
 	struct lg_run run = {0};
 	int status;
 
-	if ((out && kt_file_make_dir(out, &err)) || lg_run(&run, plan, &opts, &err)) {
+	if ((out && make_place(plan, out, &err)) || lg_run(&run, plan, &opts, &err)) {
 		kt_complain(program, &err);
 		status = lg_exit_of(&err);
 	} else {
 		lg_report(&run, stdout);
-		status = write_result(program, &run, out) ? KT_EXIT_USAGE : lg_run_exit(&run);
+		status = lg_run_exit(&run);
+		if (write_result(program, &run, out) && status == KT_EXIT_OK)
+			status = KT_EXIT_USAGE;
 	}
 	lg_run_fini(&run);
 	return status;

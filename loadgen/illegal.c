@@ -109,8 +109,8 @@ static void no_sequence(uint8_t *batch, size_t size)
 #define SPOILS_batch(change) .spoil_batch = change
 
 static const struct lg_illegal table[] = {
-#define LG_ILLEGAL(n, scope, c, l, change, text, refuser)                                                         \
-	{.name = n, .code = KW_ERR_##c, .listed = l, SPOILS_##scope(change), .what = text, .who = refuser},
+#define LG_ILLEGAL(n, scope, c, change, text, refuser)                                                            \
+	{.name = n, .code = KW_ERR_##c, SPOILS_##scope(change), .what = text, .who = refuser},
 #include "loadgen/illegal.def"
 #undef LG_ILLEGAL
 };

@@ -10,7 +10,6 @@
 struct lg_illegal {
 	const char *name;
 	int code;                                /* Kafka error code that is due */
-	bool listed;                             /* record_errors lists the illegal records */
 	void (*spoil_record)(struct lg_draft *draft);             /* exactly one of the two is set */
 	void (*spoil_batch)(uint8_t *batch, size_t size);         /* a finished batch */
 	const char *what, *who;                  /* what is wrong, and who refuses it */

@@ -39,7 +39,7 @@ struct lg_guarantee {
 	bool once;      /* no record is in the log twice: idempotent, or never sent again */
 	bool ordered;   /* records of a partition are in the order they were sent */
 };
-/* "each record once and in order (idempotent)" and the like. */
+/* In words. */
 const char *lg_guarantee_text(const struct lg_guarantee *guarantee);
 
 /* The comparison, per partition or summed up. All in records. */

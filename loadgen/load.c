@@ -51,6 +51,7 @@ void lg_load_settle(struct lg_load *load, int32_t partition, int64_t sequence, e
 		[LG_REFUSED_WITH_BATCH] = &load->counters.refused_with_batch,
 		[LG_FAILED] = &load->counters.failed,
 		[LG_UNKNOWN] = &load->counters.unknown,
+		[LG_NOT_SENT] = &load->counters.not_sent,
 	};
 
 	lg_ledger_settle(load->ledger, partition, sequence, fate);

@@ -17,6 +17,7 @@
 	X(refused_with_batch, "refusedWithBatch")                        \
 	X(failed, "failed")                                              \
 	X(unknown, "unknown")                                            \
+	X(not_sent, "notSent")                                           \
 	X(operations, "operations")                                      \
 	X(bytes, "valueBytes")                                           \
 	X(held, "heldBack")                                              \

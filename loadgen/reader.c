@@ -155,6 +155,8 @@ static void judge(struct lg_reader *reader, struct reader_topic *topic, struct l
 		lg_ledger_see(ledger, partition->partition, stamp.sequence);
 	else if (ledger)
 		lg_ledger_see_corrupt(ledger, partition->partition);
+	else
+		partition->stray += state == LG_PAYLOAD_CORRUPT;
 }
 
 static struct reader_topic *topic_of(struct lg_reader *reader, const rd_kafka_topic_t *rkt)
@@ -225,12 +227,15 @@ static void take(struct lg_reader *reader, const rd_kafka_message_t *message)
 /* How many records may be read now under the bound. */
 static size_t allowance(const struct lg_reader *reader, int64_t began)
 {
+	size_t most = BATCH;
 	double due;
 
+	if (reader->opts.most > 0 && reader->opts.most - atomic_load(&reader->records) < BATCH)
+		most = (size_t)(reader->opts.most - atomic_load(&reader->records));
 	if (reader->opts.rate <= 0)
-		return BATCH;
+		return most;
 	due = (double)(lg_now() - began) / 1e9 * reader->opts.rate - (double)atomic_load(&reader->records);
-	return due < 0 ? 0 : due > BATCH ? BATCH : (size_t)due;
+	return due < 0 ? 0 : due > (double)most ? most : (size_t)due;
 }
 
 static void *read_on(void *arg)
@@ -286,6 +291,8 @@ static bool all_finished(struct lg_reader *reader, bool *trouble)
 {
 	bool all = true;
 
+	if (reader->opts.most > 0 && atomic_load(&reader->records) >= reader->opts.most)
+		return true;
 	pthread_mutex_lock(&reader->lock);
 	for (size_t i = 0; i < lg_reader_count(reader); i++) {
 		const struct lg_reader_partition *partition = lg_reader_at(reader, i);

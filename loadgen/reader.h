@@ -19,7 +19,7 @@ struct lg_reader_partition {
 	int64_t begin, position, target;  /* first offset, next offset, where to stop (-1: not known yet) */
 	int64_t records, bytes;           /* bytes of keys and values */
 	int64_t foreign;                  /* records that are not of this run */
-	int64_t corrupt;
+	int64_t corrupt, stray;           /* stray: corrupt ones that no ledger has been told of */
 	bool finished;
 	bool out_of_range;                /* its trouble: the broker has nothing at the offset */
 	char damage[160];                 /* the first corrupt record, "" if none */
@@ -31,6 +31,7 @@ struct lg_reader_opts {
 	const struct lg_plan *plan;       /* bootstrap and properties */
 	uint64_t run;                     /* records of other runs are foreign; 0: of any run are welcome */
 	double rate;                      /* records per second at most; 0: no bound */
+	int64_t most;                     /* records; 0: no bound */
 };
 
 /* Ledger of a producer (phase) number and topic id, or NULL; from the reading thread. */
@@ -46,8 +47,8 @@ int lg_reader_start(struct lg_reader *reader, struct kt_err *err);
 /* Says where a partition ends, that is, the offset after the last record to read. One that begins behind its end is not
  * finished, but asked of the broker. */
 void lg_reader_set_target(struct lg_reader *reader, const char *topic, int32_t partition, int64_t target);
-/* Waits until all targets are reached. False when nothing was read for idle_ms, when a partition has trouble, or, if
- * stoppable, when the user stops the program. */
+/* Waits until all targets are reached, or as many records are read as may be. False when nothing was read for idle_ms,
+ * when a partition has trouble, or, if stoppable, when the user stops the program. */
 bool lg_reader_wait(struct lg_reader *reader, int idle_ms, bool stoppable);
 /* Ends the thread. After that the results below may be read. */
 void lg_reader_stop(struct lg_reader *reader);

@@ -223,6 +223,8 @@ static int sum(const struct lines *lines, const char *const files[2], struct lg_
 	for (size_t i = 0; i < out->ntopics; i++) {
 		out->topics[i].match = match_of(&out->topics[i]);
 		out->same &= out->topics[i].match == LG_EQUAL;
+		out->folded |= strcmp(out->topics[i].topic, "(other)") == 0 &&
+			       (out->topics[i].a > 0 || out->topics[i].b > 0);
 	}
 	for (size_t i = 0; i < out->nbuckets; i++) {
 		struct lg_audit_row *bucket = &out->buckets[i];
@@ -285,8 +287,8 @@ static json_t *rows_json(const struct lg_audit_row *rows, size_t n)
 
 json_t *lg_reconciliation_json(const struct lg_reconciliation *reconciliation)
 {
-	return json_pack("{s:b, s:o, s:o}", "same", reconciliation->same, "topics",
-			 rows_json(reconciliation->topics, reconciliation->ntopics), "buckets",
+	return json_pack("{s:b, s:b, s:o, s:o}", "same", reconciliation->same, "folded", reconciliation->folded,
+			 "topics", rows_json(reconciliation->topics, reconciliation->ntopics), "buckets",
 			 rows_json(reconciliation->buckets, reconciliation->nbuckets));
 }
 
@@ -336,5 +338,9 @@ void lg_reconciliation_print(const struct lg_reconciliation *reconciliation, boo
 		fprintf(out, "\n%s\n", all ? "buckets" : "buckets that are not equal");
 		print_rows(reconciliation->buckets, reconciliation->nbuckets, all, out);
 	}
-	fprintf(out, "\n%s\n", reconciliation->same ? "ok" : "not the same");
+	if (reconciliation->folded)
+		fprintf(out, "\ninconclusive: topics beyond an observer's limit are counted together, as (other); "
+			"observer.AuditObserver.limit must be greater\n");
+	else
+		fprintf(out, "\n%s\n", reconciliation->same ? "ok" : "not the same");
 }

@@ -38,6 +38,7 @@ struct lg_reconciliation {
 	struct lg_audit_row *buckets, *topics;   /* by topic, then by start */
 	size_t nbuckets, ntopics;
 	bool same;                               /* every topic has as many records in either, and there is one */
+	bool folded;                             /* some records stand under "(other)": of which topics nobody knows */
 };
 
 /* Reads and compares. KT_EFILE, KT_ESYNTAX and the other codes of json.h for a line that is not AuditObserver's;
@@ -46,8 +47,8 @@ struct lg_reconciliation {
 int lg_reconcile(const char *a, const char *b, struct lg_reconciliation *out, struct kt_err *err);
 void lg_reconciliation_fini(struct lg_reconciliation *reconciliation);
 
-/* {"same", "topics": [ROW], "buckets": [ROW]}, ROW being {"topic", "start", "end", "a": {"records", "bytes"}, "b": ..,
- * "match"}; a new reference. */
+/* {"same", "folded", "topics": [ROW], "buckets": [ROW]}, ROW being {"topic", "start", "end", "a": {"records", "bytes"},
+ * "b": .., "match"}; a new reference. */
 json_t *lg_reconciliation_json(const struct lg_reconciliation *reconciliation);
 /* A table of the topics, and one of the buckets that are not equal, or of all. */
 void lg_reconciliation_print(const struct lg_reconciliation *reconciliation, bool all, FILE *out);

@@ -20,8 +20,9 @@ const char *lg_limit_text(const struct lg_load *load, char *buf, size_t size)
 		snprintf(buf, size, "no rate was set: the load was closed, so the schedule lag is 0 by definition and "
 			 "the response time is the service time");
 	else if (lag > LG_LAG_LIMIT && load->counters.held > 0)
-		snprintf(buf, size, "the client's queue or connection was full %" PRId64 " times, and the schedule lag "
-			 "reached %.1f ms (p99): the broker, or the client's settings, take less than this rate",
+		snprintf(buf, size, "the client's queue or connection had no room for %" PRId64 " when they were due, "
+			 "and the schedule lag reached %.1f ms (p99): the broker, or the client's settings, take less "
+			 "than this rate",
 			 (int64_t)load->counters.held, (double)lag / 1e6);
 	else if (lag > LG_LAG_LIMIT)
 		snprintf(buf, size, "the generator was the limit: its own schedule lag reached %.1f ms (p99), so the "
@@ -65,8 +66,11 @@ static void report_counts(const struct lg_load *load, FILE *out)
 	fprintf(out, "\n  acked        %-10" PRId64 " %.1f records/s\n", (int64_t)counters->acked,
 		per_second(counters->acked, load->started, lg_load_end(load)));
 	fprintf(out, "  refused      %-10" PRId64 " refused with batch %" PRId64 ", failed %" PRId64
-		", unknown %" PRId64 "\n", (int64_t)counters->refused, (int64_t)counters->refused_with_batch,
+		", unknown %" PRId64, (int64_t)counters->refused, (int64_t)counters->refused_with_batch,
 		(int64_t)counters->failed, (int64_t)counters->unknown);
+	if (counters->not_sent > 0)
+		fprintf(out, ", not sent %" PRId64, (int64_t)counters->not_sent);
+	fputc('\n', out);
 }
 
 /* "-" where nothing was measured. */
@@ -163,6 +167,8 @@ static void report_phase(const struct lg_run *run, int i, FILE *out)
 	report_outcomes(&phase->load, out);
 	report_view(phase, out);
 	report_tally(run, i, out);
+	if (phase->load.counters.not_sent > 0)
+		fprintf(out, "  note: the records that were not sent are in no latency\n");
 	if (lg_limit_text(&phase->load, limit, sizeof limit)[0])
 		fprintf(out, "  note: %s\n", limit);
 	if (phase->load.counters.events > 0)
@@ -280,6 +286,13 @@ static void report_violations(const struct lg_run *run, FILE *out)
 		lg_run_tally(run, i, -1, &tally);
 		list_answers(&listing, &run->phases[i].load);
 		list_records(&listing, &run->phases[i].load, &tally);
+	}
+	for (size_t i = 0; run->reader && i < lg_reader_count(run->reader); i++) {
+		const struct lg_reader_partition *at = lg_reader_at(run->reader, i);
+
+		if (at->stray > 0)
+			list(&listing, "%s-%d: %" PRId64 " record%s corrupt, of no phase that sends there", at->topic,
+			     (int)at->partition, at->stray, at->stray == 1 ? "" : "s");
 	}
 	for (int i = 0; run->steps && i < run->plan->nsteps; i++) {
 		const struct lg_step_result *result = lg_steps_result(run->steps, i);

@@ -257,6 +257,7 @@ static json_t *reading_json(const struct lg_reader_partition *at)
 	put_int(object, "bytes", at->bytes);
 	put_int(object, "foreign", at->foreign);
 	put_int(object, "corrupt", at->corrupt);
+	put_int(object, "stray", at->stray);
 	put_text(object, "damage", at->damage);
 	put_text(object, "trouble", at->trouble);
 	return object;
@@ -325,6 +326,7 @@ json_t *lg_wire_fetch_json(const struct lg_fetch_stats *stats, const char *targe
 	put_int(object, "withRecords", stats->with_records);
 	put_int(object, "withoutRecords", stats->without_records);
 	put_int(object, "unanswered", stats->unanswered);
+	put_int(object, "notSent", stats->not_sent);
 	put_int(object, "heldBack", stats->held);
 	put_int(object, "records", stats->records);
 	put_int(object, "bytes", stats->bytes);

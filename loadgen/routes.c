@@ -192,7 +192,7 @@ void lg_lane_close(struct lg_routes *routes, struct lg_lane *lane)
 
 void lg_routes_heed(struct lg_routes *routes, int error_code)
 {
-		if (error_code == KW_ERR_UNKNOWN_TOPIC_OR_PARTITION || error_code == KW_ERR_LEADER_NOT_AVAILABLE ||
+	if (error_code == KW_ERR_UNKNOWN_TOPIC_OR_PARTITION || error_code == KW_ERR_LEADER_NOT_AVAILABLE ||
 	    error_code == KW_ERR_NOT_LEADER_OR_FOLLOWER)
 		routes->stale = true;
 }

@@ -14,21 +14,6 @@
 
 /* ---- topics ---- */
 
-static int make_topics(struct lg_run *run, rd_kafka_t *rk, struct kt_err *err)
-{
-	for (int i = 0; i < run->plan->ntopics; i++) {
-		bool created;
-		int rc = lg_cluster_create(rk, &run->plan->topics[i], &created, err);
-
-		if (rc)
-			return rc;
-		for (int t = 0; t < run->ntopics; t++)
-			if (strcmp(run->topics[t].name, run->plan->topics[i].name) == 0)
-				run->topics[t].created = created;
-	}
-	return 0;
-}
-
 static void list_topics(struct lg_run *run)
 {
 	for (int i = 0; i < run->plan->nphases; i++) {
@@ -67,13 +52,14 @@ static int look_at_topic(struct lg_run_topic *topic, rd_kafka_t *rk, struct kt_e
 
 static int prepare_topics(struct lg_run *run, rd_kafka_t *rk, struct kt_err *err)
 {
-	int rc;
+	int rc = 0;
 
 	run->topics = calloc((size_t)run->plan->nphases, sizeof *run->topics);
 	if (!run->topics)
 		return kt_fail(err, KT_ENOMEM, "no memory");
 	list_topics(run);
-	rc = make_topics(run, rk, err);
+	for (int i = 0; i < run->plan->ntopics && rc == 0; i++)
+		rc = lg_cluster_create(rk, &run->plan->topics[i], err);
 	for (int t = 0; t < run->ntopics && rc == 0; t++)
 		rc = look_at_topic(&run->topics[t], rk, err);
 	return rc;
@@ -98,7 +84,7 @@ static int prepare_phases(struct lg_run *run, struct kt_err *err)
 	for (int i = 0; i < run->plan->nphases && rc == 0; i++) {
 		const struct lg_run_topic *topic = topic_of(run, run->plan->phases[i].topic);
 
-		run->phases[i].begun = true;
+		run->phases[i].made = true;
 		rc = lg_load_init(&run->phases[i].load, run->plan, (uint32_t)i, run->id, topic->npartitions, err);
 	}
 	return rc;
@@ -297,7 +283,7 @@ void lg_run_fini(struct lg_run *run)
 	lg_steps_free(run->steps);
 	lg_reader_free(run->reader);
 	for (int i = 0; run->phases && i < run->plan->nphases; i++)
-		if (run->phases[i].begun)
+		if (run->phases[i].made)
 			lg_load_fini(&run->phases[i].load);
 	for (int t = 0; t < run->ntopics; t++)
 		free(run->topics[t].before);
@@ -335,6 +321,8 @@ int64_t lg_run_violations(const struct lg_run *run)
 		lg_run_tally(run, i, -1, &tally);
 		n += load->outcomes.unexpected + lg_tally_violations(&tally, &load->guarantee);
 	}
+	for (size_t i = 0; run->reader && i < lg_reader_count(run->reader); i++)
+		n += lg_reader_at(run->reader, i)->stray;
 	for (int i = 0; run->steps && i < run->plan->nsteps; i++) {
 		const struct lg_step_result *result = lg_steps_result(run->steps, i);
 

@@ -12,12 +12,11 @@ struct lg_run_topic {
 	const char *name;
 	int32_t npartitions;
 	struct lg_range *before;     /* what each partition held before the run */
-	bool created;                /* by this run */
 };
 
 struct lg_run_phase {
 	struct lg_load load;
-	bool begun;
+	bool made;                   /* lg_load_init() has been called */
 	struct kt_err err;           /* why the engine gave up, code 0 if it did not */
 	int nviews;
 	struct lg_view views[LG_ILLEGAL_MAX];

@@ -46,8 +46,8 @@ const char *lg_step_text(const struct lg_step *step, char *buf, size_t size)
 	size_t n;
 
 	if (step->action == LG_STEP_FEATURE) {
-		snprintf(buf, size, "%s%s%s to %d%s", step->type == LG_UPGRADE ? "upgrade " :
-			 step->type == LG_SAFE_DOWNGRADE ? "downgrade " : "unsafely downgrade ", step->feature, "",
+		snprintf(buf, size, "%s%s to %d%s", step->type == LG_UPGRADE ? "upgrade " :
+			 step->type == LG_SAFE_DOWNGRADE ? "downgrade " : "unsafely downgrade ", step->feature,
 			 step->level, step->validate_only ? " (validate only)" : "");
 		return buf;
 	}

@@ -64,16 +64,33 @@ static void *keep_ticking(void *arg)
 	return NULL;
 }
 
-static int open_log(struct lg_ticker *ticker, const char *out, struct kt_err *err)
+static FILE *open_log(const struct lg_phase *phase, const char *out, struct kt_err *err)
 {
 	char path[1024];
+	FILE *log;
+
+	snprintf(path, sizeof path, "%s/%s.hlog", out, phase->name);
+	log = fopen(path, "w");
+	if (!log)
+		kt_fail(err, KT_EFILE, "%s cannot be written: %s", path, strerror(errno));
+	return log;
+}
+
+int lg_ticker_try(const struct lg_phase *phase, const char *out, struct kt_err *err)
+{
+	FILE *log = open_log(phase, out, err);
+
+	if (log)
+		fclose(log);
+	return log ? 0 : KT_EFILE;
+}
+
+static int begin_log(struct lg_ticker *ticker, const char *out, struct kt_err *err)
+{
 	int64_t start_ms = (ticker->start + ticker->load->wall_offset) / LG_MS;
 
-	snprintf(path, sizeof path, "%s/%s.hlog", out, ticker->load->phase->name);
-	ticker->log = fopen(path, "w");
-	if (!ticker->log)
-		return kt_fail(err, KT_EFILE, "cannot write %s: %s", path, strerror(errno));
-	return kh_log_begin(ticker->log, start_ms, err);
+	ticker->log = open_log(ticker->load->phase, out, err);
+	return ticker->log ? kh_log_begin(ticker->log, start_ms, err) : KT_EFILE;
 }
 
 int lg_ticker_start(struct lg_load *load, const char *out, bool progress, struct lg_ticker **ticker,
@@ -90,7 +107,7 @@ int lg_ticker_start(struct lg_load *load, const char *out, bool progress, struct
 	made->progress = progress;
 	made->start = made->logged = lg_now();
 	if (out)
-		rc = open_log(made, out, err);
+		rc = begin_log(made, out, err);
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

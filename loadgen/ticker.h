@@ -6,6 +6,8 @@
 
 struct lg_ticker;
 
+/* Can out/PHASE.hlog be written? It is empty afterwards. KT_EFILE. */
+int lg_ticker_try(const struct lg_phase *phase, const char *out, struct kt_err *err);
 /* Logs to out/PHASE.hlog unless out is NULL; shows progress on stderr if asked. KT_EFILE, KT_ENOMEM, KT_ESYS. */
 int lg_ticker_start(struct lg_load *load, const char *out, bool progress, struct lg_ticker **ticker,
 		    struct kt_err *err);

@@ -118,17 +118,22 @@ static struct flight *new_flight(const struct fetcher *fetcher, struct flights *
 	return place < 0 ? NULL : &flights->v[place];
 }
 
-/* False if the request cannot go out now. */
+/* False if the request cannot go out now, for a reason that is noted. */
 static bool send_request(struct fetcher *fetcher, int32_t partition, int64_t intended)
 {
 	struct kt_err err = {0};
 	struct lg_lane *lane = lg_routes_lane(&fetcher->routes, partition, &err);
 	struct flight *flight = lane ? new_flight(fetcher, flights_of(fetcher, lane), &err) : NULL;
+	char *why = fetcher->stats->not_sent_why;
 
 	if (err.code == KT_ENOMEM)
 		fetcher->fatal = err;
-	if (!flight)
+	if (!flight) {
+		if (err.code || lane)   /* else nothing was tried, and what was said before still holds */
+			snprintf(why, sizeof fetcher->stats->not_sent_why, "%.150s",
+				 lane ? "no room on the connection for 30 s" : err.text);
 		return false;
+	}
 	*flight = (struct flight){
 		.partition = partition, .offset = fetcher->positions[partition], .intended = intended,
 	};
@@ -311,9 +316,9 @@ static void read_until(struct fetcher *fetcher, int64_t until)
 	}
 }
 
-/* Waits for the time and for room, reading meanwhile. False when the user stops, nobody takes the request in time, or
- * memory runs out. */
-static bool send_at(struct fetcher *fetcher, int32_t partition, int64_t intended)
+/* Waits for the time and for room, reading meanwhile, until the user stops, memory runs out, or nobody has taken the
+ * request for so long that its answer would come too late. */
+static void send_at(struct fetcher *fetcher, int32_t partition, int64_t intended)
 {
 	int64_t too_late = intended + ANSWER_MS * LG_MS;
 	bool held = false;
@@ -321,15 +326,16 @@ static bool send_at(struct fetcher *fetcher, int32_t partition, int64_t intended
 	while (!lg_stopped() && !fetcher->fatal.code) {
 		int64_t now = lg_now();
 
-		if (now >= too_late)
-			return false;
 		if (now >= intended && send_request(fetcher, partition, intended))
-			return true;
+			return;
+		if (now >= too_late) {
+			fetcher->stats->not_sent++;
+			return;
+		}
 		fetcher->stats->held += now >= intended && !held;
 		held = held || now >= intended;
 		read_until(fetcher, held ? now + LG_MS : intended);
 	}
-	return false;
 }
 
 static void run(struct fetcher *fetcher)
@@ -341,7 +347,8 @@ static void run(struct fetcher *fetcher)
 	for (int64_t i = 0; (at = lg_schedule_next(&fetcher->schedule)) >= 0; i++) {
 		if (!paced && fetcher->opts->rate.seconds > 0 && lg_now() >= end)
 			break;
-		if (!send_at(fetcher, (int32_t)(i % fetcher->opts->npartitions), paced ? start + at : lg_now()))
+		send_at(fetcher, (int32_t)(i % fetcher->opts->npartitions), paced ? start + at : lg_now());
+		if (lg_stopped() || fetcher->fatal.code)
 			break;
 		read_until(fetcher, 0);
 	}

@@ -28,6 +28,8 @@ struct lg_fetch_stats {
 	struct kh_hist empty;          /* response time of answers without */
 	struct lg_outcomes outcomes;   /* answers with an error */
 	int64_t requests, with_records, without_records, unanswered, held;
+	int64_t not_sent;              /* requests for which there was no room, or no leader, for 30 s */
+	char not_sent_why[160];        /* of the last one */
 	int64_t records, bytes;        /* bytes of record batches */
 	int64_t intact, corrupt, foreign;
 	int64_t started, last;         /* ns of lg_now(): start, last answer */

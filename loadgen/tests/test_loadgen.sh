@@ -3,6 +3,21 @@
 cd "$(dirname "$0")/../.." || exit 2
 . fixtures/tests/checks.sh
 
+loadgen=$build/loadgen
+
+# A broker so slow that later requests find no room for 30 s: begun here, looked at last.
+start --port 0 || exit 1
+stall() { curl -fsS -X PUT "$control/v1/rules/$1" -d "{\"match\": {\"api\": \"$1\", \"topic\": \"slow\"},
+	\"action\": {\"delay\": 16000}}" >/dev/null; }
+expect 0 'what is to be read slowly' "$loadgen" produce -b "$bootstrap" -t slow --partitions 1 -n 10 -r 1000
+stall Produce
+stall Fetch
+slowly=(-b "$bootstrap" -t slow -e wire -r 2 -n 4 --in-flight 1 --out)
+"$loadgen" produce "${slowly[@]}" "$dir/slow.produce" --batch 1 --no-verify >"$dir/slow.produced" 2>&1 &
+slow_produce=$!
+"$loadgen" fetch "${slowly[@]}" "$dir/slow.fetch" >"$dir/slow.fetched" 2>&1 &
+slow_fetch=$!
+
 cat >"$dir/cluster.json" <<-'X'
 	{
 		"nodes": [ {"id": 1}, {"id": 2, "config": {"kit.int.min": "512"}}, {"id": 3} ],
@@ -21,7 +36,6 @@ cat >"$dir/cluster.json" <<-'X'
 X
 start "$dir/cluster.json" --threads 2 --port 0 || exit 1
 at=$bootstrap
-loadgen=$build/loadgen
 produce() { "$loadgen" produce -b "$at" "$@"; }
 
 # ---- produce --------------------------------------------------------------------------------------------------------
@@ -91,7 +105,7 @@ true >"$dir/empty.jsonl"
 expect 4 'audits without a row' "$loadgen" report --reconcile "$dir/empty.jsonl" "$dir/empty.jsonl"
 says '^nothing to compare: neither file has a row$'
 expect 4 'the same as JSON' "$loadgen" report --reconcile --json "$dir/empty.jsonl" "$dir/empty.jsonl"
-holds "$dir/log" '. == {"same": false, "topics": [], "buckets": []}'
+holds "$dir/log" '. == {"same": false, "folded": false, "topics": [], "buckets": []}'
 expect 2 'no file' "$loadgen" report --reconcile "$dir/a.jsonl" "$dir/none.jsonl"
 expect 2 'nothing to do' "$loadgen" report "$dir/a.jsonl" "$dir/b.jsonl"
 
@@ -124,6 +138,12 @@ holds "$dir/fetch/result.json" '.reader.complete and (.reader.partitions | lengt
 expect 0 'Fetch requests at a rate' "$loadgen" fetch -b "$at" -t plain -e wire -r 500 -n 100
 says 'sent 100 requests in .* 100 answers with records, 0 without, 0 unanswered'
 says 'corrupt 0'
+expect 0 'ten records, and no more' "$loadgen" fetch -b "$at" -t plain -n 10
+says '^read 10 records'
+expect 0 'as many as there are' "$loadgen" fetch -b "$at" -t made -n 1000000
+says "^read $(jq '[.reader.partitions[].records] | add' "$dir/fetch/result.json") records"
+expect 1 'so many from behind the end' "$loadgen" fetch -b "$at" -t plain -n 10 --from 99999999
+says 'plain-0: OFFSET_OUT_OF_RANGE \(1\) at offset 99999999$'
 echo >"$dir/file"
 expect 2 'results into a file' "$loadgen" fetch -b "$at" -t made --out "$dir/file"
 says '/file: is a file, not a directory$'
@@ -166,6 +186,30 @@ says '^  step 1: the message lacks "broker 3", got INVALID_CONFIG \(40\): .*brok
 jq 'del(.steps[0].expect) | .steps |= .[:1]' "$dir/upgrade.json" >"$dir/wrong.json"
 expect 1 'a code that is not met' "$loadgen" run "$dir/wrong.json" -b "$at"
 says '^  step 1: expected NONE \(0\), got INVALID_CONFIG \(40\): '
+
+# A batch of the run's own that turns up in another topic belongs to no phase there.
+cat >"$dir/stray.json" <<-'X'
+	{
+		"topics": [{"name": "here", "partitions": 1}, {"name": "there", "partitions": 1}],
+		"phases": [
+			{"name": "first", "topic": "here", "engine": "wire", "rate": 1000, "records": 10},
+			{"name": "second", "topic": "there", "engine": "wire", "rate": 10, "duration": 3, "batch": 1}
+		]
+	}
+X
+"$loadgen" run "$dir/stray.json" -b "$at" >"$dir/log" 2>&1 &
+run=$!
+limit=$((SECONDS + 20))
+until curl -sf "$control/v1/partitions/there/0" | jq -e '.logEndOffset > 0' >/dev/null; do
+	((SECONDS < limit)) || break
+done
+"$build/conformance" capture -b "$at" --topic here --offset 0 --out "$dir/stray" >/dev/null
+printf '{"records": "%s"}' "$(base64 -w 0 "$dir/stray")" |
+	curl -sf "$control/v1/partitions/there/0/append" -d @- >/dev/null || bad 'the stray batch'
+wait "$run"
+equal 'exit code with a stray record' $? 1
+says '^  there-0: 10 records corrupt, of no phase that sends there$'
+says '^FAILED: 10 violations$'
 
 # ---- a broker that misbehaves ---------------------------------------------------------------------------------------
 
@@ -233,9 +277,21 @@ says 'wants a SASL login; capture has none to give'
 expect 3 'a run where one must log in' "$build/conformance" run -b "$bootstrap"
 says 'wants a SASL login; "login" in a --profile gives it'
 mkdir -p "$dir/blocked/produce.hlog"
-expect 4 'a phase that cannot begin' produce -t plain -n 1 --out "$dir/blocked"
-says 'phase produce did not begin: .*produce.hlog: Is a directory'
+expect 2 'a log that cannot be written' produce -t plain -n 1 --out "$dir/blocked"
+says 'produce.hlog cannot be written: Is a directory'
 expect 4 'stopped by the user' timeout --foreground --preserve-status -s INT 1 "$loadgen" produce -b "$at" -t plain \
 	-r 200 -d 60
+
+# ---- the slow broker of the beginning --------------------------------------------------------------------------------
+
+wait "$slow_produce"
+equal 'exit code where two records find no room' $? 1
+check 'why they do not' grep -q '^  *no room on the connection for 30 s$' "$dir/slow.produced"
+holds "$dir/slow.produce/result.json" '.phases[0].records | .sent == 2 and .acked == 2 and .notSent == 2'
+wait "$slow_fetch"
+equal 'exit code where two requests find no room' $? 4
+check 'and that is said' grep -qx '  not sent 2, which are in none of these: no room on the connection for 30 s' \
+	"$dir/slow.fetched"
+holds "$dir/slow.fetch/result.json" '.requests == 2 and .notSent == 2 and .withRecords == 2'
 
 finish

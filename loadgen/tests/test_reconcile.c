@@ -41,6 +41,26 @@ static void put(const char *file, int node, const char *instance, const char *to
 	fclose(f);
 }
 
+/* Of topics that are counted together nothing can be said, nor of those beside them. */
+static void topics_beyond_a_limit(void **state)
+{
+	struct lg_reconciliation got;
+	struct kt_err err = {0};
+
+	(void)state;
+	put(a, 1, "i", "orders", 1000, 5);
+	put(b, 1, "k", "orders", 1000, 5);
+	put(a, 1, "i", "(other)", 1000, 0);
+	assert_int_equal(lg_reconcile(a, b, &got, &err), 0);
+	assert_true(got.same);
+	assert_false(got.folded);
+	lg_reconciliation_fini(&got);
+	put(b, 1, "k", "(other)", 2000, 1);
+	assert_int_equal(lg_reconcile(a, b, &got, &err), 0);
+	assert_true(got.folded);
+	lg_reconciliation_fini(&got);
+}
+
 static void topics_and_buckets(void **state)
 {
 	struct lg_reconciliation got;
@@ -168,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(topics_and_buckets, make, unmake),
+		cmocka_unit_test_setup_teardown(topics_beyond_a_limit, make, unmake),
 		cmocka_unit_test_setup_teardown(the_same, make, unmake),
 		cmocka_unit_test_setup_teardown(without_any_row, make, unmake),
 		cmocka_unit_test_setup_teardown(broken_files, make, unmake),
