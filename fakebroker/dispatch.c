@@ -180,6 +180,8 @@ static enum fb_outcome parse_body(struct fb_request *req, size_t at)
 		      NULL, &err) < 0 && !fb_mutant_misses_body_fault(&err))
 		return ignored(FB_M_BAD_BODY_IGNORED, unparsed(req, "%s v%d: %s", kw_api_name(api->key), req->version,
 							       kt_err_line(&err, line, sizeof line)));
+	if (!fb_mutant(FB_M_NAMES_AS_SENT) && kw_recode_strings(kw_request(api->key), body, &req->arena))
+		return unparsed(req, "out of memory");
 	req->body = body;
 	return fb_mutant_refuses_request_body(req, at) ? unparsed(req, "a mutant refuses the body") : FB_REPLY;
 }

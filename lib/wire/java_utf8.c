@@ -1,6 +1,7 @@
 #include "lib/wire/java_utf8.h"
 
 #include "lib/wire/batch.h"
+#include "lib/wire/plan.h"
 
 /* Bytes that a sequence with this first byte should have; 1 with *good false if it starts none. */
 static size_t wanted(uint8_t first, bool *good)
@@ -39,9 +40,12 @@ static size_t sequence(const uint8_t *p, size_t n, bool *good)
 bool kw_java_utf8_good(const uint8_t *p, size_t n)
 {
 	bool good = true;
+	size_t at = 0;
 
-	for (size_t at = 0; good && at < n;)
-		at += sequence(p + at, n - at, &good);
+	while (n - at >= 8 && !(kw_rd64(p + at) & 0x8080808080808080))
+		at += 8;
+	while (good && at < n)
+		at += p[at] < 0x80 ? 1 : sequence(p + at, n - at, &good);
 	return good;
 }
 
@@ -58,6 +62,18 @@ void kw_java_utf8_put(struct kw_buf *out, const uint8_t *p, size_t n)
 		at += length;
 	}
 }
+
+static int recode(struct kw_str *str, struct kw_arena *arena)
+{
+	struct kw_buf buf = {0};
+
+	kw_java_utf8_put(&buf, (const uint8_t *)str->s, (size_t)str->n);
+	*str = (struct kw_str){buf.failed ? NULL : kw_strndup(arena, (const char *)buf.p, buf.n), (int32_t)buf.n};
+	kw_buf_fini(&buf);
+	return str->s ? 0 : KT_ENOMEM;
+}
+
+/* ---- keys of headers ---- */
 
 static bool good_keys(const struct kw_record *record)
 {
@@ -77,16 +93,57 @@ int kw_record_recode_keys(struct kw_record *record, struct kw_arena *arena)
 	if (!headers)
 		return KT_ENOMEM;
 	for (int32_t i = 0; i < record->nheaders; i++) {
-		struct kw_buf key = {0};
-
 		headers[i] = record->headers[i];
-		kw_java_utf8_put(&key, (const uint8_t *)headers[i].key.s, (size_t)headers[i].key.n);
-		headers[i].key = (struct kw_str){key.failed ? NULL : kw_strndup(arena, (const char *)key.p, key.n),
-						 (int32_t)key.n};
-		kw_buf_fini(&key);
-		if (!headers[i].key.s)
+		if (recode(&headers[i].key, arena))
 			return KT_ENOMEM;
 	}
 	record->headers = headers;
 	return 0;
+}
+
+/* ---- messages ---- */
+
+static int recode_struct(const struct kw_struct *st, char *at, struct kw_arena *arena);
+
+static int recode_value(const struct kw_field *field, char *at, struct kw_arena *arena)
+{
+	struct kw_str *str = (struct kw_str *)(void *)at;
+
+	if (field->type == KW_STRUCT)
+		return recode_struct(field->sub, at, arena);
+	return str->n <= 0 || kw_java_utf8_good((const uint8_t *)str->s, (size_t)str->n) ? 0 : recode(str, arena);
+}
+
+static int recode_array(const struct kw_field *field, const struct kw_arr *arr, struct kw_arena *arena)
+{
+	size_t size = arr->n > 0 ? kw_type_size(field) : 0;
+	int rc = 0;
+
+	for (int32_t i = 0; i < arr->n && rc == 0; i++)
+		rc = recode_value(field, (char *)arr->v + (size_t)i * size, arena);
+	return rc;
+}
+
+/* Fields that the version lacks have their defaults, which are good. */
+static int recode_struct(const struct kw_struct *st, char *at, struct kw_arena *arena)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < st->ntexts && rc == 0; i++) {
+		const struct kw_field *field = &st->fields[st->texts[i]];
+		char *value = at + field->offset;
+
+		if (field->flags & KW_F_ARRAY)
+			rc = recode_array(field, (const struct kw_arr *)(void *)value, arena);
+		else if (!kw_is_pointer(field))
+			rc = recode_value(field, value, arena);
+		else if (*(char **)(void *)value)
+			rc = recode_struct(field->sub, *(char **)(void *)value, arena);
+	}
+	return rc;
+}
+
+int kw_recode_strings(const struct kw_msg *msg, void *message, struct kw_arena *arena)
+{
+	return recode_struct(msg->root, message, arena);
 }

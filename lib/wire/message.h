@@ -54,6 +54,8 @@ struct kw_struct {
 	uint32_t size;               /* of the C struct */
 	uint32_t tags_offset;        /* of its struct kw_tags */
 	uint32_t id;                 /* dense, for the plans */
+	uint32_t ntexts;             /* fields that are strings, or hold some at whatever depth: their numbers */
+	const uint8_t *texts;
 	const void *defaults;        /* a C struct with every field at its default */
 };
 
@@ -109,6 +111,10 @@ enum { KW_DECODE_PER_BYTE = 200 };
  * judge. Errors: KT_EVERSION, KT_ETRUNC, KT_ECORRUPT, KT_ELIMIT, KT_ENOMEM, with field path and offset in err. */
 int kw_decode(const struct kw_msg *msg, int version, const uint8_t *p, size_t n, struct kw_arena *arena, void **out,
 	      size_t *used, struct kt_err *err);
+
+/* Gives a message that was decoded the strings that a Java program reads: what is not UTF-8 becomes U+FFFD (see
+ * java_utf8.h). 0 or KT_ENOMEM; what is replaced is in the arena. */
+int kw_recode_strings(const struct kw_msg *msg, void *message, struct kw_arena *arena);
 
 /* ---- encode ---- */
 

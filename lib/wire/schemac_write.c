@@ -172,9 +172,36 @@ static void emit_defaults(FILE *c, struct msg *m, const char *sname, const struc
 	fprintf(c, ".unknownTags = {NULL, 0}};\n");
 }
 
+static bool has_text(struct msg *m, const struct field *f)
+{
+	const struct strct *s = f->type.prim < 0 ? find_struct(m, f->type.base) : NULL;
+
+	for (int i = 0; s && i < s->n; i++)
+		if (has_text(m, &s->f[i]))
+			return true;
+	return f->type.prim == SCHEMAC_STRING;
+}
+
+/* Returns how many there are. */
+static int emit_texts(FILE *c, struct msg *m, const char *name, const struct strct *s)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->n; i++)
+		if (has_text(m, &s->f[i])) {
+			if (n++ == 0)
+				fprintf(c, "static const uint8_t %s_texts[] = {", name);
+			fprintf(c, "%d, ", i);
+		}
+	if (n)
+		fprintf(c, "};\n");
+	return n;
+}
+
 static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 {
 	char name[256];
+	int texts;
 
 	if (!s->emitted)
 		return;
@@ -190,13 +217,14 @@ static void emit_tables(FILE *c, struct msg *m, struct strct *s, int *id)
 			emit_field(c, m, name, &s->f[i]);
 		fprintf(c, "};\n");
 	}
+	texts = emit_texts(c, m, name, s);
 	fprintf(c, "const struct kw_struct %s_struct = {\"%s\", ", name, s->name);
 	if (s->n)
 		fprintf(c, "%s_fields, %d, ", name, s->n);
 	else
 		fprintf(c, "NULL, 0, ");
-	fprintf(c, "sizeof(struct %s), offsetof(struct %s, unknownTags), %d, &%s_defaults};\n", name, name, (*id)++,
-		name);
+	fprintf(c, "sizeof(struct %s), offsetof(struct %s, unknownTags), %d, %d, ", name, name, (*id)++, texts);
+	fprintf(c, "%s%s, &%s_defaults};\n", texts ? name : "NULL", texts ? "_texts" : "", name);
 }
 
 static void finish(FILE *f)

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "kw_messages.h"
 #include "lib/wire/java_utf8.h"
 
 #define R "\xef\xbf\xbd"
@@ -54,9 +55,41 @@ static void test_pairs(void **state)
 	}
 }
 
+/* Strings at every depth, null and empty ones, and one that a nullable struct holds. */
+static void test_messages(void **state)
+{
+	struct kw_arena arena;
+	struct kw_ProduceRequest *produce;
+	struct kw_ProduceRequest_TopicProduceData topics[2];
+	struct kw_DescribeClusterResponse *cluster;
+
+	(void)state;
+	kw_arena_init(&arena, 1 << 20);
+	produce = kw_new(&kw_msg_ProduceRequest, &arena);
+	for (int i = 0; i < 2; i++)
+		kw_set_defaults(&kw_ProduceRequest_TopicProduceData_struct, &topics[i]);
+	topics[0].name = kw_str("good");
+	topics[1].name = kw_str("b\xff\xe2\x82");
+	produce->topicData.v = topics;
+	produce->topicData.n = 2;
+	assert_int_equal(kw_recode_strings(&kw_msg_ProduceRequest, produce, &arena), 0);
+	assert_int_equal(produce->transactionalId.n, -1);
+	assert_true(kw_str_is(topics[0].name, "good"));
+	assert_true(kw_str_is(topics[1].name, "b" R R));
+	produce->transactionalId = kw_str("\xc0");
+	assert_int_equal(kw_recode_strings(&kw_msg_ProduceRequest, produce, &arena), 0);
+	assert_true(kw_str_is(produce->transactionalId, R));
+	cluster = kw_new(&kw_msg_DescribeClusterResponse, &arena);
+	cluster->clusterId = kw_str("\x80");
+	assert_int_equal(kw_recode_strings(&kw_msg_DescribeClusterResponse, cluster, &arena), 0);
+	assert_true(kw_str_is(cluster->clusterId, R));
+	assert_int_equal(kw_msg_HeartbeatResponse.root->ntexts, 0);
+	kw_arena_fini(&arena);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs), cmocka_unit_test(test_messages)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
