@@ -87,6 +87,8 @@ static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 {
 	const char *policy = config(lookup, "cleanup.policy"), *type = config(lookup, "message.timestamp.type");
 	const char *codec = config(lookup, "compression.type");
+	static const char *const levels[] = {"compression.gzip.level", "compression.lz4.level",
+					     "compression.zstd.level"};
 
 	*conf = kw_release_conf(kw_release_find(lookup->cluster->release->name));
 	conf->maxMessageBytes = (int32_t)number(lookup, "max.message.bytes", conf->maxMessageBytes);
@@ -102,6 +104,12 @@ static void read_conf(struct lookup *lookup, struct kw_topic_conf *conf)
 		conf->compression = KW_NONE;
 	else if (codec && strcmp(codec, "producer") != 0)
 		conf->compression = kw_codec_find(codec);
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+		const char *level = config(lookup, levels[i]);
+
+		if (level)
+			kw_topic_conf_set(conf, levels[i], level, NULL);
+	}
 }
 
 /* ---- validators ---- */

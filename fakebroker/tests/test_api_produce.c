@@ -242,6 +242,27 @@ static void compression_type_takes_effect(void **state)
 	}
 }
 
+static int32_t stored_bytes(const char *level)
+{
+	static const char records[] = "{'batches': [{'records': [{'value': {'size': 100}, 'repeat': 500}]}]}";
+
+	configure("level", "compression.gzip.level", level);
+	assert_in_range(produce(&run, conn, "level", records), 0, 9999);
+	return (int32_t)last_batch("level").size;
+}
+
+static void compression_levels_take_effect(void **state)
+{
+	int32_t by_default;
+
+	(void)state;
+	make_topic(&run, "level");
+	configure("level", "compression.type", "gzip");
+	by_default = stored_bytes("-1");
+	assert_int_equal(stored_bytes("6"), by_default);
+	assert_int_not_equal(stored_bytes("1"), by_default);
+}
+
 /* A chain that is put, changed and taken away between requests. */
 static void validators_take_effect(void **state)
 {
@@ -267,6 +288,7 @@ int main(void)
 		cmocka_unit_test(max_message_bytes_takes_effect),
 		cmocka_unit_test(timestamp_type_takes_effect),
 		cmocka_unit_test(compression_type_takes_effect),
+		cmocka_unit_test(compression_levels_take_effect),
 		cmocka_unit_test(validators_take_effect),
 	};
 

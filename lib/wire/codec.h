@@ -34,17 +34,17 @@ static inline uint32_t kw_little32(const uint8_t *p)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* n is at most INT32_MAX in all of these. */
-int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
+/* n is at most INT32_MAX in all of these. level: struct kw_deflate_opts. */
+int kw_gzip_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err);
 int kw_gzip_inflate(const uint8_t *p, size_t n, struct kw_sink *sink);
-int kw_snappy_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
+int kw_snappy_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err);
 int kw_snappy_deflate_raw(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
 int kw_snappy_inflate(const uint8_t *p, size_t n, struct kw_sink *sink);
-int kw_lz4_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
+int kw_lz4_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err);
 /* Turns the header checksum of a frame that kw_lz4_deflate made into the historic one. */
 void kw_lz4_set_historic(uint8_t *frame);
 int kw_lz4_inflate(const uint8_t *p, size_t n, struct kw_sink *sink);
-int kw_zstd_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
+int kw_zstd_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err);
 int kw_zstd_inflate(const uint8_t *p, size_t n, struct kw_sink *sink);
 
 #endif

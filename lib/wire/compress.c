@@ -29,8 +29,9 @@ int kw_sink_full(struct kw_sink *sink)
 	return kt_fail(sink->err, KT_ELIMIT, "more than %zu inflated bytes", sink->max);
 }
 
-static int none_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+static int none_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err)
 {
+	(void)level;
 	kw_put(out, p, n);
 	return out->failed ? kw_buf_fail(out, err, "no room for %zu bytes more", n) : 0;
 }
@@ -38,14 +39,14 @@ static int none_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct k
 static int none_inflate(const uint8_t *p, size_t n, struct kw_sink *sink)
 {
 	size_t left = sink->max - kw_sink_len(sink);
-	int code = none_deflate(p, n < left ? n : left, sink->out, sink->err);
+	int code = none_deflate(p, n < left ? n : left, 0, sink->out, sink->err);
 
 	return code || n <= left ? code : kw_sink_full(sink);
 }
 
 static const struct {
 	const char *name;
-	int (*deflate)(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err);
+	int (*deflate)(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err);
 	int (*inflate)(const uint8_t *p, size_t n, struct kw_sink *sink);
 } codecs[] = {
 	[KW_NONE] = {"none", none_deflate, none_inflate},
@@ -90,7 +91,7 @@ int kw_compress_as(int codec, const struct kw_deflate_opts *opts, const uint8_t 
 		return code;
 	if (codec == KW_SNAPPY && opts && opts->snappy_raw)
 		return kw_snappy_deflate_raw(p, n, out, err);
-	code = codecs[codec].deflate(p, n, out, err);
+	code = codecs[codec].deflate(p, n, opts ? opts->level : 0, out, err);
 	if (code == 0 && codec == KW_LZ4 && opts && opts->lz4_historic)
 		kw_lz4_set_historic(out->p + start);
 	return code;

@@ -12,16 +12,17 @@ enum kw_codec { KW_NONE, KW_GZIP, KW_SNAPPY, KW_LZ4, KW_ZSTD };
 const char *kw_codec_name(int codec);
 int kw_codec_find(const char *name);
 
-/* Forms that differ from the usual one; each concerns one codec. */
+/* Forms that differ from the usual one. Those with a codec's name concern it alone. */
 struct kw_deflate_opts {
+	int level;                /* as compression.CODEC.level has it; 0 = its default. snappy has none */
 	bool lz4_historic;        /* checksum of the lz4 frame header as Kafka counted it before KAFKA-3160: over the
 				     frame's magic too. Its own writers still do so for magic 0 */
 	bool snappy_raw;          /* one raw block, without the xerial framing: at most UINT32_MAX bytes */
 };
 
-/* Appends the compressed form of the n bytes at p to out, with default levels. snappy is the xerial framing that
- * Kafka's clients write, in blocks of 32 KiB; lz4 is one frame of independent 64 KiB blocks without checksums, as
- * theirs. opts may be NULL. KT_EUNKNOWN for a codec other than enum kw_codec; KT_ELIMIT, of more than
+/* Appends the compressed form of the n bytes at p to out. snappy is the xerial framing that Kafka's clients write, in
+ * blocks of 32 KiB; lz4 is one frame of independent 64 KiB blocks without checksums, and zstd one without content size,
+ * as theirs. opts may be NULL. KT_EUNKNOWN for a codec other than enum kw_codec; KT_ELIMIT, of more than
  * INT32_MAX bytes or beyond out's maximum; KT_ENOMEM. */
 int kw_compress_as(int codec, const struct kw_deflate_opts *opts, const uint8_t *p, size_t n, struct kw_buf *out,
 		   struct kt_err *err);

@@ -5,11 +5,11 @@
 
 #include "lib/wire/codec.h"
 
-enum { RAW = -MAX_WBITS, GZIP = MAX_WBITS + 16, HEADER = 10, TRAILER = 8, SMALLEST_MEMBER_LOOKED_FOR = 19 };
+enum { RAW = -MAX_WBITS, GZIP = MAX_WBITS + 16, HEADER = 10, TRAILER = 8, XFL = 8, SMALLEST_MEMBER_LOOKED_FOR = 19 };
 enum { UNKNOWN_OS = 255 };   /* as java.util.zip.GZIPOutputStream says since Java 16 */
 enum { FHCRC = 2, FEXTRA = 4, FNAME = 8, FCOMMENT = 16 };
 
-int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+int kw_gzip_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err)
 {
 	gz_header header = {.os = UNKNOWN_OS};
 	z_stream z = {0};
@@ -17,7 +17,7 @@ int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_er
 	size_t bound;
 	int code = 0;
 
-	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&z, level ? level : Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return kt_fail(err, KT_ENOMEM, "gzip: out of memory");
 	deflateSetHeader(&z, &header);
 	bound = deflateBound(&z, n);
@@ -28,6 +28,7 @@ int kw_gzip_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_er
 		z.next_out = room;
 		z.avail_out = (uInt)bound;
 		deflate(&z, Z_FINISH);
+		room[XFL] = 0;   /* Java tells of no level */
 		out->n += z.total_out;
 	} else {
 		code = kw_buf_fail(out, err, "gzip: no room for %zu bytes", bound);

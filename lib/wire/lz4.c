@@ -3,29 +3,14 @@
  * frame reader judges each of these differently, so only its block reader is used. */
 #include <lz4.h>
 #include <lz4frame.h>
+#include <lz4hc.h>
 
 #include "lib/wire/codec.h"
 
-enum { MAGIC = 0x184d2204, SMALLEST_HEADER = 7, RAW_BLOCK = INT32_MIN };
+enum { MAGIC = 0x184d2204, SMALLEST_HEADER = 7, RAW_BLOCK = INT32_MIN, BLOCK = 64 << 10 };
 /* Bits of the two descriptor bytes. */
 enum { F_RESERVED = 3, F_CONTENT_CHECKSUM = 4, F_CONTENT_SIZE = 8, F_BLOCK_CHECKSUM = 16, F_INDEPENDENT = 32 };
 enum { B_RESERVED = 0x8f };
-
-/* Without content size, so that the header has its smallest size. */
-int kw_lz4_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
-{
-	LZ4F_preferences_t prefs = {.frameInfo = {.blockSizeID = LZ4F_max64KB, .blockMode = LZ4F_blockIndependent}};
-	size_t bound = LZ4F_compressFrameBound(n, &prefs), size;
-	uint8_t *room = kw_buf_room(out, bound);
-
-	if (!room)
-		return kw_buf_fail(out, err, "lz4: no room for %zu bytes", bound);
-	size = LZ4F_compressFrame(room, bound, p, n, &prefs);
-	if (LZ4F_isError(size))
-		return kt_fail(err, KT_ENOMEM, "lz4: %s", LZ4F_getErrorName(size));
-	out->n += size;
-	return 0;
-}
 
 static uint32_t rotl(uint32_t v, int by)
 {
@@ -53,6 +38,59 @@ static uint32_t xxh32(const uint8_t *p, size_t n)
 	hash = (hash ^ hash >> 15) * prime2;
 	hash = (hash ^ hash >> 13) * prime3;
 	return hash ^ hash >> 16;
+}
+
+/* Without content size, so that the header has its smallest size. */
+static int deflate_fast(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+{
+	LZ4F_preferences_t prefs = {.frameInfo = {.blockSizeID = LZ4F_max64KB, .blockMode = LZ4F_blockIndependent}};
+	size_t bound = LZ4F_compressFrameBound(n, &prefs), size;
+	uint8_t *room = kw_buf_room(out, bound);
+
+	if (!room)
+		return kw_buf_fail(out, err, "lz4: no room for %zu bytes", bound);
+	size = LZ4F_compressFrame(room, bound, p, n, &prefs);
+	if (LZ4F_isError(size))
+		return kt_fail(err, KT_ENOMEM, "lz4: %s", LZ4F_getErrorName(size));
+	out->n += size;
+	return 0;
+}
+
+static void put_little32(struct kw_buf *out, uint32_t v)
+{
+	const uint8_t bytes[] = {(uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24)};
+
+	kw_put(out, bytes, sizeof bytes);
+}
+
+/* A block that does not shrink is stored raw. */
+static void put_block(const uint8_t *p, int n, int level, struct kw_buf *out)
+{
+	uint8_t packed[LZ4_COMPRESSBOUND(BLOCK)];
+	int size = LZ4_compress_HC((const char *)p, (char *)packed, n, sizeof packed, level);
+	bool raw = size <= 0 || size >= n;
+
+	put_little32(out, raw ? (uint32_t)(n | RAW_BLOCK) : (uint32_t)size);
+	kw_put(out, raw ? p : packed, (size_t)(raw ? n : size));
+}
+
+/* Any level but the default has the slow compressor do it, one and two included, for which liblz4's frame writer would
+ * take the fast one. */
+static int deflate_slow(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err)
+{
+	uint8_t head[SMALLEST_HEADER] = {0x04, 0x22, 0x4d, 0x18, 1 << 6 | F_INDEPENDENT, 4 << 4};
+
+	head[SMALLEST_HEADER - 1] = (uint8_t)(xxh32(head + 4, 2) >> 8);
+	kw_put(out, head, sizeof head);
+	for (; n > 0; p += n < BLOCK ? n : BLOCK, n -= n < BLOCK ? n : BLOCK)
+		put_block(p, n < BLOCK ? (int)n : BLOCK, level, out);
+	put_little32(out, 0);
+	return out->failed ? kw_buf_fail(out, err, "lz4: no room") : 0;
+}
+
+int kw_lz4_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err)
+{
+	return level ? deflate_slow(p, n, level, out, err) : deflate_fast(p, n, out, err);
 }
 
 void kw_lz4_set_historic(uint8_t *frame)

@@ -85,6 +85,33 @@ static int set_compression(struct kw_topic_conf *conf, const char *value, struct
 	return code;
 }
 
+/* lz4's default is no level of the compressor that the others are levels of. */
+static int set_level(struct kw_topic_conf *conf, int codec, const char *value, int64_t min, int64_t max, int fallback,
+		     struct kt_err *err)
+{
+	int64_t level;
+	int code = kt_parse_int(value, min, max, &level, err);
+
+	if (!code)
+		conf->levels[codec] = level == fallback ? 0 : (int)level;
+	return code;
+}
+
+static int set_gzipLevel(struct kw_topic_conf *conf, const char *value, struct kt_err *err)
+{
+	return set_level(conf, KW_GZIP, value, -1, 9, -1, err);
+}
+
+static int set_lz4Level(struct kw_topic_conf *conf, const char *value, struct kt_err *err)
+{
+	return set_level(conf, KW_LZ4, value, 1, 17, 9, err);
+}
+
+static int set_zstdLevel(struct kw_topic_conf *conf, const char *value, struct kt_err *err)
+{
+	return set_level(conf, KW_ZSTD, value, -131072, 22, 3, err);
+}
+
 static int set_timestampType(struct kw_topic_conf *conf, const char *value, struct kt_err *err)
 {
 	static const char *const words[] = {"CreateTime", "LogAppendTime", NULL};
@@ -110,7 +137,10 @@ static const struct {
 	int (*set)(struct kw_topic_conf *conf, const char *value, struct kt_err *err);
 } configs[] = {
 	{"cleanup.policy", set_cleanupPolicy},
+	{"compression.gzip.level", set_gzipLevel},
+	{"compression.lz4.level", set_lz4Level},
 	{"compression.type", set_compression},
+	{"compression.zstd.level", set_zstdLevel},
 	{"max.decompressed.message.bytes", set_maxDecompressedMessageBytes},
 	{"max.message.bytes", set_maxMessageBytes},
 	{"message.timestamp.after.max.ms", set_after},

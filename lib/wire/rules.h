@@ -20,6 +20,7 @@ struct kw_topic_conf {
 	int32_t maxMessageBytes;         /* max.message.bytes */
 	int32_t segmentBytes;            /* segment.bytes */
 	int compression;                 /* compression.type: enum kw_codec, or -1 for producer */
+	int levels[KW_ZSTD + 1];         /* compression.CODEC.level, by codec; 0 = its default */
 	bool compact;                    /* cleanup.policy contains compact */
 	bool logAppendTime;              /* message.timestamp.type */
 	int64_t beforeMaxMs, afterMaxMs; /* message.timestamp.{before,after}.max.ms */

@@ -9,8 +9,9 @@ static const uint8_t magic[8] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
 
 enum { HEADER = 16, VERSION = 1, BLOCK = 32 << 10, MAX_CHUNK = 512 << 20 };
 
-int kw_snappy_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+int kw_snappy_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err)
 {
+	(void)level;
 	kw_put(out, magic, sizeof magic);
 	kw_put_u32(out, VERSION);
 	kw_put_u32(out, VERSION);

@@ -89,10 +89,11 @@ bool kw_rebuild(const struct kw_judge *judge, const struct kw_batch *batch, int 
 		const struct kw_records_facts *facts, struct kw_append_plan *plan)
 {
 	struct rebuild rebuild = {.batch = batch, .arena = judge->arena};
+	const struct kw_deflate_opts opts = {.level = judge->leader->conf->levels[target]};
 	struct kw_buf body = {0};
 	bool good = encode(judge, &rebuild);
 
-	if (good && kw_compress(target, rebuild.records.p, rebuild.records.n, &body, NULL) < 0)
+	if (good && kw_compress_as(target, &opts, rebuild.records.p, rebuild.records.n, &body, NULL) < 0)
 		good = kw_refuse_no_memory(judge);
 	good = good && keep(judge, &body, plan);
 	if (good) {

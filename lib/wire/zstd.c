@@ -5,17 +5,35 @@
 
 #include "lib/wire/codec.h"
 
-int kw_zstd_deflate(const uint8_t *p, size_t n, struct kw_buf *out, struct kt_err *err)
+enum { EMPTY_BLOCK = 3 };
+
+/* As zstd-jni's output stream, which is flushed before it is closed: the length is not known before the end, so there
+ * is no content size and the window is not cut to it, and the last block is an empty one. */
+int kw_zstd_deflate(const uint8_t *p, size_t n, int level, struct kw_buf *out, struct kt_err *err)
 {
-	size_t bound = ZSTD_compressBound(n), size;
+	size_t bound = ZSTD_compressBound(n) + EMPTY_BLOCK, left = 0;
 	uint8_t *room = kw_buf_room(out, bound);
+	ZSTD_outBuffer to = {room, bound, 0};
+	ZSTD_inBuffer from = {p, n, 0}, nothing = {0};
+	ZSTD_CCtx *ctx;
 
 	if (!room)
 		return kw_buf_fail(out, err, "zstd: no room for %zu bytes", bound);
-	size = ZSTD_compress(room, bound, p, n, ZSTD_CLEVEL_DEFAULT);
-	if (ZSTD_isError(size))
-		return kt_fail(err, KT_ENOMEM, "zstd: %s", ZSTD_getErrorName(size));
-	out->n += size;
+	ctx = ZSTD_createCCtx();
+	if (!ctx)
+		return kt_fail(err, KT_ENOMEM, "zstd: out of memory");
+	if (level)
+		ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, level);
+	while (from.pos < from.size && !ZSTD_isError(left))
+		left = ZSTD_compressStream2(ctx, &to, &from, ZSTD_e_continue);
+	if (!ZSTD_isError(left))
+		left = ZSTD_compressStream2(ctx, &to, &nothing, ZSTD_e_flush);
+	if (left == 0)
+		left = ZSTD_compressStream2(ctx, &to, &nothing, ZSTD_e_end);
+	ZSTD_freeCCtx(ctx);
+	if (left)
+		return kt_fail(err, KT_ENOMEM, "zstd: %s", ZSTD_isError(left) ? ZSTD_getErrorName(left) : "no room");
+	out->n += to.pos;
 	return 0;
 }
 

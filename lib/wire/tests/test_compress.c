@@ -1,4 +1,5 @@
 /* Compressed streams, of whatever format: what goes in comes out, faults, limits. */
+#include "lib/wire/base64.h"
 #include "lib/wire/tests/streams.h"
 
 static void what_goes_in_comes_out(void **state)
@@ -12,6 +13,66 @@ static void what_goes_in_comes_out(void **state)
 			assert_int_equal(unpack(codec, packed.p, packed.n, sizes[i]), 0);
 			assert_out(text, sizes[i]);
 		}
+}
+
+/* One record of "abcabc..." as Apache Kafka 4.4.0 stored it, by compression.type and compression.CODEC.level: so short
+ * that no version of a library does it otherwise. */
+static void as_kafka_writes_it(void **state)
+{
+	static const struct {
+		int codec, level;
+		const char *hex;
+	} rows[] = {
+		{KW_GZIP, 0, "1f8b08000000000000ff4b636060608c4a4c4a261e31000094a5da1a34000000"},
+		{KW_GZIP, 1, "1f8b08000000000000ff4b636060608c4a4c4a261e31000094a5da1a34000000"},
+		{KW_GZIP, 9, "1f8b08000000000000ff4b636060608c4a4c4a261e31000094a5da1a34000000"},
+		{KW_SNAPPY, 0, "82534e4150505900000000010000000100000010342066000000015a616263a603000000"},
+		{KW_LZ4, 0, "04224d18604082130000009f66000000015a61626303001350636162630000000000"},
+		{KW_LZ4, 3, "04224d18604082130000009f66000000015a61626303001350636162630000000000"},
+		{KW_LZ4, 12, "04224d18604082130000009f66000000015a61626303001350636162630000000000"},
+		{KW_ZSTD, 0, "28b52ffd00588400005066000000015a61626300010085dc11010000"},
+		{KW_ZSTD, 1, "28b52ffd00488400005066000000015a61626300010085dc11010000"},
+		{KW_ZSTD, -5, "28b52ffd00489c00006866000000015a616263616263000100529624010000"},
+		{KW_ZSTD, 19, "28b52ffd00688400005066000000015a61626300010085dc11010000"},
+	};
+	uint8_t record[52] = "\x66\0\0\0\x01\x5a";
+	char hex[200];
+
+	(void)state;
+	for (size_t i = 6; i < 51; i++)
+		record[i] = (uint8_t)"abc"[i % 3];
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct kw_deflate_opts opts = {.level = rows[i].level};
+
+		kw_buf_clear(&packed);
+		assert_int_equal(kw_compress_as(rows[i].codec, &opts, record, sizeof record, &packed, NULL), 0);
+		kw_hex_encode(packed.p, packed.n, hex);
+		assert_string_equal(hex, rows[i].hex);
+	}
+}
+
+/* Levels are levels: a longer text has fewer bytes at the highest than at the lowest, and inflates to the same. */
+static void levels(void **state)
+{
+	static const struct {
+		int codec, lowest, highest;
+	} rows[] = {{KW_GZIP, 1, 9}, {KW_LZ4, 3, 17}, {KW_ZSTD, -131072, 19}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		size_t sizes[2];
+
+		for (int high = 0; high < 2; high++) {
+			const struct kw_deflate_opts opts = {.level = high ? rows[i].highest : rows[i].lowest};
+
+			kw_buf_clear(&packed);
+			assert_int_equal(kw_compress_as(rows[i].codec, &opts, text, BIG, &packed, NULL), 0);
+			assert_int_equal(unpack(rows[i].codec, packed.p, packed.n, BIG), 0);
+			assert_out(text, BIG);
+			sizes[high] = packed.n;
+		}
+		assert_true(sizes[1] < sizes[0]);
+	}
 }
 
 static void appends_behind_what_is_there(void **state)
@@ -168,6 +229,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_goes_in_comes_out),
+		cmocka_unit_test(as_kafka_writes_it),
+		cmocka_unit_test(levels),
 		cmocka_unit_test(appends_behind_what_is_there),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(flipped_bits),

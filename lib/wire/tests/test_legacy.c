@@ -407,8 +407,11 @@ static void wrapped_sets_come_back(void **state)
 	for (int8_t magic = 0; magic <= 1; magic++)
 		for (int8_t codec = KW_GZIP; codec <= KW_LZ4; codec++)
 			for (int8_t type = KW_CREATE_TIME; type <= KW_LOG_APPEND_TIME; type++) {
-				struct kw_legacy_spec spec = {magic, codec, type, 77, {codec == KW_LZ4 && magic == 0,
-							      codec == KW_SNAPPY && magic == 0}};
+				struct kw_legacy_spec spec = {
+					magic, codec, type, 77,
+					{.lz4_historic = codec == KW_LZ4 && magic == 0,
+					 .snappy_raw = codec == KW_SNAPPY && magic == 0},
+				};
 				struct kw_legacy wrapper;
 				struct kw_buf out;
 
