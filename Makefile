@@ -45,7 +45,7 @@ obj_of   = $(patsubst %.c,$(OBJ)/%.o,$(call src_of,$(1)))
 BINS     := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p)/main.c),$(BUILD)/$(p)))
 HOOKS    := $(wildcard fakebroker/hooks/kassay_*.h)
 # What a program that links libkassay.a may include; the other headers of lib/wire are its own.
-LIB_HEADERS := lib/text/err.h lib/text/json.h lib/text/members.h lib/wire/errors.def lib/wire/rules.def \
+LIB_HEADERS := lib/text/base64.h lib/text/err.h lib/text/json.h lib/text/members.h lib/wire/errors.def lib/wire/rules.def \
 	$(filter-out $(addprefix lib/wire/,batch_json.h codec.h decode.h edit_steps.h plan.h schemac.h shuffle.h),$(wildcard lib/wire/*.h))
 PLUGINS  := $(patsubst fixtures/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard fixtures/plugins/*.c))
 

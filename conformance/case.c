@@ -44,6 +44,12 @@ static int read_id(struct cf_case *cas, struct kt_obj *obj)
 	return 0;
 }
 
+/* What the requirements of a case are looked up in. */
+struct lookup {
+	const struct cf_register *reg;   /* NULL: they are not */
+	bool foreign;                    /* those that it does not have are left out */
+};
+
 static int unknown_requirement(struct kt_arr *arr, const struct cf_register *reg, const char *id)
 {
 	struct kt_near near;
@@ -56,30 +62,34 @@ static int unknown_requirement(struct kt_arr *arr, const struct cf_register *reg
 	return kt_arr_fail(arr, KT_EUNKNOWN, "unknown requirement \"%s\"", id);
 }
 
-static int read_requirements(struct cf_case *cas, struct kt_obj *obj, const struct cf_register *reg)
+static int read_requirements(struct cf_case *cas, struct kt_obj *obj, const struct lookup *lookup)
 {
 	struct kt_arr arr;
 	const char *id;
 
-	if (!reg) {
+	cas->unregistered = true;
+	if (!lookup->reg) {
 		kt_obj_any(obj, "requirements");
 		return 0;
 	}
-	kt_obj_need(obj, "requirements", NULL);
+	if (!lookup->foreign)
+		kt_obj_need(obj, "requirements", NULL);
 	if (!kt_obj_array(obj, "requirements", &arr))
 		return obj->err->code;
 	cas->requirements = calloc(arr.n + 1, sizeof *cas->requirements);
 	if (!cas->requirements)
 		return kt_obj_fail(obj, NULL, KT_ENOMEM, "out of memory");
 	while (kt_arr_str(&arr, &id)) {
-		const struct cf_requirement *row = cf_requirement_find(reg, id);
+		const struct cf_requirement *row = cf_requirement_find(lookup->reg, id);
 
-		if (!row)
-			return unknown_requirement(&arr, reg, id);
-		cas->requirements[cas->nrequirements++] = row;
+		if (row)
+			cas->requirements[cas->nrequirements++] = row;
+		else if (!lookup->foreign)
+			return unknown_requirement(&arr, lookup->reg, id);
 	}
-	if (cas->nrequirements == 0)
+	if (arr.n == 0 && !lookup->foreign)
 		return kt_obj_fail(obj, "requirements", KT_EUSAGE, "a case proves at least one requirement");
+	cas->unregistered = cas->nrequirements == 0 || cas->nrequirements < arr.n;
 	return obj->err->code;
 }
 
@@ -168,13 +178,13 @@ static int read_levels(struct cf_case *cas, struct kt_obj *obj)
 	return obj->err->code;
 }
 
-static int read_case(struct cf_case *cas, struct kt_obj *obj, const struct cf_register *reg)
+static int read_case(struct cf_case *cas, struct kt_obj *obj, const struct lookup *lookup)
 {
 	struct kt_arr steps, cleanup;
 
 	kt_obj_need(obj, "id", "title", "steps", NULL);
-	if (read_id(cas, obj) || read_requirements(cas, obj, reg) || read_needs(cas, obj) || read_versions(cas, obj) ||
-	    read_topics(cas, obj) || read_levels(cas, obj))
+	if (read_id(cas, obj) || read_requirements(cas, obj, lookup) || read_needs(cas, obj) ||
+	    read_versions(cas, obj) || read_topics(cas, obj) || read_levels(cas, obj))
 		return obj->err->code;
 	kt_obj_str(obj, "title", &cas->title);
 	kt_obj_str(obj, "note", &cas->note);
@@ -201,7 +211,7 @@ static int check_variables(const struct cf_case *cas, struct kt_err *err)
 }
 
 /* text is NULL for a file. */
-static int load(const char *name, const char *text, const struct cf_register *reg, struct cf_case **out,
+static int load(const char *name, const char *text, const struct lookup *lookup, struct cf_case **out,
 		struct kt_err *err)
 {
 	struct cf_case *cas = calloc(1, sizeof *cas);
@@ -215,7 +225,7 @@ static int load(const char *name, const char *text, const struct cf_register *re
 	if ((text ? kt_json_parse(&cas->doc, name, text, strlen(text), err)
 		  : kt_json_load(&cas->doc, name, err)) == 0) {
 		kt_obj_root(&obj, &cas->doc, err);
-		if (read_case(cas, &obj, reg) == 0)
+		if (read_case(cas, &obj, lookup) == 0)
 			check_variables(cas, err);
 	}
 	if (err->code) {
@@ -228,12 +238,17 @@ static int load(const char *name, const char *text, const struct cf_register *re
 
 int cf_case_load(const char *file, const struct cf_register *reg, struct cf_case **out, struct kt_err *err)
 {
-	return load(file, NULL, reg, out, err);
+	return load(file, NULL, &(struct lookup){.reg = reg}, out, err);
+}
+
+int cf_case_load_foreign(const char *file, const struct cf_register *reg, struct cf_case **out, struct kt_err *err)
+{
+	return load(file, NULL, &(struct lookup){.reg = reg, .foreign = true}, out, err);
 }
 
 int cf_case_parse(const char *name, const char *text, struct cf_case **out, struct kt_err *err)
 {
-	return load(name, text, NULL, out, err);
+	return load(name, text, &(struct lookup){0}, out, err);
 }
 
 void cf_case_free(struct cf_case *cas)
@@ -248,6 +263,21 @@ void cf_case_free(struct cf_case *cas)
 	free(cas->versions);
 	free(cas->file);
 	free(cas);
+}
+
+const struct cf_requirement *cf_case_heaviest(const struct cf_case *cas)
+{
+	const struct cf_requirement *heaviest = NULL;
+
+	for (size_t i = 0; i < cas->nrequirements; i++)
+		if (!heaviest || cas->requirements[i]->level < heaviest->level)
+			heaviest = cas->requirements[i];
+	return heaviest;
+}
+
+int cf_case_level(const struct cf_case *cas)
+{
+	return cas->unregistered ? CF_MUST : cf_case_heaviest(cas)->level;
 }
 
 /* ---- instances ---- */

@@ -17,6 +17,7 @@ struct cf_case {
 	char family[64];         /* of the id, up to the first dot */
 	const struct cf_requirement **requirements;
 	size_t nrequirements;
+	bool unregistered;       /* it names others, too, or none */
 	const char **needs;      /* capabilities */
 	size_t nneeds;
 	int api;                 /* that `versions` instantiates, -1 = none */
@@ -45,11 +46,20 @@ struct cf_suite {
 	size_t ninstances;
 };
 
-/* One case from a file. Errors carry file, line and path. With reg == NULL its requirements are not looked up. */
+/* One case from a file. Errors carry file, line and path. */
 int cf_case_load(const char *file, const struct cf_register *reg, struct cf_case **out, struct kt_err *err);
+/* The same for one that is none of the suite: requirements that the register does not have are left out. */
+int cf_case_load_foreign(const char *file, const struct cf_register *reg, struct cf_case **out, struct kt_err *err);
 /* One from text, for cases that are made up; it proves no requirement. */
 int cf_case_parse(const char *name, const char *text, struct cf_case **out, struct kt_err *err);
 void cf_case_free(struct cf_case *cas);
+
+/* The requirement that weighs most, the first of several; NULL if none is registered. */
+const struct cf_requirement *cf_case_heaviest(const struct cf_case *cas);
+/* How much a failure matters: the level of that requirement (enum cf_level). A must, where the register does not say
+ * that it is less. */
+int cf_case_level(const struct cf_case *cas);
+
 /* Appends the instances of a case to a growing array. */
 int cf_case_instances(const struct cf_case *cas, struct cf_instance **v, size_t *n);
 

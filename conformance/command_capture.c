@@ -9,6 +9,7 @@
 #include "kw_messages.h"
 #include "lib/client/cluster.h"
 #include "lib/client/login.h"
+#include "lib/wire/record_time.h"
 #include "lib/wire/set.h"
 
 #define PROGRAM "conformance capture"
@@ -108,9 +109,11 @@ static int fetch(struct kc_cluster *cluster, int64_t offset, struct kw_arena *ar
 /* Where the entry behind this one begins. */
 static int64_t next_offset(const struct kw_entry *entry)
 {
-	if (entry->magic == 2 && entry->size >= KW_B_RECORDS)
-		return entry->offset + (int32_t)kw_rd32(entry->p + KW_B_LAST_OFFSET_DELTA) + 1;
-	return entry->offset + 1;
+	struct kw_batch batch;
+
+	if (entry->magic == 2 && kw_batch_parse(entry->p, entry->size, &batch, NULL) == 0)
+		return kw_next_offset(&batch);
+	return kw_wrap_add(entry->offset, 1);
 }
 
 /* The file is made when there is something to write, so that a capture that fails early leaves an older file alone. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "conformance/diff/side.h"
 #include "conformance/evidence.h"
 #include "conformance/result.h"
+#include "conformance/seed.h"
 #include "lib/text/file.h"
 
 #define PROGRAM "conformance diff"
@@ -53,6 +53,7 @@ static const struct kt_cli cli = {
 		[KT_EXIT_VERDICT] = "they differ",
 		[KT_EXIT_USAGE] = "wrong usage or file; both are one broker",
 		[KT_EXIT_ENGINE] = "a broker cannot be reached",
+		[KT_EXIT_INCOMPLETE] = "interrupted",
 	},
 };
 
@@ -150,6 +151,12 @@ static json_t *case_body(json_t *mutation)
 			 "topicData", "name", "$topic", "partitionData", data);
 }
 
+/* A case can ask for a connection that is kept or closed, and for no other. */
+static const char *case_connection(const char *fate)
+{
+	return strcmp(fate, "kept") == 0 || strcmp(fate, "closed") == 0 ? fate : "any";
+}
+
 /* The reference's answer is the right one. */
 static json_t *case_expect(json_t *reference)
 {
@@ -158,8 +165,8 @@ static json_t *case_expect(json_t *reference)
 
 	if (!json_is_true(json_object_get(reference, "answered"))) {
 		json_decref(rows);
-		return json_pack("{s:s, s:O}", "answer", "none", "connection",
-				 json_object_get(reference, "connection"));
+		return json_pack("{s:s, s:s}", "answer", json_is_string(json_object_get(reference, "answered"))
+				 ? "any" : "none", "connection", case_connection(cf_text(reference, "connection")));
 	}
 	json_array_foreach(json_object_get(reference, "partitions"), i, partition)
 		json_array_append_new(rows, json_pack("{s:O, s:O, s:O}", "index", json_object_get(partition, "index"),
@@ -310,7 +317,6 @@ int cf_command_diff(int argc, char **argv)
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 	struct session session = {0};
 	struct kt_err err = {0};
-	uint32_t random = (uint32_t)getpid();
 	int status;
 
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
@@ -320,7 +326,7 @@ int cf_command_diff(int argc, char **argv)
 		return KT_EXIT_USAGE;
 	}
 	if (given.seed < 0)
-		given.seed = getrandom(&random, sizeof random, 0) < 0 ? getpid() : (int64_t)random;
+		given.seed = cf_random_seed();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	status = open_all(&session, &err);

@@ -194,8 +194,10 @@ static void show_summary(const struct cf_inspector *inspector, const char *file)
 		printf("%zu wrong; first ", inspector->faults);
 		kt_put_clean(stdout, inspector->first);
 	}
-	if (inspector->note[0])
-		printf("; %s", inspector->note);
+	if (inspector->note[0]) {
+		printf("; ");
+		kt_put_clean(stdout, inspector->note);
+	}
 	putchar('\n');
 }
 
@@ -210,7 +212,7 @@ static int inspect(const char *file)
 	int status = KT_EXIT_OK;
 	struct kt_err err = {0};
 	struct cf_input input;
-	char text[120];
+	char text[120], line[1280];
 
 	cf_asked_of_file(&given.asked, file);
 	if (cf_input_open(&input, file, &err) == 0) {
@@ -226,7 +228,8 @@ static int inspect(const char *file)
 		cf_tree_close(&inspector.tree);
 	} else if (given.json) {
 		cf_tree_open(&inspector.tree, &nowhere, file, NULL);
-		cf_tree_leaf(&inspector.tree, &nowhere, "error", json_string(err.text), err.text, true);
+		kt_err_line(&err, line, sizeof line);
+		cf_tree_leaf(&inspector.tree, &nowhere, "error", json_string(line), line, true);
 		cf_tree_close(&inspector.tree);
 	}
 	if (given.json)

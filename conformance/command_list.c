@@ -7,6 +7,7 @@
 #include "conformance/globs.h"
 #include "conformance/lint.h"
 #include "conformance/mutants.h"
+#include "conformance/result.h"
 #include "lib/text/near.h"
 #include "lib/text/table.h"
 #include "lib/wire/edit.h"
@@ -48,7 +49,7 @@ static const struct kt_cli list_cli = {
 	.program = "conformance list", .about = "The cases of the suite, or the edits that they use.",
 	.options = list_options,
 	.examples = "  conformance list --only 'records.codec.*'",
-	.exits = {[KT_EXIT_OK] = "done", [KT_EXIT_USAGE] = "wrong usage, or a file is not right; a glob fits no case"},
+	.exits = {[KT_EXIT_USAGE] = "wrong usage, or a file is not right; a glob fits no case"},
 };
 
 static bool listed(const struct cf_instance *instance)
@@ -65,10 +66,10 @@ static void list_json(const struct cf_suite *suite)
 		const struct cf_instance *instance = &suite->instances[i];
 
 		if (listed(instance))
-			json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:s}", "id", instance->id, "title",
+			json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:o}", "id", instance->id, "title",
 							     instance->cas->title, "level",
-							     cf_level_words[instance->cas->requirements[0]->level],
-							     "file", instance->cas->file));
+							     cf_level_words[cf_case_level(instance->cas)],
+							     "file", cf_clean_json(instance->cas->file)));
 	}
 	json_dumpf(out, stdout, JSON_INDENT(1));
 	putchar('\n');
@@ -86,8 +87,8 @@ static void list_table(const struct cf_suite *suite)
 		if (!listed(instance))
 			continue;
 		kt_table_add(&table, "%s", instance->id);
-		kt_table_add(&table, "%s", cf_level_words[instance->cas->requirements[0]->level]);
-		kt_table_add(&table, "%s", cf_origin_words[instance->cas->requirements[0]->origin]);
+		kt_table_add(&table, "%s", cf_level_words[cf_case_level(instance->cas)]);
+		kt_table_add(&table, "%s", cf_origin_words[cf_case_heaviest(instance->cas)->origin]);
 		kt_table_add(&table, "%s", instance->cas->title);
 	}
 	kt_table_print(&table, stdout, kt_terminal_width(stdout));
@@ -157,6 +158,7 @@ static const struct kt_cli show_cli = {
 	.program = "conformance show", .args = "ID", .min_args = 1, .max_args = 1, .options = show_options,
 	.about = "A case as it is written, with the requirements that it proves.",
 	.examples = "  conformance show records.crc.mismatch",
+	.exits = {[KT_EXIT_USAGE] = "wrong usage, there is no such case, or a file is not right"},
 };
 
 /* Also by the id of an instance ("...@v9"). */
@@ -186,7 +188,10 @@ static void print_case(const struct cf_case *cas)
 	}
 	for (size_t i = 0; i < cas->nneeds; i++)
 		printf("needs  %s\n", cas->needs[i]);
-	printf("\n%s\n%s", cas->file, cas->doc.text);
+	putchar('\n');
+	kt_put_clean(stdout, cas->file);
+	putchar('\n');
+	kt_put_clean_lines(stdout, cas->doc.text);
 }
 
 int cf_command_show(int argc, char **argv)
@@ -228,6 +233,7 @@ static const struct kt_cli requirements_cli = {
 	.about = "What a broker must, should or may do, who says so, and how many cases prove it. Origin is "
 		 "\"proposal\" for the words of a proposal, \"kafka\" for what Apache Kafka does, \"kit\" for a "
 		 "decision of this kit where a proposal is silent.",
+	.exits = {[KT_EXIT_USAGE] = "wrong usage, or a file is not right"},
 };
 
 static int proofs(const struct cf_suite *suite, const struct cf_requirement *row)

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "conformance/command.h"
@@ -14,6 +12,7 @@
 #include "conformance/fake.h"
 #include "conformance/kill.h"
 #include "conformance/mutants.h"
+#include "conformance/seed.h"
 #include "conformance/setup.h"
 #include "lib/text/file.h"
 #include "lib/text/near.h"
@@ -244,15 +243,6 @@ static int find_program(struct matrix *matrix, struct kt_err *err)
 			matrix->setup.suite.data.fixtures);
 	matrix->mutants = cf_fake_mutants(matrix->program, err);
 	return err->code;
-}
-
-static int64_t random_seed(void)
-{
-	uint32_t random = (uint32_t)time(NULL);
-
-	if (getrandom(&random, sizeof random, 0) < 0)
-		random ^= (uint32_t)getpid() << 16;
-	return random;
 }
 
 /* Keeps given.sample of the trials, in their order. */
@@ -539,7 +529,7 @@ int cf_command_mutants(int argc, char **argv)
 		return status;
 	matrix.talks = !given.json;
 	if (given.seed < 0)
-		given.seed = random_seed();
+		given.seed = cf_random_seed();
 	pthread_mutex_init(&matrix.lock, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "conformance/command.h"
-#include "conformance/result.h"
+#include "conformance/report/report.h"
 #include "conformance/setup.h"
 #include "lib/text/table.h"
 
@@ -28,17 +28,24 @@ static const struct kt_cli cli = {
 	.about = "Asks a broker what it can do, with requests that change nothing, and says which answer tells.",
 	.examples = "  conformance probe --bootstrap-server localhost:9092\n"
 		    "  conformance probe --bootstrap-server localhost:9092 --write my-broker.json",
-	.exits = {[KT_EXIT_ENGINE] = "the target cannot be reached"},
+	.exits = {
+		[KT_EXIT_OK] = "the target was asked",
+		[KT_EXIT_USAGE] = "wrong usage, a profile that is not right, or a file that cannot be written",
+		[KT_EXIT_ENGINE] = "the target cannot be reached, or the program itself failed",
+	},
 };
 
 static void print_table(const struct cf_target *target)
 {
 	bool missed[CF_NCAPABILITIES];
 	struct kt_table table;
-	char hint[400];
+	char address[KT_ADDRESS_MAX], hint[400];
 
-	printf("broker %d of %d at %s:%d, cluster %s\n\n", target->broker_id, target->brokers, target->host,
-	       target->port, target->cluster_id);
+	printf("broker %d of %d at ", target->broker_id, target->brokers);
+	kt_put_clean(stdout, kt_address(address, sizeof address, target->host, target->port));
+	printf(", cluster ");
+	kt_put_clean(stdout, target->cluster_id);
+	printf("\n%s%s\n", target->note, target->note[0] ? "\n" : "");
 	kt_table_init(&table, "capability", "", "evidence", NULL);
 	for (int i = 0; i < CF_NCAPABILITIES; i++) {
 		kt_table_add(&table, "%s", cf_capability_name((enum cf_capability)i));
@@ -62,12 +69,15 @@ static int write_profile(const struct cf_target *target, const char *bootstrap)
 		json_object_set_new(claims, cf_capability_name((enum cf_capability)i),
 				    json_boolean(target->can[i].present));
 	json_object_set_new(profile, "capabilities", claims);
-	if (kt_json_write(given.write, profile, JSON_INDENT(1), &err))
+	if (kt_json_write(given.write, profile, JSON_INDENT(1), &err)) {
 		kt_complain(PROGRAM, &err);
-	else
-		fprintf(stderr,
-			"%s: a profile that claims these %d capabilities, present or absent; run with --profile %s\n",
-			given.write, CF_NCAPABILITIES, given.write);
+	} else {
+		kt_put_clean(stderr, given.write);
+		fprintf(stderr, ": a profile that claims these %d capabilities, present or absent; run with --profile ",
+			CF_NCAPABILITIES);
+		kt_put_clean(stderr, given.write);
+		fputc('\n', stderr);
+	}
 	json_decref(profile);
 	return err.code ? KT_EXIT_USAGE : KT_EXIT_OK;
 }
@@ -75,16 +85,16 @@ static int write_profile(const struct cf_target *target, const char *bootstrap)
 static int print(const struct cf_target *target)
 {
 	json_t *json;
+	bool ok;
 
 	if (!given.json) {
 		print_table(target);
-		return 0;
+		return KT_EXIT_OK;
 	}
 	json = cf_target_json(target);
-	json_dumpf(json, stdout, JSON_INDENT(1));
-	putchar('\n');
+	ok = cf_write_json(stdout, json);
 	json_decref(json);
-	return 0;
+	return ok ? KT_EXIT_OK : KT_EXIT_ENGINE;
 }
 
 int cf_command_probe(int argc, char **argv)

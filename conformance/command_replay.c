@@ -13,7 +13,7 @@
 #include "conformance/run.h"
 #include "conformance/runner.h"
 #include "conformance/setup.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 #define PROGRAM "conformance replay"
 
@@ -21,7 +21,7 @@ static struct {
 	const char *bootstrap, *profile, *data;
 	int64_t seed;
 	int port, timeout_ms;
-	bool destructive;
+	bool destructive, strict;
 } given = {.seed = 1, .timeout_ms = 30000};
 
 static const struct kt_opt options[] = {
@@ -33,7 +33,8 @@ static const struct kt_opt options[] = {
 	KT_INT(0, "timeout-ms", "N", &given.timeout_ms, 1, 3600000,
 	       "of a capture: how long an answer is waited for (30000)"),
 	KT_FLAG(0, "destructive", &given.destructive,
-		"run the file of a case also if it leaves the target changed or can topple it"),
+		"run a case also if it leaves the target changed or can topple it (else it is disabled)"),
+	KT_FLAG(0, "strict", &given.strict, "fail also what is merely allowed, and what should but need not be so"),
 	CF_DATA_OPTION(&given.data),
 	KT_END
 };
@@ -44,8 +45,8 @@ static const struct kt_cli cli = {
 	.about = "Sends the bytes of an incident, under the name of a topic made for it, and then the same bytes "
 		 "mended; says what the broker made of them. INCIDENT is a file, or the name of one that comes with "
 		 "the kit (S03). FAILURE is a folder that `conformance run --out` left: its case runs again. "
-		 "CASE is the file of a case, as of `conformance diff --out`, whether its requirements are "
-		 "registered or not. "
+		 "CASE is the file of a case, as of `conformance diff --out`; its requirements need not be registered, "
+		 "and count as a must then. Both are judged as `conformance run` judges them. "
 		 "CAPTURE is a pcap or pcapng file, as of `fakebroker --record`: "
 		 "its requests are sent as they are, in their order, on a "
 		 "connection for each recorded one, and their answers compared with the recorded ones.",
@@ -58,9 +59,20 @@ static const struct kt_cli cli = {
 		[KT_EXIT_VERDICT] = "not as expected",
 		[KT_EXIT_USAGE] = "wrong usage or file",
 		[KT_EXIT_ENGINE] = "the target cannot be reached, or answers nothing of a capture",
-		[KT_EXIT_INCOMPLETE] = "inconclusive; a capture is not whole, or not all of it could be sent",
+		[KT_EXIT_INCOMPLETE] = "inconclusive, unsupported or disabled; a capture is not whole, or not all of "
+				       "it could be sent",
 	},
 };
+
+/* Returns 0 or the exit code. */
+static int reach_target(struct cf_setup *setup)
+{
+	int status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+
+	if (status == 0 && setup->target.note[0])
+		fprintf(stderr, "%s: %s\n", PROGRAM, setup->target.note);
+	return status;
+}
 
 /* A row without a verdict is one that there was no memory for. */
 static void count_verdict(json_t *row, int counts[CF_NVERDICTS])
@@ -84,11 +96,18 @@ static void print_bytes(const char *hex, int at, int size)
 {
 	size_t n = strlen(hex);
 	uint8_t *p = malloc(n / 2 + 1);
-	long bytes = p ? kw_hex_decode(hex, n, p) : -1;
+	long bytes = p ? kt_hex_decode(hex, n, p) : -1;
 
 	for (int i = at; i < at + size && i < bytes; i++)
 		printf("%02x ", p[i]);
 	free(p);
+}
+
+/* Text of a file or of the target. */
+static void put_clean(const char *before, const char *text)
+{
+	fputs(before, stdout);
+	kt_put_clean(stdout, text);
 }
 
 static void print_head(const struct cf_incident *incident)
@@ -96,16 +115,21 @@ static void print_head(const struct cf_incident *incident)
 	json_t *source;
 	size_t i;
 
-	printf("%s  %s\n", incident->id, incident->title);
+	put_clean("", incident->id);
+	put_clean("  ", incident->title);
+	putchar('\n');
 	json_array_foreach(incident->sources, i, source)
-		printf("%s%s", i ? ", " : "     ", json_string_value(source));
-	printf("\n\n%s\n\n", incident->text);
+		put_clean(i ? ", " : "     ", json_is_string(source) ? json_string_value(source) : "?");
+	printf("\n\n");
+	kt_put_clean_lines(stdout, incident->text);
+	printf("\n\n");
 	for (i = 0; i < incident->nnotes; i++) {
 		const struct cf_incident_note *note = &incident->notes[i];
 
 		printf("  byte %4d  ", note->at);
 		print_bytes(incident->frame, note->at, note->size);
-		printf(" %s\n", note->text);
+		put_clean(" ", note->text);
+		putchar('\n');
 	}
 	printf("\n");
 }
@@ -124,8 +148,12 @@ static void print_answer(json_t *step)
 {
 	json_t *got = json_object_get(step, "got"), *code = json_object_get(got, "errorCode");
 
-	if (!got || json_is_null(got))
-		printf("no answer, connection %s", cf_text(step, "connection"));
+	if (json_object_get(step, "unreadable"))
+		printf("an answer that cannot be read");
+	else if ((!got || json_is_null(got)) && !cf_verdict_judged(cf_row_verdict(step)))
+		printf("not asked");
+	else if (!got || json_is_null(got))
+		put_clean("no answer, connection ", cf_text(step, "connection"));
 	else if (!json_is_integer(code))
 		printf("an answer without error code");
 	else if (json_integer_value(code) == 0)
@@ -133,8 +161,7 @@ static void print_answer(json_t *step)
 	else
 		printf("%s (%d)", kw_error_name((int)json_integer_value(code)), (int)json_integer_value(code));
 	if (json_integer_value(code) != 0 && *cf_text(got, "errorMessage")) {
-		printf(", \"");
-		kt_put_clean(stdout, cf_text(got, "errorMessage"));
+		put_clean(", \"", cf_text(got, "errorMessage"));
 		printf("\"");
 	}
 }
@@ -143,28 +170,28 @@ static void print_step(const char *what, json_t *step)
 {
 	json_int_t offset = json_integer_value(json_object_get(json_object_get(step, "got"), "offset"));
 	const char *alternative = cf_text(step, "alternative");
+	char word[64];
 
-	printf("%-10s ", what);
+	snprintf(word, sizeof word, "%s", what);
+	kt_clean(word);
+	printf("%-10s ", word);
 	if (strcmp(cf_text(step, "verb"), "endOffset") == 0)
 		printf("%lld %s in the topic", (long long)offset, offset == 1 ? "record" : "records");
 	else
 		print_answer(step);
 	if (cf_row_verdict(step) <= CF_PASS_LENIENT) {
-		printf("  -- %s\n", *alternative ? alternative : "as expected");
+		put_clean("  -- ", *alternative ? alternative : "as expected");
 	} else {
-		printf("  -- NOT AS EXPECTED: ");
-		kt_put_clean(stdout, cf_text(step, "reason"));
-		printf("\n");
+		put_clean("  -- NOT AS EXPECTED: ", cf_text(step, "reason"));
 	}
+	putchar('\n');
 }
 
 static void print_verdict(json_t *row)
 {
 	printf("\n%s", cf_text(row, "verdict"));
-	if (*cf_text(row, "reason")) {
-		printf(": ");
-		kt_put_clean(stdout, cf_text(row, "reason"));
-	}
+	if (*cf_text(row, "reason"))
+		put_clean(": ", cf_text(row, "reason"));
 	printf("\n");
 }
 
@@ -184,8 +211,10 @@ static void print_outcome(const struct cf_incident *incident, json_t *row)
 	json_array_foreach(steps, i, step) {
 		bool end = strcmp(cf_text(step, "verb"), "endOffset") == 0;
 
-		if (!incident->steps && !end && answers++ > 0)
-			printf("\nmended: %s\n", incident->mended_title);
+		if (!incident->steps && !end && answers++ > 0) {
+			put_clean("\nmended: ", incident->mended_title);
+			putchar('\n');
+		}
 		print_step(end ? "left" : incident->steps ? word_of(&incident->cas->steps.v[i]) : "answer", step);
 	}
 	print_verdict(row);
@@ -201,16 +230,20 @@ static void print_log(const struct cf_incident *incident, json_t *row)
 		print_verdict(row);
 }
 
-/* index keeps the topics of two cases apart. */
+/* As `run` would. index keeps the topics of two cases apart. */
 static int replay(struct cf_setup *setup, const struct cf_case *cas, const char *id, int version, size_t index,
 		  json_t **row)
 {
-	struct cf_instance instance = {.cas = cas, .version = version};
+	static const struct kt_list all;
+	struct cf_selection selection = {.only = &all, .skip = &all, .destructive = given.destructive};
+	struct cf_item item = {.instance = {.cas = cas, .version = version}};
 	char name[24];
 
-	snprintf(instance.id, sizeof instance.id, "%.119s", id);
+	snprintf(item.instance.id, sizeof item.instance.id, "%.119s", id);
+	item.disabled_by = cf_left_out_by(&selection, &setup->profile, &item.instance);
+	item.disabled = item.disabled_by != NULL;
 	snprintf(name, sizeof name, "replay-%06llx", (unsigned long long)kc_now_ms() & 0xffffff);
-	*row = cf_instance_run(&instance, &setup->target, name, index, (uint64_t)given.seed);
+	*row = cf_item_run(&item, &setup->target, name, index, (uint64_t)given.seed, given.strict);
 	return status_of(*row);
 }
 
@@ -249,7 +282,7 @@ static int replay_incident(struct cf_setup *setup, const char *file)
 		kt_complain(PROGRAM, &err);
 		status = KT_EXIT_USAGE;
 	} else {
-		status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+		status = reach_target(setup);
 		if (status == 0)
 			status = replay_loaded(setup, &incident);
 	}
@@ -292,13 +325,14 @@ static int replay_failure(struct cf_setup *setup, const char *dir)
 		goto out;
 	}
 	if (!cf_path(file, sizeof file, "%s/result.json", dir) || kt_json_load(&doc, file, &err) ||
-	    !cf_path(file, sizeof file, "%s/case.json", dir) || cf_case_load(file, NULL, &cas, &err)) {
+	    !cf_path(file, sizeof file, "%s/case.json", dir) ||
+	    cf_case_load_foreign(file, &setup->suite.reg, &cas, &err)) {
 		kt_fail(&err, KT_EFILE, "%s: the path is too long", dir);
 		goto out;
 	}
 	id = cf_text(doc.root, "id");
 	at = strstr(id, "@v");
-	status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+	status = reach_target(setup);
 	if (status == 0)
 		status = replay(setup, cas, id, at ? (int)strtol(at + 2, NULL, 10) : -1, 0, &row);
 	if (row)
@@ -353,12 +387,10 @@ static int replay_case(struct cf_setup *setup, const char *file)
 	struct kt_err err = {0};
 	int status = KT_EXIT_USAGE;
 
-	if (cf_case_load(file, NULL, &cas, &err))
+	if (cf_case_load_foreign(file, &setup->suite.reg, &cas, &err))
 		kt_complain(PROGRAM, &err);
-	else if (cas->destructive && !given.destructive)
-		fprintf(stderr, "%s: %s: %s\n", PROGRAM, file, CF_NOT_DESTRUCTIVE);
 	else
-		status = cf_setup_target(setup, given.bootstrap, PROGRAM);
+		status = reach_target(setup);
 	if (status == 0)
 		status = replay_instances(setup, cas);
 	cf_case_free(cas);

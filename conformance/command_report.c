@@ -21,7 +21,7 @@ static const struct kt_cli cli = {
 	.about = "Draws one page with a column for each result and a row for each case: targets, or releases of one "
 		 "target, side by side.",
 	.examples = "  conformance report out/kafka/result.json out/mine/result.json --out out/matrix",
-	.exits = {[KT_EXIT_USAGE] = "wrong usage, or a file is no result"},
+	.exits = {[KT_EXIT_USAGE] = "wrong usage, a file is no result, or the page cannot be written"},
 };
 
 static int write_page(json_t *const *results, size_t n, struct kt_err *err)
@@ -39,7 +39,8 @@ static int write_page(json_t *const *results, size_t n, struct kt_err *err)
 		ok = false;
 	if (!ok)
 		return kt_fail(err, KT_EFILE, "%s cannot be written", path);
-	printf("%s\n", path);
+	kt_put_clean(stdout, path);
+	putchar('\n');
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "conformance/hints.h"
 #include "conformance/report/report.h"
 #include "conformance/runner.h"
+#include "conformance/seed.h"
 #include "conformance/setup.h"
 #include "lib/text/file.h"
 
@@ -42,7 +42,8 @@ static const struct kt_opt options[] = {
 	KT_GROUP("Cases"),
 	KT_LIST(0, "only", "GLOB", &given.only, "cases whose id fits (records.codec.*, *@v9); may be given again"),
 	KT_LIST(0, "skip", "GLOB", &given.skip, "cases to leave out; they are counted as disabled"),
-	KT_STR(0, "rerun", "result.json", &given.rerun, "only what was not as expected in that result"),
+	KT_STR(0, "rerun", "result.json", &given.rerun,
+	       "only what was not as expected in that result, or not run when it was interrupted"),
 	KT_FLAG(0, "destructive", &given.destructive,
 		"run also the cases that leave the target changed or can topple it (else they are counted as "
 		"disabled)"),
@@ -73,8 +74,8 @@ static const struct kt_cli cli = {
 		[KT_EXIT_OK] = "every case as expected",
 		[KT_EXIT_VERDICT] = "a case failed, or passed against expectation",
 		[KT_EXIT_USAGE] = "wrong usage, or a file is not right; a glob fits no case",
-		[KT_EXIT_ENGINE] = "the target cannot be reached, or the program itself failed",
-		[KT_EXIT_INCOMPLETE] = "a case was inconclusive, or none could be judged",
+		[KT_EXIT_ENGINE] = "the target cannot be reached, a case is not right, or the program itself failed",
+		[KT_EXIT_INCOMPLETE] = "a case was inconclusive, none could be judged, or it was interrupted",
 	},
 };
 
@@ -102,8 +103,11 @@ struct session {
 	struct cf_items items;
 	json_t *result;
 	char seed[24];
+	struct kt_list repeat;           /* the options, but for the address and the cases */
+	char profile[PATH_MAX], data[PATH_MAX];   /* words of it */
 	bool lines, color, progress;     /* on standard output; on a terminal's standard error */
 	bool nothing;                    /* to run again */
+	bool lost;                       /* no memory for a row or the result */
 	struct kt_err err;               /* first failure of writing evidence */
 };
 
@@ -129,9 +133,8 @@ static void on_row(void *arg, json_t *row, size_t done, size_t of)
 	if (session->lines)
 		cf_text_row(stdout, row, session->color);
 	if (given.out && worth_a_folder(cf_row_verdict(row)))
-		cf_evidence_write(given.out, row, case_of(session, row),
-				  cf_text(json_object_get(session->result, "target"), "bootstrap"), session->seed,
-				  &session->err);
+		cf_evidence_write(given.out, row, case_of(session, row), &session->repeat,
+				  cf_text(json_object_get(session->result, "target"), "bootstrap"), &session->err);
 	cf_row_trim(row, KEPT_BYTES);
 	if (session->progress && done < of)
 		fprintf(stderr, "%zu of %zu", done, of);
@@ -142,11 +145,11 @@ static json_t *claim_row(const struct session *session, enum cf_capability capab
 	const struct cf_ability *ability = &session->setup.target.can[capability];
 	bool borne_out = ability->present == claimed;
 
-	return json_pack("{s:s+, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:[]}", "id", "profile.",
-			 cf_capability_name(capability), "family", "profile", "title",
+	return json_pack("{s:s++, s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:[]}", "id", CF_CLAIMS, ".",
+			 cf_capability_name(capability), "family", CF_CLAIMS, "title",
 			 cf_capability_meaning(capability), "verdict", borne_out ? "pass" : "fail", "reason",
-			 borne_out ? "" : ability->evidence, "alternative", "", "file", session->setup.profile.doc.name,
-			 "ms", 0, "steps");
+			 borne_out ? "" : ability->evidence, "alternative", "", "file",
+			 cf_clean_json(session->setup.profile.doc.name), "ms", 0, "steps");
 }
 
 /* A claim of the profile that the target does not bear out is a verdict of its own. */
@@ -165,12 +168,22 @@ static void add_claims(const struct session *session, json_t *rows)
 	}
 }
 
-static json_t *globs_json(const struct kt_list *list)
+static json_t *words_json(const struct kt_list *list)
 {
 	json_t *out = json_array();
 
 	for (size_t i = 0; i < list->n; i++)
-		json_array_append_new(out, json_string(list->v[i]));
+		json_array_append_new(out, cf_clean_json(list->v[i]));
+	return out;
+}
+
+/* The ids of what was selected and not begun. */
+static json_t *not_run_json(const struct session *session, size_t done)
+{
+	json_t *out = json_array();
+
+	for (size_t i = done; i < session->items.n; i++)
+		json_array_append_new(out, json_string(session->items.v[i].instance.id));
 	return out;
 }
 
@@ -191,7 +204,7 @@ static const char *sanity_note(json_t *rows)
 	json_array_foreach(rows, i, row) {
 		if (!is_unwell(row))
 			continue;
-		if (strstr(cf_text(row, "id"), "@end"))
+		if (strstr(cf_text(row, "id"), CF_AT_END))
 			last = false;
 		else
 			first = false;
@@ -201,7 +214,35 @@ static const char *sanity_note(json_t *rows)
 	return last ? "" : "The target was well at the start and is not at the end: this run harmed it.";
 }
 
-static void describe_run(struct session *session)
+/* Wherever it is run: with whole paths. */
+static int add_path(struct kt_list *words, const char *option, const char *path, char whole[PATH_MAX])
+{
+	if (!realpath(path, whole))
+		cf_path(whole, PATH_MAX, "%s", path);
+	return kt_list_add(words, option) || kt_list_add(words, whole);
+}
+
+/* What the environment said of the data is no longer there when it is run again. */
+static int make_repeat(struct session *session)
+{
+	struct kt_list *words = &session->repeat;
+	const char *env = getenv("KASSAY_DATA");
+	int failed = 0;
+
+	if (given.destructive)
+		failed |= kt_list_add(words, "--destructive");
+	if (given.strict)
+		failed |= kt_list_add(words, "--strict");
+	if (given.profile)
+		failed |= add_path(words, "--profile", given.profile, session->profile);
+	if (given.data || (env && *env))
+		failed |= add_path(words, "--data", session->setup.suite.data.dir, session->data);
+	for (size_t i = 0; i < given.skip.n; i++)
+		failed |= kt_list_add(words, "--skip") || kt_list_add(words, given.skip.v[i]);
+	return failed || kt_list_add(words, "--seed") || kt_list_add(words, session->seed);
+}
+
+static bool describe_run(struct session *session)
 {
 	time_t now = time(NULL);
 	char started[32];
@@ -210,10 +251,13 @@ static void describe_run(struct session *session)
 	if (given.name)
 		session->setup.profile.name = given.name;
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	session->result = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:o}", "target",
-				    cf_target_json(&session->setup.target), "program", cf_own_path(), "started",
-				    started, "seed", session->seed, "strict", given.strict, "only",
-				    globs_json(&given.only), "skip", globs_json(&given.skip));
+	if (make_repeat(session) == 0)
+		session->result = json_pack("{s:o, s:o, s:s, s:s, s:b, s:o, s:o}", "target",
+					    cf_target_json(&session->setup.target), "repeat",
+					    words_json(&session->repeat), "started", started, "seed", session->seed,
+					    "strict", given.strict, "only", words_json(&given.only), "skip",
+					    words_json(&given.skip));
+	return session->result != NULL;
 }
 
 static void run_cases(struct session *session)
@@ -227,16 +271,20 @@ static void run_cases(struct session *session)
 	json_t *rows;
 	size_t done;
 
-	describe_run(session);
+	session->lost = !describe_run(session);
+	if (session->lost)
+		return;
 	catch_signals();
 	rows = cf_runner_run(&runner);
 	done = json_array_size(rows);
+	session->lost = !interrupted && done < session->items.n;
 	add_claims(session, rows);
 	json_object_set_new(session->result, "note",
 			    interrupted ? json_sprintf("The run was interrupted: %zu of %zu cases were run.", done,
 						       session->items.n)
 					: json_string(sanity_note(rows)));
 	json_object_set_new(session->result, "interrupted", json_boolean(interrupted));
+	json_object_set_new(session->result, "notRun", not_run_json(session, done));
 	json_object_set_new(session->result, "cases", rows);
 	json_object_set_new(session->result, "ms", json_integer(kc_now_ms() - start));
 	cf_result_finish(session->result, &session->setup.suite.reg);
@@ -296,10 +344,22 @@ static void print_hint(const struct session *session)
 		printf("%s\n", hint);
 }
 
+/* What is not whole is no result, whatever it says. */
+static int complain_of_loss(void)
+{
+	struct kt_err err = {0};
+
+	kt_fail(&err, KT_ENOMEM, "out of memory: the results are lost, or some of them");
+	kt_complain(PROGRAM, &err);
+	return KT_EXIT_ENGINE;
+}
+
 static int tell(struct session *session)
 {
-	int status = (int)json_integer_value(json_object_get(session->result, "exit"));
+	json_t *status = json_object_get(session->result, "exit");
 
+	if (!session->result)
+		return complain_of_loss();
 	if (session->lines)
 		cf_text_summary(stdout, session->result, session->color);
 	else
@@ -310,9 +370,19 @@ static int tell(struct session *session)
 	}
 	if (given.out && write_out(session))
 		return KT_EXIT_ENGINE;
-	if (given.out && session->lines)
-		printf("report: %s/report.html\n", given.out);
-	return status;
+	if (given.out && session->lines) {
+		printf("report: ");
+		kt_put_clean(stdout, given.out);
+		printf("/report.html\n");
+	}
+	return session->lost || !json_is_integer(status) ? complain_of_loss() : (int)json_integer_value(status);
+}
+
+static void print_nothing(void)
+{
+	printf("every case of ");
+	kt_put_clean(stdout, given.rerun);
+	printf(" was run and was as expected: there is nothing to run again\n");
 }
 
 static int prepare(struct session *session)
@@ -325,10 +395,12 @@ static int prepare(struct session *session)
 		return status;
 	if (!given.out && given.formats.n > 1)
 		kt_fail(&err, KT_EUSAGE, "several formats need --out DIR");
+	if (given.name && !kt_is_utf8(given.name))
+		kt_fail(&err, KT_EUSAGE, "--name: is not UTF-8");
 	if (given.rerun && err.code == KT_OK)
 		selection.rerun = cf_result_load(given.rerun, &err);
-	if (selection.rerun && !cf_result_red(selection.rerun)) {
-		printf("every case of %s was as expected: there is nothing to run again\n", given.rerun);
+	if (selection.rerun && !cf_result_again(selection.rerun)) {
+		print_nothing();
 		session->nothing = true;
 		json_decref(selection.rerun);
 		return KT_EXIT_OK;
@@ -352,13 +424,8 @@ int cf_command_run(int argc, char **argv)
 
 	if (!kt_cli_begin(&cli, &argc, argv, &status))
 		return status;
-	if (given.seed < 0) {
-		uint32_t random = (uint32_t)time(NULL);
-
-		if (getrandom(&random, sizeof random, 0) < 0)
-			random ^= (uint32_t)getpid() << 16;
-		given.seed = random;
-	}
+	if (given.seed < 0)
+		given.seed = cf_random_seed();
 	snprintf(session.seed, sizeof session.seed, "%lld", (long long)given.seed);
 	session.lines = given.out || given.formats.n == 0;
 	session.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
@@ -371,6 +438,7 @@ int cf_command_run(int argc, char **argv)
 	json_decref(session.result);
 	free(session.items.v);
 	cf_setup_fini(&session.setup);
+	kt_list_fini(&session.repeat);
 	kt_list_fini(&given.only);
 	kt_list_fini(&given.skip);
 	kt_list_fini(&given.formats);

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "conformance/result.h"
+#include "conformance/runner.h"
+#include "lib/text/base64.h"
 #include "lib/text/file.h"
-#include "lib/wire/base64.h"
 
 enum { DUMP_WIDTH = 16 };
 
@@ -60,7 +61,7 @@ static int write_frame(const char *dir, const char *name, const char *hex, struc
 {
 	size_t digits = strlen(hex);
 	uint8_t *p = malloc(digits / 2 + 1);
-	long n = p ? kw_hex_decode(hex, digits, p) : -1;
+	long n = p ? kt_hex_decode(hex, digits, p) : -1;
 	FILE *f = n < 0 ? NULL : create(dir, name, "", err);
 
 	if (n < 0)
@@ -108,9 +109,15 @@ static int write_json(const char *dir, const char *name, json_t *json, struct kt
 	return kt_json_write(path, json, JSON_INDENT(1), err);
 }
 
-/* In single quotes for a shell. */
+/* As a word for a shell: in single quotes unless there is nothing in it that means something. */
 static void put_quoted(FILE *f, const char *text)
 {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.:@%+=,-";
+
+	if (*text && !text[strspn(text, plain)]) {
+		fputs(text, f);
+		return;
+	}
 	fputc('\'', f);
 	for (; *text; text++)
 		if (*text == '\'')
@@ -120,7 +127,7 @@ static void put_quoted(FILE *f, const char *text)
 	fputc('\'', f);
 }
 
-const char *cf_own_path(void)
+static const char *own_path(void)
 {
 	static char path[PATH_MAX];
 
@@ -129,23 +136,33 @@ const char *cf_own_path(void)
 	return path;
 }
 
-static int write_repeat(const char *dir, const struct cf_case *cas, const char *id, const char *bootstrap,
-			const char *seed, struct kt_err *err)
+/* Texts of cases and brokers stand where the shell takes them for words, or behind a "#". */
+static int write_repeat(const char *dir, const struct cf_case *cas, const char *id, const struct kt_list *repeat,
+			const char *bootstrap, struct kt_err *err)
 {
+	const char *end = strstr(id, CF_AT_END);
 	FILE *f = create(dir, "repeat.sh", "", err);
 
 	if (!f)
 		return err->code;
-	fprintf(f, "#!/bin/sh\n# %s\nexec ", cas->title);
-	put_quoted(f, cf_own_path());
-	fprintf(f, " run --bootstrap-server \"${1:-%s}\" --only '%.*s' --seed %s\n", bootstrap,
-		(int)(strstr(id, "@end") ? strstr(id, "@end") - id : (long)strlen(id)), id, seed);
+	fputs("#!/bin/sh\n# ", f);
+	kt_put_clean(f, cas->title);
+	fputs("\n[ $# -gt 0 ] || set -- ", f);
+	put_quoted(f, bootstrap);
+	fputs("\nexec ", f);
+	put_quoted(f, own_path());
+	fputs(" run", f);
+	for (size_t i = 0; i < repeat->n; i++) {
+		fputc(' ', f);
+		put_quoted(f, repeat->v[i]);
+	}
+	fprintf(f, " --bootstrap-server \"$1\" --only '%.*s'\n", end ? (int)(end - id) : (int)strlen(id), id);
 	fchmod(fileno(f), 0755);
 	return finish(f, dir, err);
 }
 
-int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, const char *bootstrap, const char *seed,
-		      struct kt_err *err)
+int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, const struct kt_list *repeat,
+		      const char *bootstrap, struct kt_err *err)
 {
 	char dir[PATH_MAX];
 	json_t *step;
@@ -154,7 +171,7 @@ int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, c
 	cf_path(dir, sizeof dir, "%s/failures/%s", out, cf_text(row, "id"));
 	if (kt_file_make_dir(dir, err) || write_json(dir, "case.json", cas->doc.root, err) ||
 	    write_json(dir, "result.json", row, err) ||
-	    write_repeat(dir, cas, cf_text(row, "id"), bootstrap, seed, err))
+	    write_repeat(dir, cas, cf_text(row, "id"), repeat, bootstrap, err))
 		return err->code;
 	json_array_foreach(json_object_get(row, "steps"), i, step) {
 		write_frames(dir, step, i + 1, "requestHex", "request", err);

@@ -10,11 +10,10 @@
 #define KASSAY_CONFORMANCE_EVIDENCE_H
 
 #include "conformance/case.h"
+#include "lib/text/opt.h"
 
-/* Makes DIR = out/failures/ID. */
-int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, const char *bootstrap, const char *seed,
-		      struct kt_err *err);
-/* The program that runs, for commands that repeat what it did. */
-const char *cf_own_path(void);
+/* Makes DIR = out/failures/ID. `repeat` has the options of the run, but for the address and the cases. */
+int cf_evidence_write(const char *out, json_t *row, const struct cf_case *cas, const struct kt_list *repeat,
+		      const char *bootstrap, struct kt_err *err);
 
 #endif

@@ -99,10 +99,13 @@ int cf_globs_check(const struct kt_list *globs, const char *option, const struct
 {
 	char text[HINT_MAX];
 
-	for (size_t i = 0; i < globs->n; i++)
+	for (size_t i = 0; i < globs->n; i++) {
+		if (!kt_is_utf8(globs->v[i]))
+			return kt_fail(err, KT_EUSAGE, "%s \"%.150s\" is not UTF-8", option, globs->v[i]);
 		if (!fits_any(globs->v[i], suite))
 			return kt_fail(err, KT_EUSAGE, "%s \"%.150s\" fits no case%s", option, globs->v[i],
 				       hint(suite, globs->v[i], text));
+	}
 	return 0;
 }
 

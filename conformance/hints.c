@@ -41,6 +41,13 @@ static size_t known_to(const char *defaults, const char *file, json_t *rows)
 	return n;
 }
 
+static void tell_profile(FILE *out, size_t known, size_t failures, const char *profile)
+{
+	fprintf(out, "%zu of the %zu failures %s as --profile ", known, failures, known == 1 ? "is" : "are");
+	kt_put_clean(out, profile);
+	fputs(" expects\n", out);
+}
+
 static void hint_profile(FILE *out, json_t *rows, const char *data, size_t failures)
 {
 	char dir[PATH_MAX], defaults[PATH_MAX], real[PATH_MAX];
@@ -60,8 +67,7 @@ static void hint_profile(FILE *out, json_t *rows, const char *data, size_t failu
 			most = n > most ? n : most;
 		}
 	if (best)
-		fprintf(out, "%zu of the %zu failures %s as --profile %s expects\n", most, failures,
-			most == 1 ? "is" : "are", realpath(best, real) ? real : best);
+		tell_profile(out, most, failures, realpath(best, real) ? real : best);
 	cf_files_fini(&files);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "conformance/capability.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/batch.h"
 
 enum { FRAME_MAX = 100 << 20, PARTITIONS_MAX = 10 };
@@ -187,24 +187,23 @@ static json_t *request_steps(const struct cf_incident *incident)
 static json_t *log_steps(const struct cf_incident *incident)
 {
 	size_t n = incident->log.n;
-	char *hex = malloc(2 * n + 1), *base64 = malloc(kw_base64_len(n, false) + 1);
+	char *base64 = malloc(kt_base64_len(n, false) + 1);
 	json_t *steps = NULL;
 
-	if (hex && base64) {
-		kw_hex_encode(incident->log.p, n, hex);
-		kw_base64_encode(incident->log.p, n, false, base64);
-		steps = json_pack("[{s:{s:s, s:s, s:{s:b, s:{s:s}}}, s:{s:{s:i}}},"
+	if (base64) {
+		kt_base64_encode(incident->log.p, n, false, base64);
+		steps = json_pack("[{s:{s:s, s:s, s:{s:b, s:{s:o}}}, s:{s:{s:i}}},"
 				  "{s:{s:s, s:i, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:[{s:s, s:[{s:i, s:i, "
 				  "s:i}]}]}}, s:{s:s, s:s, s:{s:s}}}]",
 				  "control", "path", "/v1/partitions/${topic}/0/append", "method", "POST", "body",
-				  "keepOffsets", 1, "records", "hex", hex, "expect", "body", "status", 200, "send",
-				  "api", "Fetch", "version", 4, "to", "leader", "topic", "$topic", "at",
-				  "responses[0].partitions[0]", "body", "replicaId", -1, "maxWaitMs", 0, "minBytes", 1,
+				  "keepOffsets", 1, "records", "hex", kt_hex_json(incident->log.p, n),
+				  "expect", "body", "status", 200, "send", "api", "Fetch", "version", 4, "to",
+				  "leader", "topic", "$topic", "at", "responses[0].partitions[0]", "body",
+				  "replicaId", -1, "maxWaitMs", 0, "minBytes", 1,
 				  "maxBytes", INT32_MAX, "topics", "topic", "$topic", "partitions", "partition", 0,
 				  "fetchOffset", 0, "partitionMaxBytes", INT32_MAX, "expect", "name",
 				  "fetched as they are", "error", "NONE", "body", "records", base64);
 	}
-	free(hex);
 	free(base64);
 	return steps;
 }

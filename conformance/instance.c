@@ -4,19 +4,21 @@
 #include <time.h>
 
 #include "conformance/judge.h"
+#include "conformance/result.h"
 #include "conformance/run.h"
 #include "conformance/vars.h"
 
 enum { POLL = 25 };
 
-/* A question that could not be put says nothing about the target. */
+/* A question that could not be put says nothing about what was to be asked. */
 static struct cf_judgement not_put(const struct kt_err *err)
 {
 	struct cf_judgement j = {.verdict = CF_ERROR};
 
-	if (err->code == KT_ENET || err->code == KT_ECLOSED || err->code == KT_ETIMEOUT)
+	if (err->code == KT_ENET || err->code == KT_ECLOSED || err->code == KT_ETIMEOUT || err->code == KT_EPEER ||
+	    err->code == KT_ECORRUPT)
 		j.verdict = CF_INCONCLUSIVE;
-	else if (err->code == KT_EVERSION || err->code == KT_EUNKNOWN)
+	else if (err->code == KT_EABSENT)
 		j.verdict = CF_UNSUPPORTED;
 	snprintf(j.reason, sizeof j.reason, "%s%s%s", err->path, err->path[0] ? ": " : "", err->text);
 	return j;
@@ -27,17 +29,15 @@ static int ask(struct cf_run *run, const struct cf_step *step, struct cf_outcome
 	json_t *args = cf_expand(step->args, run->vars, err);
 	struct kt_obj obj;
 
-	if (!args) {
-		if (err->code == KT_EUNKNOWN)
-			err->code = KT_EUSAGE;
+	if (!args)
 		return err->code;
-	}
 	kt_obj_open(&obj, NULL, args, step->path, err);
 	run->used = NULL;
+	json_object_clear(run->asked);
 	if (cf_args_check(step->verb, &obj, true) == 0)
 		step->verb->run(run, args, out, err);
-	if (err->code == KT_OK)
-		out->fate = out->fate == CF_NO_CONNECTION || !run->used ? CF_NO_CONNECTION : cf_link_fate(run->used);
+	if (err->code == KT_OK && run->used && out->fate != CF_NO_CONNECTION)
+		out->fate = cf_link_fate(run->used, out->evidence);
 	json_decref(args);
 	return err->code;
 }
@@ -80,7 +80,28 @@ static void capture(struct cf_run *run, const struct cf_step *step, const struct
 	json_decref(paths);
 }
 
-/* Runs a step until it is as expected or its time is up, and adds its row. What cannot be asked is not asked again. */
+/* An answer that is there and cannot be read is no right answer to anything, also where the kit asks on the way. */
+static struct cf_judgement ask_and_judge(struct cf_run *run, const struct cf_step *step, struct cf_outcome *out)
+{
+	struct kt_err err = {0};
+	struct cf_judgement j;
+
+	if (ask(run, step, out, &err) == 0)
+		return cf_judge(step, out, run->vars);
+	j = not_put(&err);
+	if (err.code == KT_ECORRUPT)
+		j.verdict = CF_FAIL;
+	return j;
+}
+
+/* Would the same question find something else a moment later? A node that cannot be reached may come back; what the
+ * target lacks, and what is wrong with the case, stays so. */
+static bool may_change(enum cf_verdict verdict)
+{
+	return verdict == CF_FAIL || verdict == CF_INCONCLUSIVE;
+}
+
+/* Runs a step until it is as expected, cannot become so, or its time is up, and adds its row. */
 static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *step, json_t *rows)
 {
 	int64_t start = kc_now_ms(), deadline = start + cf_profile_wait(run->target->profile, step->within);
@@ -89,20 +110,19 @@ static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *st
 	struct cf_judgement j;
 
 	for (;;) {
-		struct kt_err err = {0};
 		struct timespec ts = {.tv_nsec = POLL * 1000000L};
 
 		cf_outcome_fini(&out);
-		j = ask(run, step, &out, &err) ? not_put(&err) : cf_judge(step, &out, run->vars);
-		if (j.verdict <= CF_PASS_LENIENT || j.verdict == CF_UNSUPPORTED || kc_now_ms() >= deadline)
+		j = ask_and_judge(run, step, &out);
+		if (!may_change(j.verdict) || kc_now_ms() >= deadline)
 			break;
 		nanosleep(&ts, NULL);
 	}
 	if (j.verdict <= CF_PASS_LENIENT)
 		capture(run, step, &out, &j);
 	json_object_set_new(row, "verdict", json_string(cf_verdict_word(j.verdict)));
-	json_object_set_new(row, "reason", json_string(j.reason));
-	json_object_set_new(row, "alternative", json_string(j.alternative));
+	json_object_set_new(row, "reason", cf_clean_json(j.reason));
+	json_object_set_new(row, "alternative", cf_clean_json(j.alternative));
 	json_object_set_new(row, "grade", j.grade ? json_string(j.grade) : json_null());
 	json_object_set_new(row, "connection", json_string(out.evidence ? cf_fate_words[out.fate] : ""));
 	json_object_set_new(row, "ms", json_integer(kc_now_ms() - start));
@@ -111,6 +131,7 @@ static struct cf_judgement run_step(struct cf_run *run, const struct cf_step *st
 		json_object_set(row, "got", out.subject);
 	if (out.evidence)
 		json_object_update(row, out.evidence);
+	json_object_update(row, run->asked);
 	json_array_append_new(rows, row);
 	cf_outcome_fini(&out);
 	return j;
@@ -230,7 +251,7 @@ static void run_cleanup(struct cf_run *run, json_t *result)
 	json_decref(rows);
 	cf_run_undo(run, note, sizeof note);
 	if (note[0])
-		json_object_set_new(result, "leftBehind", json_string(note));
+		json_object_set_new(result, "leftBehind", cf_clean_json(note));
 }
 
 static uint64_t hash(const char *s)
@@ -240,6 +261,22 @@ static uint64_t hash(const char *s)
 	while (*s)
 		h = (h ^ (uint8_t)*s++) * 0x100000001b3u;
 	return h;
+}
+
+/* What came of making the topics is told when an answer to that cannot be read. */
+static struct cf_judgement not_set_up(struct cf_run *run, const struct kt_err *err, json_t *rows)
+{
+	struct cf_judgement j = not_put(err);
+	json_t *row;
+
+	if (json_object_size(run->asked) == 0)
+		return j;
+	row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:s, s:i, s:[]}", "verb", "topics", "path", "$.topics",
+			"verdict", cf_verdict_word(j.verdict), "reason", j.reason, "alternative", "", "grade",
+			"connection", "", "ms", 0, "expected");
+	json_object_update(row, run->asked);
+	json_array_append_new(rows, row);
+	return j;
 }
 
 static struct cf_judgement run_all(struct cf_run *run, const char *run_name, size_t index, json_t *result, json_t *rows)
@@ -254,9 +291,10 @@ static struct cf_judgement run_all(struct cf_run *run, const char *run_name, siz
 	run->topic_ids = json_object();
 	run->brokers = json_array();
 	run->configs = json_array();
+	run->asked = json_object();
 	run->observed_from = -1;
 	set_variables(run, run_name, index);
-	j = cf_topics_create(run, &err) ? not_put(&err) : run_steps(run, rows);
+	j = cf_topics_create(run, &err) ? not_set_up(run, &err, rows) : run_steps(run, rows);
 	run_cleanup(run, result);
 	for (size_t i = 0; i < run->nlinks; i++)
 		cf_link_close(&run->links[i]);
@@ -265,6 +303,7 @@ static struct cf_judgement run_all(struct cf_run *run, const char *run_name, siz
 	json_decref(run->topic_ids);
 	json_decref(run->brokers);
 	json_decref(run->configs);
+	json_decref(run->asked);
 	return j;
 }
 
@@ -277,8 +316,8 @@ json_t *cf_instance_run(const struct cf_instance *instance, const struct cf_targ
 	struct cf_judgement j = run_all(&run, run_name, index, result, rows);
 
 	json_object_set_new(result, "verdict", json_string(cf_verdict_word(j.verdict)));
-	json_object_set_new(result, "reason", json_string(j.reason));
-	json_object_set_new(result, "alternative", json_string(j.alternative));
+	json_object_set_new(result, "reason", cf_clean_json(j.reason));
+	json_object_set_new(result, "alternative", cf_clean_json(j.alternative));
 	json_object_set_new(result, "ms", json_integer(kc_now_ms() - start));
 	json_object_set_new(result, "steps", rows);
 	return result;

@@ -15,7 +15,8 @@ struct cf_judgement {
 };
 
 /* The first alternative that fits in frame and connection decides; if none does, the verdict is fail, and the reason is
- * the connection when that alone was wrong, else what the first alternative misses. */
+ * the connection when that alone was wrong, else what the first alternative misses. If one uses a variable that is not
+ * set, or that is nothing for its operator, the verdict is error, even where another fits. */
 struct cf_judgement cf_judge(const struct cf_step *step, const struct cf_outcome *out, json_t *vars);
 
 #endif

@@ -7,6 +7,7 @@
 #include "conformance/capability.h"
 #include "conformance/profile.h"
 #include "conformance/vars.h"
+#include "lib/text/near.h"
 #include "lib/wire/batch.h"
 
 /* What every instance has; see set_variables() in instance.c. */
@@ -51,6 +52,16 @@ static void check_place(struct lint *lint)
 		find(lint, cas->file, "no requirements/%s.json describes the family", cas->family);
 }
 
+/* It says how much a failure matters, so readers look for it first. */
+static void check_order(struct lint *lint)
+{
+	const struct cf_requirement *heaviest = cf_case_heaviest(lint->cas), *first = lint->cas->requirements[0];
+
+	if (heaviest != first)
+		find(lint, lint->cas->file, "the requirement that weighs most, %s (%s), comes behind %s (%s)",
+		     heaviest->id, cf_level_words[heaviest->level], first->id, cf_level_words[first->level]);
+}
+
 static bool has_strict(const struct cf_step *step)
 {
 	for (size_t i = 0; i < step->nalternatives; i++)
@@ -85,10 +96,23 @@ static int note_variable(void *arg, const char *name)
 	return 0;
 }
 
+/* "steps[0].send.body.topics[1]: text", with the line. */
+__attribute__((format(printf, 3, 4)))
+static void find_at(struct lint *lint, const char *path, const char *fmt, ...)
+{
+	char where[PATH_MAX + 600], text[400];
+	va_list ap;
+
+	snprintf(where, sizeof where, "%s:%d: %s", lint->cas->file, kt_json_line(&lint->cas->doc, path), path);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	find(lint, where, "%s", text);
+}
+
 static void build_batches(struct lint *lint, const char *path, json_t *batches)
 {
-	const struct cf_case *cas = lint->cas;
-	char full[512], where[PATH_MAX + 600];
+	char full[512];
 	struct kw_buf out = {0};
 	struct kt_err err = {0};
 	bool varies = false;
@@ -98,8 +122,7 @@ static void build_batches(struct lint *lint, const char *path, json_t *batches)
 		return;
 	if (kw_batches_from_json(batches, &out, &err)) {
 		snprintf(full, sizeof full, "%s.%s", path, err.path);
-		snprintf(where, sizeof where, "%s:%d: %s", cas->file, kt_json_line(&cas->doc, full), full);
-		find(lint, where, "%s", err.text);
+		find_at(lint, full, "%s", err.text);
 	}
 	kw_buf_fini(&out);
 }
@@ -129,6 +152,82 @@ static void check_batches(struct lint *lint, json_t *json, const char *path)
 	}
 }
 
+static const struct kw_field *field_named(const struct kw_struct *st, const char *name)
+{
+	for (uint32_t i = 0; i < st->nfields; i++)
+		if (strcmp(st->fields[i].name, name) == 0 ||
+		    (st->fields[i].alias && strcmp(st->fields[i].alias, name) == 0))
+			return &st->fields[i];
+	return NULL;
+}
+
+static void unknown_member(struct lint *lint, const struct kw_struct *st, const char *name, const char *path)
+{
+	struct kt_near near;
+
+	kt_near_init(&near, name);
+	for (uint32_t i = 0; i < st->nfields; i++)
+		kt_near_offer(&near, st->fields[i].name);
+	find_at(lint, path, near.best ? "%s has no such field; did you mean \"%s\"?" : "%s has no such field", st->name,
+		near.best);
+}
+
+/* Are the members of a request's body fields of it, in any version? A misspelt one would show only in a run. */
+static void check_body(struct lint *lint, const struct kw_struct *st, json_t *body, const char *path)
+{
+	const struct kw_field *field;
+	char below[256];
+	const char *name;
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(body, i, value) {
+		snprintf(below, sizeof below, "%s[%zu]", path, i);
+		check_body(lint, st, value, below);
+	}
+	json_object_foreach(body, name, value) {
+		snprintf(below, sizeof below, "%s.%s", path, name);
+		field = field_named(st, name);
+		if (!field)
+			unknown_member(lint, st, name, below);
+		else if (field->sub)
+			check_body(lint, field->sub, value, below);
+	}
+}
+
+/* request: {"api", "body"}, of `send` and, several, of `race`. */
+static void check_request(struct lint *lint, json_t *request, const char *path)
+{
+	const char *name = json_string_value(json_object_get(request, "api"));
+	int api = name ? kw_api_key(name) : -1;
+	char below[256];
+
+	if (api < 0) {
+		snprintf(below, sizeof below, "%s.api", path);
+		find_at(lint, below, "there is no such request");
+		return;
+	}
+	snprintf(below, sizeof below, "%s.body", path);
+	check_body(lint, kw_request(api)->root, json_object_get(request, "body"), below);
+}
+
+static void check_requests(struct lint *lint, const struct cf_step *step)
+{
+	char path[120];
+	json_t *request;
+	size_t i;
+
+	snprintf(path, sizeof path, "%s.%s", step->path, step->verb->name);
+	if (strcmp(step->verb->name, "send") == 0)
+		check_request(lint, step->args, path);
+	if (strcmp(step->verb->name, "race") != 0)
+		return;
+	json_array_foreach(json_object_get(step->args, "requests"), i, request) {
+		snprintf(path, sizeof path, "%s.race.requests[%zu]", step->path, i);
+		check_request(lint, request, path);
+	}
+}
+
 static void check_steps(struct lint *lint)
 {
 	const struct cf_case *cas = lint->cas;
@@ -143,6 +242,7 @@ static void check_steps(struct lint *lint)
 			find(lint, cas->file, "%s: no alternative is strict: what is the right answer?", step->path);
 		snprintf(path, sizeof path, "%s.%s", step->path, step->verb->name);
 		check_batches(lint, step->args, path);
+		check_requests(lint, step);
 		if (disturbs(step) && !cas->exclusive)
 			find(lint, cas->file,
 			     "%s: changes what other cases see, and the case is not exclusive", step->path);
@@ -226,6 +326,7 @@ size_t cf_lint(const struct cf_suite *suite, cf_finding_fn *fn, void *arg)
 	for (size_t i = 0; i < suite->ncases; i++) {
 		lint.cas = suite->cases[i];
 		check_place(&lint);
+		check_order(&lint);
 		check_steps(&lint);
 		check_topics(&lint);
 		cf_each_variable(lint.cas->doc.root, check_variable, &lint);

@@ -26,7 +26,7 @@ static const struct kt_cli cli = {
 		[KT_EXIT_VERDICT] = "a case failed, or passed against expectation",
 		[KT_EXIT_USAGE] = "wrong usage, or a file is not right",
 		[KT_EXIT_ENGINE] = "the target cannot be reached, or the program itself failed",
-		[KT_EXIT_INCOMPLETE] = "a case was inconclusive, or none could be judged",
+		[KT_EXIT_INCOMPLETE] = "a case was inconclusive, none could be judged, or it was interrupted",
 	},
 };
 

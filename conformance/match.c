@@ -1,10 +1,12 @@
 #include "conformance/match.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/pairs.h"
 #include "conformance/vars.h"
 #include "lib/text/near.h"
 #include "lib/text/regex.h"
@@ -12,11 +14,12 @@
 
 struct operator {
 	const char *name;
-	int (*check)(json_t *operand, struct kt_err *err);
+	int (*check)(json_t *operand, bool expanded, struct kt_err *err);
 	bool (*match)(json_t *operand, json_t *got, struct cf_mismatch *why);
 };
 
 static const struct operator *find_operator(json_t *pattern, json_t **operand);
+static bool may_be_number(json_t *json, bool expanded);
 
 const char *cf_brief(json_t *json, char *buf, size_t size)
 {
@@ -27,10 +30,13 @@ const char *cf_brief(json_t *json, char *buf, size_t size)
 		return buf;
 	}
 	text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
-	if (!text || strlen(text) < size)
+	if (text && strlen(text) >= size) {
+		text[size - sizeof "..."] = '\0';
+		kt_clean(text);   /* no half character in front of the dots */
+		snprintf(buf, size, "%s...", text);
+	} else {
 		snprintf(buf, size, "%s", text ? text : "?");
-	else
-		snprintf(buf, size, "%.*s...", (int)size - 4, text);
+	}
 	free(text);
 	return buf;
 }
@@ -48,6 +54,7 @@ static bool differ(struct cf_mismatch *why, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why->text, sizeof why->text, fmt, ap);
 	va_end(ap);
+	kt_clean(why->text);
 	return false;
 }
 
@@ -60,6 +67,7 @@ static bool below(struct cf_mismatch *why, const char *step)
 		return false;
 	memcpy(rest, why->path, sizeof rest);
 	snprintf(why->path, sizeof why->path, "%.90s%s%.100s", step, rest[0] && rest[0] != '[' ? "." : "", rest);
+	kt_clean(why->path);
 	return false;
 }
 
@@ -80,8 +88,9 @@ static bool expected(struct cf_mismatch *why, const char *what, json_t *got)
 
 /* ---- operators ---- */
 
-static int check_true(json_t *operand, struct kt_err *err)
+static int check_true(json_t *operand, bool expanded, struct kt_err *err)
 {
+	(void)expanded;
 	return json_is_true(operand) ? 0 : kt_fail(err, KT_ETYPE, "must be true");
 }
 
@@ -107,7 +116,7 @@ static bool match_not(json_t *operand, json_t *got, struct cf_mismatch *why)
 	return expected(why, what, got);
 }
 
-static int check_list(json_t *operand, struct kt_err *err)
+static int check_list(json_t *operand, bool expanded, struct kt_err *err)
 {
 	size_t i;
 	json_t *v;
@@ -115,7 +124,7 @@ static int check_list(json_t *operand, struct kt_err *err)
 	if (!json_is_array(operand) || json_array_size(operand) == 0)
 		return kt_fail(err, KT_ETYPE, "must be an array of patterns");
 	json_array_foreach(operand, i, v)
-		if (cf_pattern_check(v, err))
+		if (cf_pattern_check(v, expanded, err))
 			return err->code;
 	return 0;
 }
@@ -133,13 +142,23 @@ static bool match_one_of(json_t *operand, json_t *got, struct cf_mismatch *why)
 	return expected(why, what, got);
 }
 
-static int check_range(json_t *operand, struct kt_err *err)
+/* Of numbers: below 0 when a is less than b. Whole ones are not made reals, which have fewer digits. */
+static int compare(json_t *a, json_t *b)
+{
+	json_int_t ia = json_integer_value(a), ib = json_integer_value(b);
+	double ra = json_number_value(a), rb = json_number_value(b);
+
+	return json_is_integer(a) && json_is_integer(b) ? (ia > ib) - (ia < ib) : (ra > rb) - (ra < rb);
+}
+
+static int check_range(json_t *operand, bool expanded, struct kt_err *err)
 {
 	json_t *low = json_array_get(operand, 0), *high = json_array_get(operand, 1);
 
-	if (json_array_size(operand) != 2 || (!json_is_number(low) && !json_is_string(low)) ||
-	    (!json_is_number(high) && !json_is_string(high)))
+	if (json_array_size(operand) != 2 || !may_be_number(low, expanded) || !may_be_number(high, expanded))
 		return kt_fail(err, KT_ETYPE, "must be an array of two numbers");
+	if (json_is_number(low) && json_is_number(high) && compare(low, high) > 0)
+		return kt_fail(err, KT_ERANGE, "holds no number: its low end is above its high end");
 	return 0;
 }
 
@@ -148,14 +167,9 @@ static bool match_range(json_t *operand, json_t *got, struct cf_mismatch *why)
 	json_t *low = json_array_get(operand, 0), *high = json_array_get(operand, 1);
 	char text[80], what[100];
 
-	if (json_is_integer(got) && json_is_integer(low) && json_is_integer(high)) {
-		if (json_integer_value(got) >= json_integer_value(low) &&
-		    json_integer_value(got) <= json_integer_value(high))
-			return true;
-	} else if (json_is_number(got) && json_number_value(got) >= json_number_value(low) &&
-		   json_number_value(got) <= json_number_value(high)) {
+	if (json_is_number(low) && json_is_number(high) && json_is_number(got) && compare(low, got) <= 0 &&
+	    compare(got, high) <= 0)
 		return true;
-	}
 	snprintf(what, sizeof what, "a number in %s", cf_brief(operand, text, sizeof text));
 	return expected(why, what, got);
 }
@@ -171,11 +185,12 @@ static int compile(json_t *operand, struct kt_regex **regex, struct kt_err *err)
 	return code ? kt_fail(err, code, "not a regular expression: %s", why.text) : 0;
 }
 
-static int check_regex(json_t *operand, struct kt_err *err)
+static int check_regex(json_t *operand, bool expanded, struct kt_err *err)
 {
 	struct kt_regex *regex = NULL;
 	int rc = compile(operand, &regex, err);
 
+	(void)expanded;
 	kt_regex_free(regex);
 	return rc;
 }
@@ -212,34 +227,44 @@ static bool match_length(json_t *operand, json_t *got, struct cf_mismatch *why)
 	return ok ? true : below(why, "length");
 }
 
-static int check_contains(json_t *operand, struct kt_err *err)
+static int check_contains(json_t *operand, bool expanded, struct kt_err *err)
 {
-	return json_is_string(operand) ? 0 : check_list(operand, err);
+	size_t i;
+	json_t *v;
+
+	if (!json_is_string(operand) && check_list(operand, expanded, err))
+		return err->code;
+	json_array_foreach(operand, i, v)
+		if (json_is_string(v) && json_string_length(v) == 0)
+			return kt_fail(err, KT_EUSAGE, "holds an empty text, which is in every text");
+	return json_is_string(operand) && json_string_length(operand) == 0
+	       ? kt_fail(err, KT_EUSAGE, "must not be empty: that is in every text") : 0;
 }
 
-/* Each pattern takes the first element that no earlier pattern took. */
+struct elements {
+	json_t *patterns, *got;
+};
+
+static bool element_fits(void *arg, size_t pattern, size_t element)
+{
+	const struct elements *elements = arg;
+
+	return cf_match(json_array_get(elements->patterns, pattern), json_array_get(elements->got, element), NULL);
+}
+
 static bool match_elements(json_t *patterns, json_t *got, struct cf_mismatch *why)
 {
-	size_t n = json_array_size(got), i, k;
-	bool *taken = calloc(n + 1, sizeof *taken);
+	struct elements elements = {patterns, got};
 	char text[240], what[280];
-	json_t *pattern;
-	bool ok = taken != NULL;
+	size_t without;
 
-	json_array_foreach(patterns, i, pattern) {
-		for (k = 0; ok && k < n; k++)
-			if (!taken[k] && cf_match(pattern, json_array_get(got, k), NULL))
-				break;
-		if (ok && k < n) {
-			taken[k] = true;
-			continue;
-		}
-		snprintf(what, sizeof what, "an element like %s", cf_brief(pattern, text, sizeof text));
-		ok = expected(why, what, got);
-		break;
-	}
-	free(taken);
-	return ok;
+	if (cf_pairs(json_array_size(patterns), json_array_size(got), element_fits, &elements, &without))
+		return differ(why, "out of memory");
+	if (without == json_array_size(patterns))
+		return true;
+	snprintf(what, sizeof what, "an element like %s",
+		 cf_brief(json_array_get(patterns, without), text, sizeof text));
+	return expected(why, what, got);
 }
 
 static bool holds(json_t *text, json_t *got, struct cf_mismatch *why)
@@ -269,10 +294,11 @@ static bool match_contains(json_t *operand, json_t *got, struct cf_mismatch *why
 	return true;
 }
 
-static int check_error(json_t *operand, struct kt_err *err)
+static int check_error(json_t *operand, bool expanded, struct kt_err *err)
 {
 	int code;
 
+	(void)expanded;
 	if (!json_is_string(operand))
 		return kt_fail(err, KT_ETYPE, "must be the name of a Kafka error");
 	if (kw_error_code(json_string_value(operand), &code))
@@ -294,31 +320,36 @@ static bool match_error(json_t *operand, json_t *got, struct cf_mismatch *why)
 		      (int)json_integer_value(got));
 }
 
-static int check_plus(json_t *operand, struct kt_err *err)
+static int check_plus(json_t *operand, bool expanded, struct kt_err *err)
 {
 	size_t i;
 	json_t *v;
 
 	if (json_array_size(operand) < 2)
-		return kt_fail(err, KT_ETYPE, "must be an array of numbers");
+		return kt_fail(err, KT_ETYPE, "must be an array of whole numbers");
 	json_array_foreach(operand, i, v)
-		if (!json_is_integer(v) && !json_is_string(v))
-			return kt_fail(err, KT_ETYPE, "must be an array of numbers");
+		if (json_is_real(v) || !may_be_number(v, expanded))
+			return kt_fail(err, KT_ETYPE, "must be an array of whole numbers");
 	return 0;
 }
 
+/* What is no number, or too great for one, is a sum that nothing equals. */
 static bool match_plus(json_t *operand, json_t *got, struct cf_mismatch *why)
 {
 	json_int_t sum = 0;
-	char what[40];
+	char text[240], what[280];
+	bool is_sum = true;
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(operand, i, v)
-		sum += json_integer_value(v);
-	if (json_is_integer(got) && json_integer_value(got) == sum)
+		is_sum = is_sum && json_is_integer(v) && !__builtin_add_overflow(sum, json_integer_value(v), &sum);
+	if (is_sum && json_is_integer(got) && json_integer_value(got) == sum)
 		return true;
-	snprintf(what, sizeof what, "%" JSON_INTEGER_FORMAT, sum);
+	if (is_sum)
+		snprintf(what, sizeof what, "%" JSON_INTEGER_FORMAT, sum);
+	else
+		snprintf(what, sizeof what, "the sum of %s", cf_brief(operand, text, sizeof text));
 	return expected(why, what, got);
 }
 
@@ -401,10 +432,7 @@ bool cf_match(json_t *pattern, json_t *got, struct cf_mismatch *why)
 	if (json_is_array(pattern))
 		return match_array(pattern, got, why);
 	if (json_is_number(pattern) && json_is_number(got)) {
-		if (json_is_integer(pattern) && json_is_integer(got)
-			    ? json_integer_value(pattern) == json_integer_value(got)
-			    : json_number_value(pattern) >= json_number_value(got) &&
-				      json_number_value(pattern) <= json_number_value(got))
+		if (compare(pattern, got) == 0)
 			return true;
 	} else if (json_equal(pattern, got)) {
 		return true;
@@ -414,9 +442,17 @@ bool cf_match(json_t *pattern, json_t *got, struct cf_mismatch *why)
 
 /* ---- checking a pattern ---- */
 
-static bool is_variable(json_t *json)
+static bool is_variable(json_t *json, bool expanded)
 {
-	return json_is_string(json) && json_string_value(json)[0] == '$' && json_string_value(json)[1] != '$';
+	return !expanded && json_is_string(json) && json_string_value(json)[0] == '$' &&
+	       json_string_value(json)[1] != '$';
+}
+
+/* Text with a variable in it, "${name}", never is one. */
+static bool may_be_number(json_t *json, bool expanded)
+{
+	return json_is_number(json) ||
+	       (is_variable(json, expanded) && isalpha((unsigned char)json_string_value(json)[1]));
 }
 
 static int unknown_operator(const char *word, struct kt_err *err)
@@ -431,14 +467,14 @@ static int unknown_operator(const char *word, struct kt_err *err)
 	return kt_fail(err, KT_EUNKNOWN, "unknown operator \"%s\"", word);
 }
 
-static int check_members(json_t *pattern, struct kt_err *err)
+static int check_members(json_t *pattern, bool expanded, struct kt_err *err)
 {
 	const char *name;
 	json_t *sub;
 
 	json_object_foreach(pattern, name, sub) {
 		int rc = name[0] == '$' ? kt_fail(err, KT_EUNKNOWN, "an operator stands alone in its object")
-					: cf_pattern_check(sub, err);
+					: cf_pattern_check(sub, expanded, err);
 
 		if (rc) {
 			cf_err_under(err, "%s", name);
@@ -448,7 +484,7 @@ static int check_members(json_t *pattern, struct kt_err *err)
 	return 0;
 }
 
-int cf_pattern_check(json_t *pattern, struct kt_err *err)
+int cf_pattern_check(json_t *pattern, bool expanded, struct kt_err *err)
 {
 	json_t *operand = NULL;
 	const char *word = operator_word(pattern, &operand);
@@ -459,15 +495,15 @@ int cf_pattern_check(json_t *pattern, struct kt_err *err)
 	if (word && !op)
 		return unknown_operator(word, err);
 	if (op) {
-		if (is_variable(operand) || op->check(operand, err) == 0)
+		if (is_variable(operand, expanded) || op->check(operand, expanded, err) == 0)
 			return 0;
 		cf_err_under(err, "%s", word);
 		return err->code;
 	}
 	if (json_is_object(pattern))
-		return check_members(pattern, err);
+		return check_members(pattern, expanded, err);
 	json_array_foreach(pattern, i, sub) {
-		if (cf_pattern_check(sub, err) == 0)
+		if (cf_pattern_check(sub, expanded, err) == 0)
 			continue;
 		cf_err_under(err, "[%zu]", i);
 		return err->code;

@@ -12,7 +12,7 @@
  *	{"$regex": "..."}           a string in which the regular expression (lib/text/regex.h) is found
  *	{"$length": PATTERN}        an array or string whose length is like the pattern
  *	{"$contains": "text"}       a string that holds the text, or with an array of texts all of them
- *	{"$contains": [PATTERN..]}  an array in which each pattern has an element of its own
+ *	{"$contains": [PATTERN..]}  an array in which each pattern has an element of its own, whatever the order
  *	{"$error": "NAME"}          Kafka's number for the error of that name
  *	{"$plus": [N, N, ...]}      the sum of whole numbers
  */
@@ -33,9 +33,10 @@ struct cf_mismatch {
 /* got == NULL: not there. Fills why when it returns false; why may be NULL. */
 bool cf_match(json_t *pattern, json_t *got, struct cf_mismatch *why);
 
-/* Are the operators known and their operands of the right kind? A string that is a variable ("$topic") passes for any
- * operand. The error's path is relative to the pattern ("" or "recordErrors[0]"). */
-int cf_pattern_check(json_t *pattern, struct kt_err *err);
+/* Are the operators known, and their operands of the right kind and such that something fits and something does not? A
+ * string that is a variable ("$topic") passes for any operand unless expanded is set. The error's path is relative to
+ * the pattern ("" or "recordErrors[0]"). */
+int cf_pattern_check(json_t *pattern, bool expanded, struct kt_err *err);
 
 /* JSON in one line, cut off with "..." after size bytes, error numbers as they are. Returns buf. */
 const char *cf_brief(json_t *json, char *buf, size_t size);

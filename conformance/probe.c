@@ -4,8 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conformance/result.h"
 #include "conformance/target.h"
 #include "conformance/vars.h"
+#include "lib/text/address.h"
 
 enum { METADATA = 3, BROKER = 4, BROKER_REGISTRATION = 62, UPDATE_FEATURES = 57, STATIC_CONFIGS_VERSION = 5 };
 
@@ -19,44 +21,72 @@ static void found(struct cf_target *target, enum cf_capability capability, bool 
 	va_start(ap, fmt);
 	vsnprintf(ability->evidence, sizeof ability->evidence, fmt, ap);
 	va_end(ap);
+	kt_clean(ability->evidence);
 }
 
 /* ---- who it is ---- */
 
-static void choose_broker(struct cf_target *target, json_t *metadata)
+/* The one at the address that was given, which may have another name here: then the only one with that port, or the
+ * only one. NULL if that cannot be told. */
+static json_t *broker_at(json_t *brokers, const char *host, int port)
 {
-	json_t *brokers = json_object_get(metadata, "brokers"), *chosen = json_array_get(brokers, 0), *row;
-	size_t i;
+	json_t *same_port = NULL, *row;
+	size_t i, n = 0;
 
-	json_array_foreach(brokers, i, row)
-		if (json_integer_value(json_object_get(row, "port")) == target->port &&
-		    strcmp(json_string_value(json_object_get(row, "host")), target->host) == 0)
-			chosen = row;
+	json_array_foreach(brokers, i, row) {
+		if (json_integer_value(json_object_get(row, "port")) != port)
+			continue;
+		if (strcmp(cf_text(row, "host"), host) == 0)
+			return row;
+		same_port = row;
+		n++;
+	}
+	if (n == 1)
+		return same_port;
+	return json_array_size(brokers) == 1 ? json_array_get(brokers, 0) : NULL;
+}
+
+static int choose_broker(struct cf_target *target, struct kt_err *err)
+{
+	json_t *brokers = json_object_get(target->metadata, "brokers");
+	json_t *given = broker_at(brokers, target->host, target->port), *chosen = given;
+	char was[KT_ADDRESS_MAX], is[KT_ADDRESS_MAX];
+
 	target->brokers = (int)json_array_size(brokers);
 	if (!chosen)
-		return;
+		chosen = json_array_get(brokers, 0);
+	if (!chosen)
+		return 0;
+	kt_address(was, sizeof was, target->host, target->port);
 	target->broker_id = (int)json_integer_value(json_object_get(chosen, "nodeId"));
-	target->port = (int)json_integer_value(json_object_get(chosen, "port"));
-	snprintf(target->host, sizeof target->host, "%s", json_string_value(json_object_get(chosen, "host")));
+	if (cf_node_address(chosen, target->host, &target->port, err))
+		return err->code;
+	if (!given)
+		snprintf(target->note, sizeof target->note,
+			 "Metadata lists %d brokers and none at %s: what was asked is broker %d at %s.",
+			 target->brokers, was, target->broker_id,
+			 kt_address(is, sizeof is, target->host, target->port));
+	kt_clean(target->note);
+	return 0;
 }
 
 /* What takes registrations of brokers but has no Metadata for clients is a controller. */
 static int refuse_controller(const struct cf_target *target, struct kt_err *err)
 {
+	char address[KT_ADDRESS_MAX];
 	int min, max;
 
 	if (cf_target_lists(target->apis, METADATA, &min, &max) ||
 	    !cf_target_lists(target->apis, BROKER_REGISTRATION, &min, &max))
 		return 0;
-	return kt_fail(err, KT_EUSAGE, "%s:%d is the listener of a controller: it serves BrokerRegistration and no "
-		       "Metadata; give the address of a broker", target->host, target->port);
+	return kt_fail(err, KT_EUSAGE, "%s is the listener of a controller: it serves BrokerRegistration and no "
+		       "Metadata; give the address of a broker",
+		       kt_address(address, sizeof address, target->host, target->port));
 }
 
 static int probe_broker(struct cf_target *target, struct kt_err *err)
 {
 	struct cf_link link = cf_target_broker(target);
-	json_t *metadata = NULL;
-	const char *cluster;
 
 	if (cf_link_ask(&link, "ApiVersions", CF_LATEST,
 			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion",
@@ -64,21 +94,19 @@ static int probe_broker(struct cf_target *target, struct kt_err *err)
 			&target->apis, err) ||
 	    refuse_controller(target, err) ||
 	    cf_link_ask(&link, "Metadata", CF_LATEST, json_pack("{s:[], s:b}", "topics", "allowAutoTopicCreation", 0),
-			&metadata, err))
+			&target->metadata, err) ||
+	    choose_broker(target, err))
 		goto out;
-	cluster = json_string_value(json_object_get(metadata, "clusterId"));
-	snprintf(target->cluster_id, sizeof target->cluster_id, "%s", cluster ? cluster : "");
-	choose_broker(target, metadata);
+	target->cluster_id = cf_text(target->metadata, "clusterId");
 	cf_feature(target->apis, "metadata.version", &target->min_level, &target->max_level, &target->level);
 out:
 	cf_link_close(&link);
-	json_decref(metadata);
 	return err->code;
 }
 
 /* ---- the controller ---- */
 
-static bool take_listener(struct cf_target *target, json_t *quorum)
+static bool take_listener(struct cf_target *target, json_t *quorum, struct kt_err *err)
 {
 	json_t *leader = cf_at(quorum, "topics[0].partitions[0].leaderId"), *listener;
 	char path[64];
@@ -86,12 +114,11 @@ static bool take_listener(struct cf_target *target, json_t *quorum)
 	snprintf(path, sizeof path, "nodes[nodeId=%d].listeners[0]", (int)json_integer_value(leader));
 	listener = cf_at(quorum, path);
 	if (!listener)
-		return false;
+		kt_fail(err, KT_ENET, "DescribeQuorum names no listener of the leader");
+	else
+		cf_node_address(listener, target->controller_host, &target->controller_port, err);
 	target->controller_id = (int)json_integer_value(leader);
-	target->controller_port = (int)json_integer_value(json_object_get(listener, "port"));
-	snprintf(target->controller_host, sizeof target->controller_host, "%s",
-		 json_string_value(json_object_get(listener, "host")));
-	return true;
+	return err->code == KT_OK;
 }
 
 /* What refuses an answer to DescribeQuorum, the whole or its partition; NULL if nothing does. */
@@ -110,8 +137,8 @@ static void find_controller(struct cf_target *target)
 	char why[400];
 
 	if (target->profile->controller) {
-		kc_parse_address(target->profile->controller, target->controller_host, sizeof target->controller_host,
-				 &target->controller_port, &err);
+		memcpy(target->controller_host, target->profile->controller_host, sizeof target->controller_host);
+		target->controller_port = target->profile->controller_port;
 		found(target, CF_CAN_CONTROLLER, true, "the profile names %s", target->profile->controller);
 	} else if (cf_link_ask(&link, "DescribeQuorum", 2,
 			       json_pack("{s:[{s:s, s:[{s:i}]}]}", "topics", "topicName", "__cluster_metadata",
@@ -120,11 +147,11 @@ static void find_controller(struct cf_target *target)
 	} else if (refusal_of(quorum)) {
 		found(target, CF_CAN_CONTROLLER, false, "DescribeQuorum answered %s",
 		      cf_error_text(refusal_of(quorum), why, sizeof why));
-	} else if (!take_listener(target, quorum)) {
-		found(target, CF_CAN_CONTROLLER, false, "DescribeQuorum names no listener of the leader");
+	} else if (!take_listener(target, quorum, &err)) {
+		found(target, CF_CAN_CONTROLLER, false, "%s", err.text);
 	} else {
-		found(target, CF_CAN_CONTROLLER, true, "DescribeQuorum names node %d at %s:%d", target->controller_id,
-		      target->controller_host, target->controller_port);
+		found(target, CF_CAN_CONTROLLER, true, "DescribeQuorum names node %d at %s", target->controller_id,
+		      kt_address(why, sizeof why, target->controller_host, target->controller_port));
 	}
 	json_decref(quorum);
 	cf_link_close(&link);
@@ -149,6 +176,7 @@ static void probe_registration(struct cf_target *target)
 static void probe_controller(struct cf_target *target)
 {
 	struct cf_link link;
+	char address[KT_ADDRESS_MAX];
 	struct kt_err err = {0};
 
 	find_controller(target);
@@ -162,9 +190,8 @@ static void probe_controller(struct cf_target *target)
 			json_pack("{s:s, s:s}", "clientSoftwareName", "kassay", "clientSoftwareVersion",
 				  KASSAY_VERSION),
 			&target->controller_apis, &err))
-		found(target, CF_CAN_CONTROLLER, false,
-		      "%s:%d does not answer ApiVersions: %s", target->controller_host,
-		      target->controller_port, err.text);
+		found(target, CF_CAN_CONTROLLER, false, "%s does not answer ApiVersions: %s",
+		      kt_address(address, sizeof address, target->controller_host, target->controller_port), err.text);
 	cf_link_close(&link);
 	probe_registration(target);
 }
@@ -329,6 +356,7 @@ int cf_target_probe(struct cf_target *target, const char *bootstrap, const struc
 
 	memset(target, 0, sizeof *target);
 	target->profile = profile;
+	target->cluster_id = "";
 	target->broker_id = target->controller_id = target->level = target->min_level = target->max_level = -1;
 	if (kc_parse_address(bootstrap, target->host, sizeof target->host, &target->port, err) ||
 	    probe_broker(target, err))

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMEOUT = 5000 };
+#include "lib/client/client.h"
+
+enum { TIMEOUT = 5000, PREFIX_MAX = 60 };
 
 static int read_claims(struct cf_profile *profile, struct kt_obj *obj)
 {
@@ -92,16 +94,40 @@ static int read_login(struct cf_profile *profile, struct kt_obj *obj)
 	return kt_obj_done(&login);
 }
 
+/* Of a broker or a controller; host and port of the latter are kept. */
+static int read_address(struct kt_obj *obj, const char *name, const char **text, char host[KT_HOST_MAX], int *port)
+{
+	struct kt_err why = {0};
+
+	if (!kt_obj_str(obj, name, text) || kc_parse_address(*text, host, KT_HOST_MAX, port, &why) == 0)
+		return obj->err->code;
+	return kt_obj_fail(obj, name, why.code, "%s", why.text);
+}
+
+/* Names of topics begin with it, and are long enough without. */
+static int read_prefix(struct kt_obj *obj, const char **prefix)
+{
+	static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	if (kt_obj_str(obj, "topicPrefix", prefix) &&
+	    (strlen(*prefix) > PREFIX_MAX || (*prefix)[strspn(*prefix, legal)]))
+		return kt_obj_fail(obj, "topicPrefix", KT_ERANGE,
+				   "must be at most %d of the characters that names of topics have", PREFIX_MAX);
+	return obj->err->code;
+}
+
 static int read_profile(struct cf_profile *profile, struct kt_json *doc, bool user, struct kt_err *err)
 {
+	char host[KT_HOST_MAX];
 	struct kt_obj obj;
+	int port;
 
 	kt_obj_root(&obj, doc, err);
 	kt_obj_str(&obj, "name", &profile->name);
-	kt_obj_str(&obj, "bootstrap", &profile->bootstrap);
-	kt_obj_str(&obj, "controller", &profile->controller);
+	read_address(&obj, "bootstrap", &profile->bootstrap, host, &port);
+	read_address(&obj, "controller", &profile->controller, profile->controller_host, &profile->controller_port);
 	kt_obj_str(&obj, "observations", &profile->observations);
-	kt_obj_str(&obj, "topicPrefix", &profile->topicPrefix);
+	read_prefix(&obj, &profile->topicPrefix);
 	kt_obj_int(&obj, "timeoutMs", 100, 600000, &profile->timeout);
 	if (read_login(profile, &obj) || read_claims(profile, &obj) || read_names(profile, &obj, user) ||
 	    read_disabled(profile, &obj) || read_failures(profile, &obj))

@@ -14,6 +14,7 @@
 
 #include "conformance/capability.h"
 #include "lib/client/login.h"
+#include "lib/text/address.h"
 #include "lib/text/json.h"
 
 enum cf_claim { CF_CLAIMS_NOTHING, CF_CLAIMS_PRESENT, CF_CLAIMS_ABSENT };
@@ -26,7 +27,10 @@ struct cf_expected_failure {
 
 struct cf_profile {
 	struct kt_json doc, defaults;
-	const char *name, *bootstrap, *controller, *topicPrefix;
+	const char *name, *bootstrap, *topicPrefix;
+	const char *controller;                  /* as it is written, or NULL */
+	char controller_host[KT_HOST_MAX];
+	int controller_port;
 	struct kc_login login;
 	const char *observations;                /* file of the observation channel, or NULL */
 	int timeout;                             /* ms for one answer */

@@ -11,6 +11,8 @@
 
 enum {
 	METADATA = 3,
+	SIZE_FIELD = 4,
+	CORRELATION_AT = 8,      /* in a request, its size included */
 	LATER = 6,               /* a target that has let a time-out go by is given that part of one */
 	TIMEOUTS_MAX = 3,        /* of a target that has answered nothing */
 	PATHS_SHOWN = 3,
@@ -221,6 +223,24 @@ static void note_failure(struct replay *replay, const struct kt_err *why)
 	replay->status = KT_EXIT_ENGINE;
 }
 
+/* Is the frame the answer to the request that was sent last? One that has the wrong correlation id which was recorded
+ * is there to be compared. */
+static int check_correlation(const struct cf_exchange *x, const uint8_t *p, size_t n, struct kt_err *why)
+{
+	const struct kw_slice *request = &x->request->bytes, *was = &x->response->bytes;
+	uint32_t sent, got;
+
+	if (x->token || request->n < CORRELATION_AT + sizeof sent)
+		return 0;
+	if (n < sizeof got)
+		return kt_fail(why, KT_EPEER, "%zu bytes are too few for a correlation id", n);
+	sent = kw_rd32(request->p + CORRELATION_AT);
+	got = kw_rd32(p);
+	if (got == sent || (was->n >= SIZE_FIELD + sizeof got && kw_rd32(was->p + SIZE_FIELD) == got))
+		return 0;
+	return kt_fail(why, KT_EPEER, "correlation id %d, sent was %d", (int)(int32_t)got, (int)(int32_t)sent);
+}
+
 static enum fate receive(struct replay *replay, struct live *live, const struct cf_exchange *x, char *text, size_t size)
 {
 	struct kt_err why = {0};
@@ -230,10 +250,13 @@ static enum fate receive(struct replay *replay, struct live *live, const struct 
 	enum fate fate;
 	size_t n;
 
-	if (kc_read_frame(live->conn, deadline(replay), &p, &n, &why)) {
+	if (kc_read_frame(live->conn, deadline(replay), &p, &n, &why) || check_correlation(x, p, n, &why)) {
 		snprintf(text, size, "was answered, now: %.200s", why.text);
 		end_live(live);
-		note_failure(replay, &why);
+		if (why.code == KT_EPEER)
+			replay->answered++;
+		else
+			note_failure(replay, &why);
 		return DIFFERENT;
 	}
 	replay->answered++;

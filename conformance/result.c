@@ -1,6 +1,7 @@
 #include "conformance/result.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FORMAT = 1 };
@@ -10,6 +11,19 @@ const char *cf_text(json_t *object, const char *name)
 	const char *s = json_string_value(json_object_get(object, name));
 
 	return s ? s : "";
+}
+
+json_t *cf_clean_json(const char *s)
+{
+	char *text = strdup(s);
+	json_t *json;
+
+	if (!text)
+		return NULL;
+	kt_clean(text);
+	json = json_string(text);
+	free(text);
+	return json;
 }
 
 enum cf_verdict cf_row_verdict(json_t *row)
@@ -35,18 +49,12 @@ bool cf_result_red(json_t *result)
 	return false;
 }
 
-/* ---- rows ---- */
-
-/* The requirement that weighs most says how much a failure matters. */
-static int weight(const struct cf_case *cas)
+bool cf_result_again(json_t *result)
 {
-	int level = CF_OBSERVE;
-
-	for (size_t i = 0; i < cas->nrequirements; i++)
-		if (cas->requirements[i]->level < level)
-			level = cas->requirements[i]->level;
-	return level;
+	return cf_result_red(result) || json_array_size(json_object_get(result, "notRun")) > 0;
 }
+
+/* ---- rows ---- */
 
 void cf_row_describe(json_t *row, const struct cf_instance *instance)
 {
@@ -59,8 +67,8 @@ void cf_row_describe(json_t *row, const struct cf_instance *instance)
 	json_object_set_new(row, "case", json_string(cas->id));
 	json_object_set_new(row, "family", json_string(cas->family));
 	json_object_set_new(row, "title", json_string(cas->title));
-	json_object_set_new(row, "file", json_string(cases ? cases + 1 : cas->file));
-	json_object_set_new(row, "level", json_string(cf_level_words[weight(cas)]));
+	json_object_set_new(row, "file", cf_clean_json(cases ? cases + 1 : cas->file));
+	json_object_set_new(row, "level", json_string(cf_level_words[cf_case_level(cas)]));
 	json_object_set_new(row, "requirements", requirements);
 	if (cas->note)
 		json_object_set_new(row, "note", json_string(cas->note));
@@ -177,13 +185,29 @@ static int check(struct kt_json *doc, struct kt_err *err)
 	return err->code;
 }
 
+/* Takes doc. */
+static json_t *checked(struct kt_json *doc, struct kt_err *err)
+{
+	json_t *result = NULL;
+
+	if (err->code == KT_OK && check(doc, err) == 0)
+		result = json_incref(doc->root);
+	kt_json_fini(doc);
+	return result;
+}
+
 json_t *cf_result_load(const char *file, struct kt_err *err)
 {
 	struct kt_json doc;
-	json_t *result = NULL;
 
-	if (kt_json_load(&doc, file, err) == 0 && check(&doc, err) == 0)
-		result = json_incref(doc.root);
-	kt_json_fini(&doc);
-	return result;
+	kt_json_load(&doc, file, err);
+	return checked(&doc, err);
+}
+
+json_t *cf_result_parse(const char *text, size_t n, struct kt_err *err)
+{
+	struct kt_json doc;
+
+	kt_json_parse(&doc, "result.json", text, n, err);
+	return checked(&doc, err);
 }

@@ -7,8 +7,6 @@
 #include "conformance/vars.h"
 #include "lib/wire/errors.h"
 
-/* Where the correlation id of a request ends, behind size, API key and version. */
-enum { CORRELATION_END = 12 };
 /* FindCoordinator: the last version with one key, and its type for a transactional id. */
 enum { FIND_BY_KEY = 3, TRANSACTION = 1, COORDINATOR_MS = 10000, RETRY_MS = 50 };
 
@@ -44,6 +42,7 @@ static struct cf_link *keep_link(struct cf_run *run, const struct cf_link *wante
 		link = &run->links[run->nlinks++];
 		*link = *wanted;
 	}
+	link->evidence = run->asked;
 	run->used = link;
 	return cf_link_open(link, err) ? NULL : link;
 }
@@ -56,6 +55,7 @@ static bool leader_of(struct cf_run *run, const char *topic, struct cf_link *lin
 	bool found = false;
 
 	*link = broker;
+	broker.evidence = run->asked;
 	if (run->target->brokers < 2)
 		return true;
 	if (cf_link_ask(&broker, "Metadata", 4, json_pack("{s:[{s:s}], s:b}", "topics", "name", topic,
@@ -66,13 +66,10 @@ static bool leader_of(struct cf_run *run, const char *topic, struct cf_link *lin
 	row = cf_at(metadata, path);
 	if (!row)
 		row = cf_at(metadata, "brokers[0]");
-	if (row) {
-		snprintf(link->host, sizeof link->host, "%s", json_string_value(json_object_get(row, "host")));
-		link->port = (int)json_integer_value(json_object_get(row, "port"));
-		found = true;
-	} else {
+	if (row)
+		found = cf_node_address(row, link->host, &link->port, err) == 0;
+	else
 		kt_fail(err, KT_ENET, "Metadata names no broker");
-	}
 out:
 	cf_link_close(&broker);
 	json_decref(metadata);
@@ -88,6 +85,7 @@ static bool coordinator_of(struct cf_run *run, const char *id, struct cf_link *l
 	char why[400];
 
 	*link = cf_target_broker(run->target);
+	link->evidence = run->asked;
 	while (code == KW_ERR_COORDINATOR_NOT_AVAILABLE && kc_now_ms() < deadline) {
 		json_decref(answer);
 		answer = NULL;
@@ -99,13 +97,11 @@ static bool coordinator_of(struct cf_run *run, const char *id, struct cf_link *l
 			poll(NULL, 0, RETRY_MS);
 	}
 	cf_link_close(link);
-	if (code == 0) {
-		snprintf(link->host, sizeof link->host, "%s", json_string_value(json_object_get(answer, "host")));
-		link->port = (int)json_integer_value(json_object_get(answer, "port"));
-	} else if (err->code == KT_OK) {
+	if (code == 0)
+		cf_node_address(answer, link->host, &link->port, err);
+	else if (err->code == KT_OK)
 		kt_fail(err, KT_ENET, "FindCoordinator for \"%s\" was answered with %s", id,
 			cf_error_text(answer, why, sizeof why));
-	}
 	json_decref(answer);
 	return err->code == KT_OK;
 }
@@ -114,7 +110,7 @@ static bool controller_of(struct cf_run *run, struct cf_link *link, struct kt_er
 {
 	*link = cf_target_controller(run->target);
 	if (!run->target->can[CF_CAN_CONTROLLER].present)
-		kt_fail(err, KT_EUNKNOWN, "controller: %s", run->target->can[CF_CAN_CONTROLLER].evidence);
+		kt_fail(err, KT_EABSENT, "controller: %s", run->target->can[CF_CAN_CONTROLLER].evidence);
 	return err->code == KT_OK;
 }
 
@@ -159,14 +155,14 @@ int cf_run_version(struct cf_run *run, struct cf_link *link, int api, json_t *ar
 
 /* ---- exchanges ---- */
 
-/* Everything the peer may do is told by the outcome; the fate is judged when the step is done. */
-static int take_answer(struct cf_link *link, int api, int version, int32_t sent, struct cf_outcome *out,
-		       struct kt_err *err)
+int cf_run_take_answer(struct cf_link *link, int api, int version, struct cf_outcome *out, struct kt_err *err)
 {
 	struct kt_err why = {0};
-	int32_t got = 0;
+	int32_t correlation;
+	int code = api < 0 ? cf_link_receive_any(link, out->evidence, &correlation, &why)
+			   : cf_link_receive(link, api, version, out->evidence, &out->body, &why);
 
-	switch (cf_link_receive(link, api, version, out->evidence, &got, &out->body, &why)) {
+	switch (code) {
 	case KT_OK:
 		break;
 	case KT_ECLOSED:
@@ -177,24 +173,13 @@ static int take_answer(struct cf_link *link, int api, int version, int32_t sent,
 		*err = why;
 		return why.code;
 	default:
-		out->answered = true;
-		json_object_set_new(out->evidence, "unreadable", json_sprintf("%s: %s", why.path, why.text));
-		return 0;
+		json_object_set_new(out->evidence, "unreadable", json_string(why.text));
 	}
 	out->answered = true;
-	if (got != sent) {
-		json_object_set_new(out->evidence, "unreadable",
-				    json_sprintf("correlation id %d, sent was %d", got, sent));
-		json_decref(out->body);
-		out->body = NULL;
-	}
+	if (out->body)
+		json_object_set(out->evidence, "response", out->body);
+	out->subject = json_incref(out->body);
 	return 0;
-}
-
-/* The correlation id that the answer to a frame has: whatever stands in its place. */
-static int32_t correlation_of(const struct kw_buf *frame, int32_t fallback)
-{
-	return frame->n >= CORRELATION_END ? (int32_t)kw_rd32(frame->p + CORRELATION_END - 4) : fallback;
 }
 
 int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *body, json_t *tags, json_t *edits,
@@ -203,25 +188,17 @@ int cf_run_exchange_edited(struct cf_link *link, int api, int version, json_t *b
 	struct kt_err why = {0};
 	bool bad_edits = false;
 	struct kw_buf frame;
-	int32_t sent;
 
 	out->evidence = json_pack("{s:s, s:i, s:O}", "api", kw_api_name(api), "version", version, "request", body);
 	kw_buf_init(&frame, 0);
-	if (cf_link_encode(link, api, version, body, tags, &frame, &sent, err)) {
-		/* Whatever is wrong with the body is wrong with the case. */
-		if (err->code != KT_ENOMEM)
-			err->code = KT_EUSAGE;
+	if (cf_link_encode(link, api, version, body, tags, &frame, err))
 		goto out;
-	}
 	if (cf_link_send_edited(link, &frame, edits, out->evidence, &bad_edits, &why) == 0 && !silent)
-		take_answer(link, api, version, edits ? correlation_of(&frame, sent) : sent, out, err);
+		cf_run_take_answer(link, api, version, out, err);
 	if (bad_edits) {
 		why.code = why.code == KT_ENOMEM ? KT_ENOMEM : KT_EUSAGE;
 		*err = why;
 	}
-	if (out->body)
-		json_object_set(out->evidence, "response", out->body);
-	out->subject = json_incref(out->body);
 out:
 	kw_buf_fini(&frame);
 	json_decref(body);

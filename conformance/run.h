@@ -14,6 +14,7 @@ struct cf_run {
 	struct cf_link links[CF_LINKS];
 	size_t nlinks;
 	struct cf_link *used;            /* by the step that runs; its fate is judged. NULL = none */
+	json_t *asked;                   /* object: what cf_link_ask() leaves behind where the answer cannot be read */
 	uint64_t random;
 	json_t *topics;                  /* names of topics that were created */
 	json_t *topic_ids;               /* name -> id as text */
@@ -33,6 +34,11 @@ struct cf_link *cf_run_link(struct cf_run *run, const char *to, const char *of, 
 /* The version for a step that uses api: `version` of args (a number or "latest") if there, else that of the instance if
  * it is of this api, else the latest one up to max (-1 = no bound). -1 with err. */
 int cf_run_version(struct cf_run *run, struct cf_link *link, int api, json_t *args, int max, struct kt_err *err);
+
+/* Reads the answer to what was sent, and puts it into out, which has evidence. With api -1 it is not read but for its
+ * correlation id. What the target does is an outcome; evidence says under "unreadable" what is wrong with the answer.
+ * KT_ENOMEM. */
+int cf_run_take_answer(struct cf_link *link, int api, int version, struct cf_outcome *out, struct kt_err *err);
 
 /* Sends a request with a JSON body, which is taken, and reads the answer unless silent. What the target does, closing
  * or not answering included, is an outcome; an error is what the kit could not do. tags may be NULL. */

@@ -36,20 +36,26 @@ static json_t *disabled_row(const struct cf_item *item)
 		snprintf(reason, sizeof reason, "%s", item->disabled_by);
 	else
 		snprintf(reason, sizeof reason, "left out by \"%.160s\"", item->disabled_by);
-	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:[]}", "id", item->instance.id, "verdict", "disabled", "reason",
-			 reason, "alternative", "", "ms", 0, "steps");
+	return json_pack("{s:s, s:s, s:o, s:s, s:i, s:[]}", "id", item->instance.id, "verdict", "disabled", "reason",
+			 cf_clean_json(reason), "alternative", "", "ms", 0, "steps");
 }
 
-static json_t *run_item(struct work *work, size_t i)
+json_t *cf_item_run(const struct cf_item *item, const struct cf_target *target, const char *run_name, size_t index,
+		    uint64_t seed, bool strict)
 {
-	const struct cf_runner *runner = work->runner;
-	const struct cf_item *item = &runner->items.v[i];
 	json_t *row = item->disabled ? disabled_row(item)
-				     : cf_instance_run(&item->instance, runner->target, work->name, i, runner->seed);
+				     : cf_instance_run(&item->instance, target, run_name, index, seed);
 
 	cf_row_describe(row, &item->instance);
-	cf_policy(row, runner->target->profile, runner->strict);
+	cf_policy(row, target->profile, strict);
 	return row;
+}
+
+static json_t *run_item(const struct work *work, size_t i)
+{
+	const struct cf_runner *runner = work->runner;
+
+	return cf_item_run(&runner->items.v[i], runner->target, work->name, i, runner->seed, runner->strict);
 }
 
 static void finish(struct work *work, size_t i, json_t *row)

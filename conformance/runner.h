@@ -8,26 +8,35 @@
 #include "conformance/run.h"
 #include "lib/text/opt.h"
 
+/* Behind the id of the sanity case when it runs last; the family of the rows that say what became of a profile's
+ * claims. */
+#define CF_AT_END "@end"
+#define CF_CLAIMS "profile"
+
 /* The reason of a row that only --destructive runs. */
 #define CF_NOT_DESTRUCTIVE "destructive: runs only with --destructive"
 
 struct cf_selection {
 	const struct kt_list *only, *skip;   /* globs of ids; an empty `only` means all */
 	bool destructive;                    /* run the destructive cases, too */
-	json_t *rerun;                       /* a result: what was not as expected in it, or NULL */
+	json_t *rerun;                       /* a result: what was not as expected in it, or not run; or NULL */
 };
 
 struct cf_item {
 	struct cf_instance instance;
 	bool disabled;
 	bool alone;                          /* not beside others: sanity, and what changes the cluster */
-	const char *disabled_by;             /* why */
+	const char *disabled_by;             /* why: cf_left_out_by() */
 };
 
 struct cf_items {
 	struct cf_item *v;
 	size_t n;
 };
+
+/* Why options and profile leave an instance out: a glob, or CF_NOT_DESTRUCTIVE. NULL: it may run. */
+const char *cf_left_out_by(const struct cf_selection *selection, const struct cf_profile *profile,
+			   const struct cf_instance *instance);
 
 /* What is to run: the sanity case, then the others in the order of the suite, those that run alone behind the rest,
  * those that are destructive last, then the sanity case again. KT_EUSAGE when no case is selected, or a glob fits
@@ -52,6 +61,11 @@ struct cf_runner {
 
 /* The rows of result.json, without those that were not begun when it had to stop; a new array. */
 json_t *cf_runner_run(struct cf_runner *runner);
+
+/* The row of one item, run on a target unless it is disabled, with the verdict that profile and options make of what
+ * was found. run_name, index and seed as for cf_instance_run(). */
+json_t *cf_item_run(const struct cf_item *item, const struct cf_target *target, const char *run_name, size_t index,
+		    uint64_t seed, bool strict);
 
 /* What profile and options make of a row's verdict: expected failures, requirements that are no must, --strict. */
 void cf_policy(json_t *row, const struct cf_profile *profile, bool strict);

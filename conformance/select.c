@@ -8,26 +8,44 @@
 
 #define SANITY "sanity"
 
-static bool was_red(json_t *result, const char *id)
+static bool is_sanity(const struct cf_instance *instance)
+{
+	return strcmp(instance->cas->family, SANITY) == 0;
+}
+
+/* Is a row's id the instance's, at the start or at the end of the run? */
+static bool is_of(const char *id, const struct cf_instance *instance)
+{
+	size_t n = strlen(instance->id);
+
+	return strncmp(id, instance->id, n) == 0 && (!id[n] || strcmp(id + n, CF_AT_END) == 0);
+}
+
+/* Claims of the profile are judged by every run; one that runs nothing else has the sanity case. */
+static bool is_wanted_again(json_t *result, const struct cf_instance *instance)
 {
 	json_t *row;
 	size_t i;
 
 	json_array_foreach(json_object_get(result, "cases"), i, row)
-		if (strcmp(cf_text(row, "id"), id) == 0)
-			return cf_row_red(row);
+		if (cf_row_red(row) && (is_of(cf_text(row, "id"), instance) ||
+					(is_sanity(instance) && strcmp(cf_text(row, "family"), CF_CLAIMS) == 0)))
+			return true;
+	json_array_foreach(json_object_get(result, "notRun"), i, row)
+		if (json_is_string(row) && is_of(json_string_value(row), instance))
+			return true;
 	return false;
 }
 
 static bool selected(const struct cf_selection *selection, const struct cf_instance *instance)
 {
-	if (selection->rerun && !was_red(selection->rerun, instance->id))
+	if (selection->rerun && !is_wanted_again(selection->rerun, instance))
 		return false;
 	return selection->only->n == 0 || cf_globs_fit(selection->only, instance);
 }
 
-static const char *disabled_by(const struct cf_selection *selection, const struct cf_profile *profile,
-			       const struct cf_instance *instance)
+const char *cf_left_out_by(const struct cf_selection *selection, const struct cf_profile *profile,
+			   const struct cf_instance *instance)
 {
 	for (size_t i = 0; i < selection->skip->n; i++)
 		if (cf_glob_fits(selection->skip->v[i], instance))
@@ -53,7 +71,7 @@ static void add(struct cf_items *items, const struct cf_instance *instance, cons
 	item->instance = *instance;
 	item->disabled_by = why_not;
 	item->disabled = why_not != NULL;
-	item->alone = turn_of(instance->cas) != TOGETHER || strcmp(instance->cas->family, SANITY) == 0;
+	item->alone = turn_of(instance->cas) != TOGETHER || is_sanity(instance);
 }
 
 static void add_sanity(const struct cf_suite *suite, const struct cf_profile *profile,
@@ -63,10 +81,10 @@ static void add_sanity(const struct cf_suite *suite, const struct cf_profile *pr
 		struct cf_instance instance = suite->instances[i];
 		size_t n = strlen(instance.id);
 
-		if (strcmp(instance.cas->family, SANITY) != 0)
+		if (!is_sanity(&instance))
 			continue;
 		snprintf(instance.id + n, sizeof instance.id - n, "%s", suffix);
-		add(items, &instance, disabled_by(selection, profile, &suite->instances[i]));
+		add(items, &instance, cf_left_out_by(selection, profile, &suite->instances[i]));
 	}
 }
 
@@ -82,8 +100,8 @@ static size_t add_cases(const struct cf_suite *suite, const struct cf_profile *p
 		if (turn_of(instance->cas) != turn || !selected(selection, instance))
 			continue;
 		chosen++;
-		if (strcmp(instance->cas->family, SANITY) != 0)
-			add(items, instance, disabled_by(selection, profile, instance));
+		if (!is_sanity(instance))
+			add(items, instance, cf_left_out_by(selection, profile, instance));
 	}
 	return chosen;
 }
@@ -108,6 +126,6 @@ int cf_select(const struct cf_suite *suite, const struct cf_profile *profile, co
 	if (chosen == 0)
 		return kt_fail(err, KT_EUSAGE, "no case is selected: of what failed in that result %s",
 			       selection->only->n ? "nothing fits --only" : "the suite has nothing");
-	add_sanity(suite, profile, selection, items, "@end");
+	add_sanity(suite, profile, selection, items, CF_AT_END);
 	return 0;
 }

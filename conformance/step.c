@@ -116,7 +116,7 @@ static json_t *read_pattern(struct kt_obj *obj, const char *name)
 {
 	json_t *pattern = kt_obj_any(obj, name);
 
-	if (pattern && obj->err->code == KT_OK && cf_pattern_check(pattern, obj->err))
+	if (pattern && obj->err->code == KT_OK && cf_pattern_check(pattern, false, obj->err))
 		kt_obj_place(obj, name);
 	return pattern;
 }

@@ -3,7 +3,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/match.h"
+#include "conformance/result.h"
 #include "conformance/vars.h"
+#include "lib/text/address.h"
+
+int cf_node_address(json_t *node, char host[KT_HOST_MAX], int *port, struct kt_err *err)
+{
+	json_int_t number = json_integer_value(json_object_get(node, "port"));
+	const char *text = cf_text(node, "host");
+	size_t n = strlen(text);
+	char brief[400];
+
+	if (n == 0 || n >= KT_HOST_MAX || number < 1 || number > UINT16_MAX)
+		return kt_fail(err, KT_ENET, "the target names host %s, port %" JSON_INTEGER_FORMAT
+			       ", which is no address",
+			       cf_brief(json_object_get(node, "host"), brief, sizeof brief), number);
+	memcpy(host, text, n + 1);
+	*port = (int)number;
+	return 0;
+}
 
 struct cf_link cf_target_broker(const struct cf_target *target)
 {
@@ -44,7 +63,7 @@ static json_t *row_of(json_t *apis, const char *list, const char *name)
 	size_t i;
 
 	json_array_foreach(json_object_get(apis, list), i, row)
-		if (strcmp(json_string_value(json_object_get(row, "name")), name) == 0)
+		if (strcmp(cf_text(row, "name"), name) == 0)
 			return row;
 	return NULL;
 }
@@ -158,9 +177,11 @@ static json_t *features_json(json_t *apis)
 	size_t i;
 
 	json_array_foreach(json_object_get(apis, "supportedFeatures"), i, row) {
-		const char *name = json_string_value(json_object_get(row, "name"));
+		const char *name = cf_text(row, "name");
 		int min, max, level;
 
+		if (!*name)   /* none, or no text */
+			continue;
 		cf_feature(apis, name, &min, &max, &level);
 		json_object_set_new(out, name, json_pack("{s:[i,i], s:i}", "supported", min, max, "finalized", level));
 	}
@@ -184,13 +205,14 @@ static json_t *abilities_json(const struct cf_target *target)
 
 json_t *cf_target_json(const struct cf_target *target)
 {
-	char address[280], controller[280] = "";
+	char address[KT_ADDRESS_MAX], controller[KT_ADDRESS_MAX] = "";
 
-	snprintf(address, sizeof address, "%s:%d", target->host, target->port);
+	kt_address(address, sizeof address, target->host, target->port);
 	if (target->controller_host[0])
-		snprintf(controller, sizeof controller, "%s:%d", target->controller_host, target->controller_port);
-	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}",
+		kt_address(controller, sizeof controller, target->controller_host, target->controller_port);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o}",
 			 "name", target->profile->name ? target->profile->name : address, "bootstrap", address,
+			 "note", target->note,
 			 "clusterId", target->cluster_id, "controller", controller, "brokerId", target->broker_id,
 			 "brokers", target->brokers, "metadataVersion", target->level,
 			 "capabilities", abilities_json(target), "features", features_json(target->apis),
@@ -199,7 +221,8 @@ json_t *cf_target_json(const struct cf_target *target)
 
 void cf_target_fini(struct cf_target *target)
 {
+	json_decref(target->metadata);
 	json_decref(target->apis);
 	json_decref(target->controller_apis);
-	target->apis = target->controller_apis = NULL;
+	target->metadata = target->apis = target->controller_apis = NULL;
 }

@@ -8,11 +8,13 @@
 
 struct cf_target {
 	const struct cf_profile *profile;
-	char host[256];                  /* of the broker that is asked; advertised by the target, or bootstrap */
+	char host[KT_HOST_MAX];          /* of the broker that is asked; advertised by the target, or bootstrap */
 	int port;
 	int broker_id, brokers;          /* its node id; brokers in the cluster */
-	char cluster_id[128];
-	char controller_host[256];       /* "" if there is none */
+	json_t *metadata;                /* the answer, owned */
+	const char *cluster_id;          /* in metadata, or "" */
+	char note[800];                  /* what whoever gave the address should know, or "" */
+	char controller_host[KT_HOST_MAX];   /* "" if there is none */
 	int controller_port, controller_id;
 	json_t *apis, *controller_apis;  /* answers to ApiVersions, owned; the latter may be NULL */
 	int level, min_level, max_level; /* of metadata.version; -1 = not known */
@@ -27,6 +29,9 @@ struct cf_target {
 int cf_target_probe(struct cf_target *target, const char *bootstrap, const struct cf_profile *profile,
 		    struct kt_err *err);
 void cf_target_fini(struct cf_target *target);
+
+/* Host and port of a node in an answer. KT_ENET when they are no address, such as a host that is no text. */
+int cf_node_address(json_t *node, char host[KT_HOST_MAX], int *port, struct kt_err *err);
 
 /* Links to the broker and the controller of the target, not yet open. */
 struct cf_link cf_target_broker(const struct cf_target *target);

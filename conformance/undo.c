@@ -6,6 +6,7 @@
 
 #include "conformance/run.h"
 #include "conformance/vars.h"
+#include "lib/text/address.h"
 #include "lib/wire/errors.h"
 
 enum { SETTLE_WAIT = 10000, POLL = 20, BROKER = 4, DELETE = 1, UPGRADE = 1, SAFE_DOWNGRADE = 2 };
@@ -48,10 +49,11 @@ static int await_level(const struct cf_run *run, struct cf_link *link, int level
 
 	while (cf_level_at(link) != level) {
 		struct timespec ts = {.tv_nsec = POLL * 1000000L};
+		char address[KT_ADDRESS_MAX];
 
 		if (kc_now_ms() > deadline)
-			return kt_fail(err, KT_ETIMEOUT,
-				       "%s:%d does not show metadata.version %d", link->host, link->port, level);
+			return kt_fail(err, KT_ETIMEOUT, "%s does not show metadata.version %d",
+				       kt_address(address, sizeof address, link->host, link->port), level);
 		nanosleep(&ts, NULL);
 	}
 	return 0;

@@ -21,6 +21,7 @@ enum cf_fate {
 	CF_KEPT,              /* a request behind it on the same connection was answered */
 	CF_CLOSED,            /* the peer closed or reset the connection */
 	CF_SILENT,            /* still open, but it answers nothing any more */
+	CF_UNASKED,           /* a frame came on it that answers no request */
 	CF_NO_CONNECTION,     /* the step judges none */
 };
 
@@ -43,7 +44,8 @@ static inline void cf_outcome_fini(struct cf_outcome *out)
 }
 
 /* args are expanded and of the right types. Fills out; an error means that the question could not be put: KT_ENET,
- * KT_ECLOSED and KT_ETIMEOUT make the case inconclusive, KT_EUNKNOWN unsupported, any other an error. */
+ * KT_ECLOSED, KT_ETIMEOUT and KT_EPEER make the case inconclusive, KT_EABSENT unsupported, any other an error. With
+ * KT_ECORRUPT (link.h) the step fails: an answer on the way to it cannot be read. */
 typedef int cf_verb_fn(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err);
 
 struct cf_verb {

@@ -255,6 +255,18 @@ static enum fb_outcome reply(struct fb_request *req)
 	return FB_REPLY;
 }
 
+/* What a mutant sends in front of the answer: the same bytes, which nobody is shown. */
+static void reply_once_more(struct fb_request *req)
+{
+	struct kw_buf buf;
+
+	kw_buf_init(&buf, 0);
+	if (encode(req, &buf, NULL) == 0)
+		fb_conn_send_take(req->conn, &buf, NULL, 0);
+	else
+		kw_buf_fini(&buf);
+}
+
 /* Does what follows from the handler's outcome. The request is gone afterwards, unless it waits. */
 static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 {
@@ -262,6 +274,8 @@ static enum fb_outcome finish(struct fb_request *req, enum fb_outcome outcome)
 	case FB_WAIT:
 		return FB_WAIT;
 	case FB_REPLY:
+		if (req->twice)
+			reply_once_more(req);
 		outcome = reply(req);
 		if (req->last)
 			outcome = FB_CLOSE;   /* when what is queued is written */

@@ -11,6 +11,7 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/thread.h"
+#include "lib/text/address.h"
 
 enum {
 	HANG_S = 5,                  /* from the signal on: that requests under way have to end */
@@ -44,12 +45,12 @@ static int announce(const struct fb_broker_process *process, const struct fb_set
 {
 	const struct fb_node *node = fb_cluster_node(process->cluster, FB_CONTROLLER_ID);
 	char *bootstrap = fb_bootstrap(process->cluster);
-	char controller[300];
+	char controller[KT_ADDRESS_MAX];
 	int code = 0;
 
 	if (!bootstrap)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	fb_address(controller, node->host, node->port);
+	kt_address(controller, sizeof controller, node->host, node->port);
 	if (settings->port_file)
 		code = write_port_file(settings->port_file, bootstrap, controller, process->cluster->control_url, err);
 	if (!code)

@@ -75,6 +75,7 @@ struct fb_request {
 	bool waited;                 /* the handler has asked to wait */
 	bool delayed;                /* a rule's delay is over */
 	bool muted;                  /* it is never answered: fb_request_mute() */
+	bool twice;                  /* a mutant sends the answer once more */
 	bool last;                   /* the connection ends once it is answered */
 	struct kassay_partition few[]; /* FB_FEW_PARTITIONS, not initialised: where partitions are if they fit */
 };

@@ -84,8 +84,8 @@ static const struct kt_cli cli = {
 		[KT_EXIT_OK] = "ended by a signal, every expectation of the scenario met; or --check found nothing",
 		[KT_EXIT_VERDICT] = "an expectation of a rule was not met; or --check found illegal configurations",
 		[KT_EXIT_USAGE] = "wrong option, scenario, configuration, plugin, or a busy port",
-		[KT_EXIT_ENGINE] = "out of memory or threads, or a validator, an observer or the pipe of --record "
-				   "hung at the end",
+		[KT_EXIT_ENGINE] = "out of memory or threads; the output cannot be written; or a validator, an "
+				   "observer or the pipe of --record hung at the end",
 	},
 };
 

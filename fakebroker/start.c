@@ -11,6 +11,7 @@
 #include "fakebroker/hooks/workers.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/session.h"
+#include "lib/text/address.h"
 
 enum { RECORDED_BYTES = 64 * 1024 * 1024 };
 
@@ -92,13 +93,13 @@ static int open_ports(struct fb_broker_process *process, const struct fb_setting
 
 static int open_control(struct fb_broker_process *process, const struct fb_settings *settings, struct kt_err *err)
 {
-	char url[330], address[300];
+	char url[330], address[KT_ADDRESS_MAX];
 	int code = fb_control_new(process->cluster, settings->host, settings->control_port, &process->control,
 				  &process->control_port, err);
 
 	if (code)
 		return code;
-	fb_address(address, settings->advertise, process->control_port);
+	kt_address(address, sizeof address, settings->advertise, process->control_port);
 	snprintf(url, sizeof url, "http://%s", address);
 	process->cluster->control_url = strdup(url);
 	if (!process->cluster->control_url)
@@ -372,11 +373,6 @@ void fb_stop(struct fb_broker_process *process)
 	free(process->plugins);
 }
 
-void fb_address(char out[300], const char *host, int port)
-{
-	snprintf(out, 300, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
-}
-
 char *fb_bootstrap(const struct fb_cluster *cluster)
 {
 	struct kw_buf buf;
@@ -384,9 +380,9 @@ char *fb_bootstrap(const struct fb_cluster *cluster)
 
 	kw_buf_init(&buf, 0);
 	for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
-		char address[300];
+		char address[KT_ADDRESS_MAX];
 
-		fb_address(address, cluster->nodes[i].host, cluster->nodes[i].port);
+		kt_address(address, sizeof address, cluster->nodes[i].host, cluster->nodes[i].port);
 		if (i)
 			kw_put_u8(&buf, ',');
 		kw_put(&buf, address, strlen(address));

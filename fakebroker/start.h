@@ -34,8 +34,6 @@ int fb_read_listeners(struct fb_cluster *cluster, struct kt_err *err);
 void fb_stop_serving(struct fb_broker_process *process);
 void fb_stop(struct fb_broker_process *process);
 
-/* "127.0.0.1:9092", "[::1]:9092" */
-void fb_address(char out[300], const char *host, int port);
 /* "127.0.0.1:9092,127.0.0.1:9093" in a new string for free(), NULL without memory. */
 char *fb_bootstrap(const struct fb_cluster *cluster);
 

@@ -21,6 +21,10 @@ int main(int argc, char **argv)
 		.examples = "loadgen produce --bootstrap-server 127.0.0.1:9092 --topic t --rate 1000 --duration 10\n"
 			    "loadgen fetch --bootstrap-server 127.0.0.1:9092 --topic t\n"
 			    "loadgen run scenario.json --out out/run",
+		.exits = {"as expected, every record accounted for", "an expectation or the verification failed",
+			  "wrong usage, scenario, file or directory",
+			  "the target cannot be reached, or the program itself failed",
+			  "stopped, incomplete or inconclusive"},
 	};
 
 	lg_stop_on_signals();

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kw_messages.h"
-#include "lib/wire/batch.h"
+#include "lib/wire/record_time.h"
 #include "loadgen/clock.h"
 #include "loadgen/payload.h"
 #include "loadgen/ring.h"
@@ -229,7 +229,7 @@ static int read_records(struct fetcher *fetcher, const struct flight *flight, co
 				return kt_fail(err, KT_ENOMEM, "%s", fault.text);
 			note_damage(fetcher->stats, flight, batch.baseOffset, fault.text);
 		}
-		*next = batch.baseOffset + batch.lastOffsetDelta + 1;
+		*next = kw_next_offset(&batch);
 		at += batch.size;
 	}
 	return 0;

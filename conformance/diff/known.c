@@ -25,7 +25,7 @@ static int read_rows(struct cf_known *known, struct kt_err *err)
 		kt_obj_str(&obj, "id", &row->id);
 		kt_obj_str(&obj, "reason", &row->reason);
 		row->when = kt_obj_any(&obj, "when");
-		if (err->code == KT_OK && cf_pattern_check(row->when, err))
+		if (err->code == KT_OK && cf_pattern_check(row->when, true, err))
 			kt_obj_place(&obj, "when");
 		if (kt_obj_done(&obj))
 			break;

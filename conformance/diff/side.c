@@ -5,10 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "conformance/judge.h"
 #include "conformance/result.h"
 #include "conformance/vars.h"
 #include "lib/client/cluster.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/set.h"
 
@@ -250,55 +251,58 @@ static json_t *produce_body(json_t *topic, json_t *mutation, int version)
 	return body;
 }
 
-/* The answer, or NULL; *fate says what became of the connection meanwhile. */
-static int produce(struct cf_side *side, json_t *topic, json_t *mutation, json_t **answer, const char **fate,
-		   struct kt_err *err)
+struct told {
+	json_t *answer;            /* NULL if there is none, or one that cannot be read */
+	json_t *answered;          /* bool, or "unreadable: ..." */
+	enum cf_fate fate;
+};
+
+/* Waits for what is to come. Where nothing came in time, the same wait again would tell nothing new. */
+static int take_answer(struct cf_side *side, int version, bool wait, struct told *told, const struct kt_err *sent,
+		       struct kt_err *err)
+{
+	json_t *evidence = json_object();
+	struct kt_err why = *sent;
+
+	if (why.code == KT_OK && wait)
+		cf_link_receive(&side->link, PRODUCE, version, evidence, &told->answer, &why);
+	json_decref(evidence);
+	if (why.code == KT_ENOMEM) {
+		*err = why;
+		return why.code;
+	}
+	told->answered = why.code == KT_ECORRUPT ? json_sprintf("unreadable: %s", why.text)
+						 : json_boolean(told->answer);
+	if (why.code == KT_ETIMEOUT) {
+		told->fate = CF_SILENT;
+		cf_link_close(&side->link);
+	} else {
+		told->fate = cf_link_fate(&side->link, NULL);
+	}
+	return 0;
+}
+
+static int produce(struct cf_side *side, json_t *topic, json_t *mutation, struct told *told, struct kt_err *err)
 {
 	int version = (int)json_integer_value(json_object_get(mutation, "version"));
 	bool wait = json_integer_value(json_object_get(mutation, "acks")) != 0;
-	json_t *body = produce_body(topic, mutation, version), *evidence = json_object();
+	json_t *body = produce_body(topic, mutation, version);
 	struct kt_err why = {0};
 	struct kw_buf frame;
-	int32_t sent, got;
 
 	kw_buf_init(&frame, 0);
-	*answer = NULL;
-	*fate = "kept";
-	if (cf_link_open(&side->link, err))
+	if (cf_link_open(&side->link, err) ||
+	    cf_link_encode(&side->link, PRODUCE, version, body, NULL, &frame, err))
 		goto out;
-	if (cf_link_encode(&side->link, PRODUCE, version, body, NULL, &frame, &sent, err)) {
-		err->code = err->code == KT_ENOMEM ? KT_ENOMEM : KT_EUSAGE;
-		goto out;
-	}
-	if (cf_link_send(&side->link, frame.p, frame.n, evidence, &why) == 0 && wait)
-		cf_link_receive(&side->link, PRODUCE, version, evidence, &got, answer, &why);
-	if (why.code == KT_ETIMEOUT)
-		*fate = "silent";
-	else if (why.code)
-		*fate = "closed";
-	if (why.code)
-		cf_link_close(&side->link);
+	cf_link_send(&side->link, frame.p, frame.n, NULL, &why);
+	take_answer(side, version, wait, told, &why, err);
 out:
 	kw_buf_fini(&frame);
-	json_decref(evidence);
 	json_decref(body);
 	return err->code;
 }
 
 /* ---- what was appended ---- */
-
-static json_t *hex_of(const uint8_t *p, size_t n)
-{
-	char *text = malloc(2 * n + 1);
-	json_t *out;
-
-	if (!text)
-		return json_null();
-	kw_hex_encode(p, n, text);
-	out = json_stringn(text, 2 * n);
-	free(text);
-	return out;
-}
 
 /* Records as they are before compression; as they are where they cannot be inflated. */
 static json_t *records_of(const struct kw_batch *batch)
@@ -310,9 +314,9 @@ static json_t *records_of(const struct kw_batch *batch)
 
 	if ((batch->attributes & KW_A_CODEC) == KW_NONE ||
 	    kw_decompress_as(batch->attributes & KW_A_CODEC, NULL, p, n, &out, NULL) < 0)
-		hex = hex_of(p, n);
+		hex = kt_hex_json(p, n);
 	else
-		hex = hex_of(out.p, out.n);
+		hex = kt_hex_json(out.p, out.n);
 	kw_buf_fini(&out);
 	return hex;
 }
@@ -335,7 +339,7 @@ static json_t *appended(const char *base64)
 {
 	size_t length = base64 ? strlen(base64) : 0;
 	uint8_t *p = malloc(length / 4 * 3 + 3);
-	long n = p && base64 ? kw_base64_decode(base64, length, p) : 0;
+	long n = p && base64 ? kt_base64_decode(base64, length, p) : 0;
 	struct kw_set set = {.p = p, .n = n > 0 ? (size_t)n : 0};
 	json_t *batches = json_array();
 	struct kw_entry entry;
@@ -428,18 +432,19 @@ static void keep_ends(json_t *topic, json_t *fetched)
 
 int cf_side_ask(struct cf_side *side, json_t *mutation, json_t **outcome, struct kt_err *err)
 {
-	json_t *topic = json_object_get(side->topics, cf_text(mutation, "topic")), *answer = NULL, *fetched = NULL;
+	json_t *topic = json_object_get(side->topics, cf_text(mutation, "topic")), *fetched = NULL;
 	json_t *partitions = json_array(), *partition;
+	struct told told = {0};
 	struct kt_err why = {0};
-	const char *fate;
 	size_t i;
 
 	*outcome = NULL;
-	if (produce(side, topic, mutation, &answer, &fate, err))
+	if (produce(side, topic, mutation, &told, err))
 		goto out;
-	/* A connection that was closed is found out by the next request, which then goes through a new one. */
+	/* A connection may be closed a moment after it has answered; the next fetch goes through a new one. */
 	if (fetch(side, topic, &fetched, &why)) {
-		fate = "closed";
+		if (why.code == KT_ECLOSED || why.code == KT_ENET)
+			told.fate = CF_CLOSED;
 		if (fetch(side, topic, &fetched, err))
 			goto out;
 	}
@@ -449,14 +454,15 @@ int cf_side_ask(struct cf_side *side, json_t *mutation, json_t **outcome, struct
 
 		snprintf(path, sizeof path, "responses[0].partitions[partitionIndex=%d]", index);
 		json_array_append_new(partitions,
-				      partition_outcome(answer_of(answer, index), cf_at(fetched, path), index));
+				      partition_outcome(answer_of(told.answer, index), cf_at(fetched, path), index));
 	}
 	keep_ends(topic, fetched);
-	*outcome = json_pack("{s:s, s:b, s:O}", "connection", fate, "answered", answer != NULL, "partitions",
-			     partitions);
+	*outcome = json_pack("{s:s, s:O, s:O}", "connection", cf_fate_words[told.fate], "answered", told.answered,
+			     "partitions", partitions);
 out:
 	json_decref(partitions);
-	json_decref(answer);
+	json_decref(told.answer);
+	json_decref(told.answered);
 	json_decref(fetched);
 	return err->code;
 }

@@ -18,7 +18,7 @@ struct cf_side {
 int cf_side_open(struct cf_side *side, const char *label, const char *address, const char *prefix, struct kt_err *err);
 /* Does it answer Produce 0, as Kafka up to 3.9 does? Later ones list it, and close the connection. */
 bool cf_side_serves_old(struct cf_side *side);
-/* The newest version of Produce that it lists and the kit knows; KT_EVERSION. */
+/* The newest version of Produce that it lists and the kit knows; KT_EABSENT. */
 int cf_side_newest(struct cf_side *side, struct kt_err *err);
 /* Deletes its topics. */
 void cf_side_close(struct cf_side *side);
@@ -28,7 +28,7 @@ void cf_side_close(struct cf_side *side);
 int cf_side_renew(struct cf_side *side, json_t *kinds, struct kt_err *err);
 
 /* Sends a mutation and finds out what came of it, as a new object:
- *   {"connection": "kept", "closed" or "silent", "answered": bool, "partitions": [{"index", "errorCode",
+ *   {"connection": a word of judge.h, "answered": bool or "unreadable: why", "partitions": [{"index", "errorCode",
  *     "errorMessage", "recordErrors", "baseOffset", "logAppendTime": "none" or "set", "logStartOffset", "endOffset",
  *     "appended": [batch]}]}
  * where a batch is its header's fields and its records' bytes, inflated; what no two brokers share (times of their

@@ -4,7 +4,7 @@
 
 #include "conformance/inspect/inspect.h"
 #include "conformance/vars.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/message.h"
 
@@ -67,7 +67,7 @@ static void show_frame(struct document *document, const json_t *json, const char
 	const char *hex = json_string_value(json);
 	size_t n = hex ? strlen(hex) : 0;
 	uint8_t *p = malloc(n / 2 + 1);
-	long size = p && hex ? kw_hex_decode(hex, n, p) : -1;
+	long size = p && hex ? kt_hex_decode(hex, n, p) : -1;
 	struct kw_slice bytes = {p, size > 0 ? (size_t)size : 0};
 
 	if (!p)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "conformance/data.h"
+#include "conformance/inspect/hex.h"
 #include "conformance/inspect/indexes.h"
 #include "conformance/pcap/pcap.h"
 #include "lib/text/file.h"
@@ -27,84 +28,19 @@ const char *cf_input_word(enum cf_input_kind kind)
 
 /* ---- hex ---- */
 
-/* Columns in which a line of a dump has its digits; 0, 0 when it is no line of a dump. */
-struct columns {
-	size_t from, to;
-};
-
-static struct columns dump_columns(const char *line, size_t n)
-{
-	size_t digits = 0;
-	const char *bar = memchr(line, '|', n);
-
-	while (digits < n && isxdigit((unsigned char)line[digits]))
-		digits++;
-	if (digits < 6 || digits > 8 || digits == n)
-		return (struct columns){0, 0};
-	if (line[digits] == ':')
-		return (struct columns){digits + 2, digits + 2 + 39};
-	if (n > digits + 1 && line[digits] == ' ' && line[digits + 1] == ' ')
-		return (struct columns){digits + 2, bar ? (size_t)(bar - line) : digits + 1 + 48};
-	return (struct columns){0, 0};
-}
-
-static int digit(char c)
-{
-	return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
-}
-
-/* Appends the pairs of digits in s; false if there is anything else but blanks, or half a byte. */
-static bool take_pairs(const char *s, size_t n, uint8_t *out, size_t *size)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (isspace((unsigned char)s[i]))
-			continue;
-		if (!isxdigit((unsigned char)s[i]) || i + 1 == n || !isxdigit((unsigned char)s[i + 1]))
-			return false;
-		out[(*size)++] = (uint8_t)(digit(s[i]) << 4 | digit(s[i + 1]));
-		i++;
-	}
-	return true;
-}
-
-static bool take_line(const char *line, size_t n, bool dump, uint8_t *out, size_t *size)
-{
-	struct columns columns = dump_columns(line, n);
-
-	if (!dump)
-		return take_pairs(line, n, out, size);
-	/* hexdump ends with an offset alone. */
-	if (columns.to == 0)
-		return strspn(line, "0123456789abcdefABCDEF") >= 6 || n == 0;
-	if (columns.from > n)
-		columns.from = n;
-	return take_pairs(line + columns.from, (columns.to < n ? columns.to : n) - columns.from, out, size);
-}
-
-/* Puts the bytes that a text stands for in its place, unless it is no such text. 0 or KT_ENOMEM. */
+/* Puts the bytes that a text stands for in its place, unless it is no such text. */
 static int read_hex(struct cf_input *input, struct kt_err *err)
 {
-	const char *s = (const char *)input->bytes.p, *end = s + input->bytes.n;
-	const char *line = memchr(s, '\n', input->bytes.n);
-	bool dump = dump_columns(s, line ? (size_t)(line - s) : input->bytes.n).to > 0;
-	uint8_t *out = malloc(input->bytes.n / 2 + 1);
-	size_t size = 0;
+	struct kw_buf buf;
 
-	if (!out)
-		return kt_fail(err, KT_ENOMEM, "out of memory for the bytes of %zu of hex", input->bytes.n);
-	for (; s < end; s = line + 1) {
-		line = memchr(s, '\n', (size_t)(end - s));
-		if (!line)
-			line = end;
-		if (!take_line(s, (size_t)(line - s), dump, out, &size)) {
-			free(out);
-			return 0;
-		}
+	kw_buf_init(&buf, FILE_MAX);
+	if (cf_hex_read(&input->bytes, &buf, &input->hex, err) || !input->hex) {
+		kw_buf_fini(&buf);
+		return err->code;
 	}
 	free(input->own);
-	input->own = out;
-	input->bytes = (struct kw_slice){out, size};
-	input->hex = true;
+	input->own = buf.p;
+	input->bytes = (struct kw_slice){buf.p, buf.n};
 	return 0;
 }
 

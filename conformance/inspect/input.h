@@ -33,9 +33,9 @@ struct cf_input {
 
 const char *cf_input_word(enum cf_input_kind kind);
 
-/* Opens a file, or "-" for standard input; of a folder of a failure its result.json. Hex is pairs of digits with
- * blanks, or what hexdump -C, xxd and the kit's own .hex files look like. KT_EFILE, KT_ELIMIT, KT_ESYNTAX of a
- * document. cf_input_fini() may be called whatever the outcome. */
+/* Opens a file, or "-" for standard input; of a folder of a failure its result.json. Hex is what
+ * cf_hex_read() takes (inspect/hex.h). KT_EFILE, KT_ELIMIT, KT_ESYNTAX of a document or a dump. cf_input_fini() may be
+ * called whatever the outcome. */
 int cf_input_open(struct cf_input *input, const char *file, struct kt_err *err);
 void cf_input_fini(struct cf_input *input);
 

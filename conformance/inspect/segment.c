@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/wire/control.h"
+#include "lib/wire/record_time.h"
 
 static int see_marker(void *arg, int32_t index, const struct kw_item *item)
 {
@@ -33,7 +34,7 @@ static void read_batch(const struct kw_entry *entry, struct cf_batch_place *plac
 	}
 	if (kw_batch_parse(entry->p, entry->size, &batch, NULL))
 		return;
-	place->last = (int64_t)((uint64_t)batch.baseOffset + (uint64_t)(int64_t)batch.lastOffsetDelta);
+	place->last = kw_record_offset(&batch, batch.lastOffsetDelta);
 	place->maxTimestamp = batch.maxTimestamp;
 	place->producerId = batch.producerId;
 	place->leaderEpoch = batch.partitionLeaderEpoch;

@@ -6,6 +6,7 @@
 #include "lib/wire/control.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/map.h"
+#include "lib/wire/record_time.h"
 #include "lib/wire/varint.h"
 
 enum { FAULTS_MAX = 16, PROGRESS_STEP = 16 << 20 };
@@ -352,12 +353,12 @@ static size_t show_record(struct entry *entry, const struct area *area, size_t a
 	delta = number_of(&map, "offsetDelta");
 	time = batch->attributes & KW_A_LOG_APPEND_TIME
 		       ? batch->maxTimestamp
-		       : (int64_t)((uint64_t)batch->baseTimestamp + (uint64_t)number_of(&map, "timestampDelta"));
+		       : kw_wrap_add(batch->baseTimestamp, number_of(&map, "timestampDelta"));
 	time_text(time, date, sizeof date);
 	wrong = is_wrong(entry, area->in_entry + at, size, area->inflated);
 	snprintf(name, sizeof name, "record %" PRId64, index);
 	snprintf(text, sizeof text, "offset %" PRId64 ", %s%s",
-		 (int64_t)((uint64_t)batch->baseOffset + (uint64_t)delta), date, wrong ? "   <-- wrong" : "");
+		 kw_wrap_add(batch->baseOffset, delta), date, wrong ? "   <-- wrong" : "");
 	cf_tree_open(&entry->inspector->tree, &place, name, text);
 	show_record_fields(entry, area, &map);
 	cf_tree_close(&entry->inspector->tree);
@@ -421,7 +422,7 @@ static void show_batch(struct entry *entry)
 	codec = batch->attributes & KW_A_CODEC;
 	time_text(batch->maxTimestamp, date, sizeof date);
 	snprintf(text, sizeof text, "offsets %" PRId64 " to %" PRId64 ", %d %s, %s, %s", batch->baseOffset,
-		 (int64_t)((uint64_t)batch->baseOffset + (uint64_t)(int64_t)batch->lastOffsetDelta), batch->count,
+		 kw_record_offset(batch, batch->lastOffsetDelta), batch->count,
 		 batch->attributes & KW_A_CONTROL ? "control" : batch->count == 1 ? "record" : "records",
 		 codec_text(codec), date);
 	if (codec != KW_NONE && kw_codec_name(codec) && (entry->inspector->records || entry->nfaults))
@@ -522,7 +523,7 @@ static int64_t show_entry(struct entry *entry, int64_t next_offset)
 	kw_buf_fini(&entry->inflated);
 	if (entry->entry.magic != 2)
 		return entry->entry.offset < INT64_MAX ? entry->entry.offset + 1 : INT64_MAX;
-	return (int64_t)((uint64_t)entry->batch.baseOffset + (uint64_t)(int64_t)entry->batch.lastOffsetDelta + 1);
+	return kw_next_offset(&entry->batch);
 }
 
 /* The set ends, or nothing is known behind this byte. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lib/text/base64.h"
 #include "lib/text/err.h"
-#include "lib/wire/base64.h"
 #include "lib/wire/java_utf8.h"
 #include "lib/wire/message.h"
 
@@ -158,15 +158,6 @@ void cf_tree_leaf(struct cf_tree *tree, const struct cf_place *place, const char
 
 /* ---- bytes ---- */
 
-static char *hex_of(const uint8_t *p, size_t n)
-{
-	char *s = malloc(2 * n + 1);
-
-	if (s)
-		kw_hex_encode(p, n, s);
-	return s;
-}
-
 static bool is_text(const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -179,14 +170,8 @@ static bool is_text(const uint8_t *p, size_t n)
 static json_t *bytes_json(const uint8_t *p, size_t n)
 {
 	json_t *value = is_text(p, n) ? json_stringn((const char *)p, n) : NULL;
-	char *hex;
 
-	if (value)
-		return value;
-	hex = hex_of(p, n);
-	value = json_pack("{s:s}", "hex", hex ? hex : "");
-	free(hex);
-	return value;
+	return value ? value : json_pack("{s:o}", "hex", kt_hex_json(p, n));
 }
 
 /* Of a text that is cut, no part of a character stays. */

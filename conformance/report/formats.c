@@ -1,5 +1,6 @@
 #include "conformance/report/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct cf_format cf_formats[] = {
@@ -19,5 +20,17 @@ const struct cf_format *cf_format_find(const char *name)
 
 bool cf_write_json(FILE *out, json_t *result)
 {
-	return json_dumpf(result, out, JSON_INDENT(1)) == 0 && fputc('\n', out) != EOF;
+	char *text = json_dumps(result, JSON_INDENT(1)), *end;
+	bool made = text != NULL;
+
+	/* Of the control characters only the ends of lines stand outside of strings. */
+	for (char *line = text; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
+		kt_put_escaped(out, line);
+		fputc('\n', out);
+	}
+	free(text);
+	return made && !ferror(out);
 }

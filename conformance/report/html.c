@@ -142,6 +142,8 @@ static void put_target(FILE *out, json_t *result)
 	fputs("</dl>", out);
 	if (*cf_text(result, "note"))
 		put(out, "<p class=\"note\">", cf_text(result, "note"), "</p>");
+	if (*cf_text(target, "note"))
+		put(out, "<p class=\"note\">", cf_text(target, "note"), "</p>");
 	put_abilities(out, target);
 	put_versions(out, target);
 	fputs("</section>", out);
@@ -186,8 +188,9 @@ static void put_legend(FILE *out)
 			cf_verdict_word((enum cf_verdict)v), cf_verdict_meaning((enum cf_verdict)v));
 	fputs("</dd><dt>connection</dt><dd><b>kept</b>: a request behind the one in question was answered on the same "
 	      "connection. <b>closed</b>: the broker closed it. <b>silent</b>: it is open, but nothing is answered any "
-	      "more.</dd><dt>level</dt><dd>What a requirement weighs. <b class=\"level\">must</b>: otherwise the case "
-	      "fails. <b class=\"level\">should</b>: otherwise it passes leniently. <b class=\"level\">may</b> and <b "
+	      "more. <b>unasked</b>: a frame came that answers no request.</dd><dt>level</dt><dd>What a requirement "
+	      "weighs. <b class=\"level\">must</b>: otherwise the case fails. <b "
+	      "class=\"level\">should</b>: otherwise it passes leniently. <b class=\"level\">may</b> and <b "
 	      "class=\"level\">observe</b>: recorded only.</dd>"
 	      "<dt>origin</dt><dd>Who says so. <b class=\"origin\">kafka</b>: what Apache Kafka does. "
 	      "<b class=\"origin\">proposal</b>: the words of a proposal (KIP). <b class=\"origin\">kit</b>: a "
@@ -263,7 +266,7 @@ static void put_cell(FILE *out, const struct matrix *m, size_t r, const char *id
 	fprintf(out, "<button type=\"button\" aria-haspopup=\"dialog\" class=\"v %s\" data-r=\"%zu\" "
 		"data-c=\"%zu\" data-v=\"%s\">%s", verdict, r, i, verdict, verdict);
 	if (*connection_of(row))
-		fprintf(out, "<small>%s</small>", connection_of(row));
+		put(out, "<small>", connection_of(row), "</small>");
 	put(out, "</button><span class=\"why\">", cf_text(row, "reason"), "</span></td>");
 }
 
@@ -357,11 +360,8 @@ static int put_script_json(const char *buffer, size_t size, void *data)
 
 static json_t *script_result(json_t *result)
 {
-	json_t *seed = json_object_get(result, "seed"), *program = json_object_get(result, "program");
-
-	return json_pack("{s:O, s:O, s:O, s:O}", "target", json_object_get(result, "target"), "cases",
-			 json_object_get(result, "cases"), "seed", seed ? seed : json_null(), "program",
-			 program ? program : json_null());
+	return json_pack("{s:O, s:O, s:O*}", "target", json_object_get(result, "target"), "cases",
+			 json_object_get(result, "cases"), "repeat", json_object_get(result, "repeat"));
 }
 
 /* Error number, as text, to its name. */

@@ -13,7 +13,7 @@
 	X(json, "result.json", cf_write_json, "everything; the other formats are drawn from it")              \
 	X(html, "report.html", cf_write_html, "one page with every case, requirement and byte behind a verdict")
 
-/* Writes one result; false on failure of out. */
+/* Writes one result so that a terminal can show it; false on failure of out. JSON may be of anything. */
 typedef bool cf_write_fn(FILE *out, json_t *result);
 
 #define CF_X(name, file, fn, help) cf_write_fn fn;

@@ -7,10 +7,10 @@
 /* "\" and "#" have a meaning in descriptions and directives; a line end would end the line. */
 static void put_escaped(FILE *out, const char *s)
 {
-	for (; *s; s++) {
+	while (*s) {
 		if (*s == '\\' || *s == '#')
 			fputc('\\', out);
-		fputc(*s == '\n' || *s == '\r' ? ' ' : *s, out);
+		s += kt_put_clean_char(out, s);
 	}
 }
 
@@ -20,7 +20,9 @@ static void put_yaml(FILE *out, const char *name, const char *value)
 	json_t *string = json_string(value);
 	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
 
-	fprintf(out, "  %s: %s\n", name, text ? text : "\"\"");
+	fprintf(out, "  %s: ", name);
+	kt_put_escaped(out, text ? text : "\"\"");
+	fputc('\n', out);
 	free(text);
 	json_decref(string);
 }
@@ -58,7 +60,9 @@ bool cf_write_tap(FILE *out, json_t *result)
 	size_t i;
 
 	fprintf(out, "TAP version 14\n1..%zu\n", json_array_size(rows));
-	fprintf(out, "# target %s\n", cf_text(json_object_get(result, "target"), "name"));
+	fputs("# target ", out);
+	kt_put_clean(out, cf_text(json_object_get(result, "target"), "name"));
+	fputc('\n', out);
 	json_array_foreach(rows, i, row)
 		put_row(out, row, i + 1);
 	return ferror(out) == 0;

@@ -7,6 +7,14 @@ static const char *const colors[CF_NVERDICTS] = {
 	[CF_UNSUPPORTED] = "2", [CF_DISABLED] = "2", [CF_INCONCLUSIVE] = "1;33", [CF_ERROR] = "1;31",
 };
 
+/* What the target, or a file, says stands between what the kit says. */
+static void put(FILE *out, const char *before, const char *text, const char *after)
+{
+	fputs(before, out);
+	kt_put_clean(out, text);
+	fputs(after, out);
+}
+
 void cf_text_row(FILE *out, json_t *row, bool color)
 {
 	enum cf_verdict verdict = cf_row_verdict(row);
@@ -16,12 +24,8 @@ void cf_text_row(FILE *out, json_t *row, bool color)
 		fprintf(out, "\033[%sm%-12s\033[m", colors[verdict], cf_verdict_word(verdict));
 	else
 		fprintf(out, "%-12s", cf_verdict_word(verdict));
-	fprintf(out, "  %s", cf_text(row, "id"));
-	if (*reason) {
-		fputs("  ", out);
-		kt_put_clean(out, reason);
-	}
-	fputc('\n', out);
+	put(out, "  ", cf_text(row, "id"), "");
+	put(out, *reason ? "  " : "", reason, "\n");
 }
 
 /* ---- summary ---- */
@@ -53,18 +57,6 @@ static int same_reason(json_t *rows, size_t from, const char *reason)
 	return n;
 }
 
-/* A line that ends with a text of the target's. */
-static void __attribute__((format(printf, 3, 4))) print_line(FILE *out, const char *text, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vfprintf(out, fmt, ap);
-	va_end(ap);
-	kt_put_clean(out, text);
-	fputc('\n', out);
-}
-
 /* Each reason once, with the number of cases that it keeps from running. */
 static void print_unsupported(FILE *out, json_t *rows)
 {
@@ -75,8 +67,10 @@ static void print_unsupported(FILE *out, json_t *rows)
 		const char *reason = cf_text(row, "reason");
 		int n = same_reason(rows, 0, reason);
 
-		if (cf_row_verdict(row) == CF_UNSUPPORTED && same_reason(rows, i, reason) == n)
-			print_line(out, reason, "unsupported, %d %s: ", n, n == 1 ? "case" : "cases");
+		if (cf_row_verdict(row) != CF_UNSUPPORTED || same_reason(rows, i, reason) != n)
+			continue;
+		fprintf(out, "unsupported, %d %s", n, n == 1 ? "case" : "cases");
+		put(out, ": ", reason, "\n");
 	}
 }
 
@@ -86,11 +80,16 @@ void cf_text_summary(FILE *out, json_t *result, bool color)
 	const char *note = cf_text(result, "note");
 	size_t i, n = json_array_size(rows), red = 0;
 
-	fprintf(out, "\n%zu %s on %s: ", n, n == 1 ? "case" : "cases", cf_text(target, "name"));
+	fprintf(out, "\n%zu %s", n, n == 1 ? "case" : "cases");
+	put(out, " on ", cf_text(target, "name"), ": ");
 	print_counts(out, result);
-	fprintf(out, "\ncluster %s, metadata.version %d, %.1f s, seed %s\n", cf_text(target, "clusterId"),
+	put(out, "\ncluster ", cf_text(target, "clusterId"), "");
+	fprintf(out, ", metadata.version %d, %.1f s",
 		(int)json_integer_value(json_object_get(target, "metadataVersion")),
-		(double)json_integer_value(json_object_get(result, "ms")) / 1000, cf_text(result, "seed"));
+		(double)json_integer_value(json_object_get(result, "ms")) / 1000);
+	put(out, ", seed ", cf_text(result, "seed"), "\n");
+	if (*cf_text(target, "note"))
+		put(out, "", cf_text(target, "note"), "\n");
 	print_unsupported(out, rows);
 	json_array_foreach(rows, i, row)
 		if (cf_row_red(row) && red++ == 0)
@@ -98,9 +97,12 @@ void cf_text_summary(FILE *out, json_t *result, bool color)
 	json_array_foreach(rows, i, row)
 		if (cf_row_red(row))
 			cf_text_row(out, row, color);
-	json_array_foreach(rows, i, row)
-		if (*cf_text(row, "leftBehind"))
-			print_line(out, cf_text(row, "leftBehind"), "left behind by %s: ", cf_text(row, "id"));
+	json_array_foreach(rows, i, row) {
+		if (!*cf_text(row, "leftBehind"))
+			continue;
+		put(out, "left behind by ", cf_text(row, "id"), ": ");
+		put(out, "", cf_text(row, "leftBehind"), "\n");
+	}
 	if (*note)
-		fprintf(out, "%s\n", note);
+		put(out, "", note, "\n");
 }

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* Writes s so that it is text, or the inside of a quoted attribute. Control characters that XML cannot hold become
- * "?". */
+/* Writes s so that it is text, or the inside of a quoted attribute. What XML cannot hold becomes "?", and so do
+ * control characters but for tabs and ends of lines, and those by which text changes its direction. */
 void cf_xml_put(FILE *out, const char *s);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/buf.h"
 #include "lib/wire/packet.h"
 
@@ -63,7 +63,7 @@ static inline void capture_begin(struct capture *capture)
 
 static inline size_t capture_hex(const char *hex, uint8_t *out)
 {
-	long n = kw_hex_decode(hex, strlen(hex), out);
+	long n = kt_hex_decode(hex, strlen(hex), out);
 
 	assert_true(n >= 0);
 	return (size_t)n;

@@ -24,11 +24,14 @@ expect 0 'which the reference passes' "$build/conformance" replay "$case" -b "$a
 says '^pass +records.diff-1-[0-9]+$'
 expect 1 'and the other does not' "$build/conformance" replay "$case" -b "$b"
 says '^fail +records.diff-1-[0-9]+ '
-expect 2 'a case that changes the cluster' "$build/conformance" replay conformance/cases/config/walk.json -b "$a"
-says 'destructive: runs only with --destructive'
+expect 4 'a case that changes the cluster' "$build/conformance" replay conformance/cases/config/walk.json -b "$a"
+says '^disabled +config.walk  destructive: runs only with --destructive$'
 expect 0 'a case of the suite, in all versions' "$build/conformance" replay \
 	conformance/cases/records/crc.mismatch.json -b "$a"
 says '^pass +records.crc.mismatch@v9$'
+start --port 0 --mutant records.acks-zero-answered || exit 1
+expect 1 'one that answers acks=0' diff_brokers --a "$a" --b "$bootstrap" --seed 1 --count 10
+says '^  b +{"connection":"unasked","answered":false'
 start --port 0 --release 3.9 || exit 1
 expect '0 1' 'two releases' diff_brokers --a "$bootstrap" --b "$a" --seed 6 --count 60
 if grep -q '"version":1[23]' "$dir/log"; then bad 'a version is sent that only one lists'

@@ -11,7 +11,7 @@
 
 #include "conformance/data.h"
 #include "conformance/incident.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/set.h"
 
 #define DIR "fixtures/incidents"
@@ -76,7 +76,7 @@ static void build(const struct cf_incident *incident, int step, struct kw_buf *o
 		kw_put(out, incident->log.p, incident->log.n);
 	} else if (incident->frame) {
 		p = kw_buf_room(out, strlen(incident->frame) / 2 + 1);
-		n = kw_hex_decode(incident->frame, strlen(incident->frame), p);
+		n = kt_hex_decode(incident->frame, strlen(incident->frame), p);
 		assert_true(n > 0);
 		out->n += (size_t)n;
 	} else {
@@ -135,7 +135,7 @@ static void bytes_are_those_of_the_reports(void **state)
 		struct cf_incident incident;
 		struct kw_buf got = {0};
 		uint8_t want[200];
-		long n = kw_hex_decode(rows[i].hex, strlen(rows[i].hex), want);
+		long n = kt_hex_decode(rows[i].hex, strlen(rows[i].hex), want);
 
 		assert_true(n > 0);
 		load(&incident, rows[i].id);

@@ -12,7 +12,7 @@
 
 #include "conformance/inspect/input.h"
 #include "conformance/inspect/inspect.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 static const char *const segments[] = {"none", "gzip", "snappy", "lz4", "zstd", "txn"};
 
@@ -165,7 +165,7 @@ static void show_frame(const uint8_t *p, size_t n, int api, int version, bool js
 
 static size_t hex(const char *s, uint8_t *out)
 {
-	long n = kw_hex_decode(s, strlen(s), out);
+	long n = kt_hex_decode(s, strlen(s), out);
 
 	assert_true(n > 0);
 	return (size_t)n;

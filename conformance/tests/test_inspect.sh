@@ -54,6 +54,26 @@ cat >"$dir/hexdump.txt" <<-'X'
 X
 expect 0 'what hexdump -C makes of it' inspect "$dir/hexdump.txt"
 says '"abc"'
+# Of equal lines, here of a value of 300 times "a", hexdump leaves out all but the first.
+cat >"$dir/starred.txt" <<-'X'
+	00000000  00 00 00 00 00 00 00 00  00 00 01 66 00 00 00 00  |...........f....|
+	00000010  02 93 25 e4 7d 00 00 00  00 00 00 00 00 01 8b cf  |..%.}...........|
+	00000020  e5 68 00 00 00 01 8b cf  e5 68 00 ff ff ff ff ff  |.h.......h......|
+	00000030  ff ff ff ff ff ff ff ff  ff 00 00 00 01 e6 04 00  |................|
+	00000040  00 00 01 d8 04 61 61 61  61 61 61 61 61 61 61 61  |.....aaaaaaaaaaa|
+	00000050  61 61 61 61 61 61 61 61  61 61 61 61 61 61 61 61  |aaaaaaaaaaaaaaaa|
+	*
+	00000170  61 00                                             |a.|
+	00000172
+X
+expect 0 'lines that hexdump left out' inspect "$dir/starred.txt"
+says '^.*starred.txt: 1 batch, 1 record, nothing wrong$'
+sed 3d "$dir/starred.txt" >"$dir/gone.txt"
+expect 2 'a line that is gone' inspect --stored "$dir/gone.txt"
+says 'gone.txt:3: begins at offset 30, but the bytes before end at 20$'
+sed 's/^\*$/.../' "$dir/starred.txt" >"$dir/dots.txt"
+"$build/conformance" inspect --json "$dir/dots.txt" >"$dir/json" 2>"$dir/log"
+holds "$dir/json" '.fields[-1].value == "line 7: is no line of a dump, as those before"'
 cat >"$dir/1-send.request.hex" <<-'X'
 	000000  00 00 00 19 00 03 00 01 00 00 00 07 00 02 6d 65  ..............me
 	000010  00 00 00 02 00 03 61 62 63 00 02 64 65           ......abc..de

@@ -10,9 +10,9 @@
 #include "conformance/judge.h"
 
 /* Judges an answer (JSON, or NULL for none) by the expectation of a made-up step. */
-static struct cf_judgement judge(const char *expect, const char *answer, enum cf_fate fate)
+static struct cf_judgement judge_evidence(const char *expect, const char *answer, enum cf_fate fate, json_t *evidence)
 {
-	struct cf_outcome out = {.answered = answer != NULL, .fate = fate};
+	struct cf_outcome out = {.answered = answer != NULL || evidence, .fate = fate};
 	json_t *vars = json_pack("{s:s}", "topic", "t-1");
 	struct cf_judgement j;
 	struct cf_case *cas;
@@ -23,7 +23,7 @@ static struct cf_judgement judge(const char *expect, const char *answer, enum cf
 		 "{\"id\": \"a.b\", \"title\": \"t\", \"steps\": [{\"probe\": {}, \"expect\": %s}]}", expect);
 	if (cf_case_parse("x.json", text, &cas, &err))
 		fail_msg("%s: %s", err.path, err.text);
-	out.evidence = json_object();
+	out.evidence = evidence ? evidence : json_object();
 	out.subject = answer ? json_loads(answer, 0, NULL) : NULL;
 	j = cf_judge(&cas->steps.v[0], &out, vars);
 	json_decref(out.subject);
@@ -31,6 +31,11 @@ static struct cf_judgement judge(const char *expect, const char *answer, enum cf
 	json_decref(vars);
 	cf_case_free(cas);
 	return j;
+}
+
+static struct cf_judgement judge(const char *expect, const char *answer, enum cf_fate fate)
+{
+	return judge_evidence(expect, answer, fate, NULL);
 }
 
 static const char two_ways[] =
@@ -78,6 +83,36 @@ static void connections_are_judged_apart(void **state)
 	assert_int_equal(j.verdict, CF_PASS);
 }
 
+/* A frame that nobody asked for is like no connection that a case can ask for. */
+static void what_nobody_asked_for(void **state)
+{
+	struct cf_judgement j;
+
+	(void)state;
+	j = judge("{\"error\": \"NONE\"}", "{\"errorCode\": 0}", CF_UNASKED);
+	assert_int_equal(j.verdict, CF_FAIL);
+	assert_string_equal(j.reason, "connection: expected kept, got unasked");
+	j = judge("{\"connection\": \"closed\"}", NULL, CF_UNASKED);
+	assert_int_equal(j.verdict, CF_FAIL);
+	assert_string_equal(j.reason, "connection: expected closed, got unasked");
+	j = judge("{\"answer\": \"none\", \"connection\": \"any\"}", NULL, CF_UNASKED);
+	assert_int_equal(j.verdict, CF_PASS);
+}
+
+static void an_answer_that_cannot_be_read(void **state)
+{
+	struct cf_judgement j;
+
+	(void)state;
+	j = judge_evidence("{}", NULL, CF_KEPT, json_pack("{s:s}", "unreadable", "it is cut"));
+	assert_int_equal(j.verdict, CF_FAIL);
+	assert_string_equal(j.reason, "it is cut");
+	j = judge_evidence("{\"answer\": \"none\"}", NULL, CF_KEPT, json_pack("{s:s}", "unreadable", "it is cut"));
+	assert_string_equal(j.reason, "expected no answer, got one");
+	j = judge_evidence("{\"answer\": \"any\"}", NULL, CF_KEPT, json_pack("{s:s}", "unreadable", "it is cut"));
+	assert_int_equal(j.verdict, CF_PASS);
+}
+
 static void answers_and_silence(void **state)
 {
 	struct cf_judgement j;
@@ -102,8 +137,49 @@ static void patterns_see_variables(void **state)
 	assert_string_equal(j.reason, "errorMessage: expected \"no\", got null");
 	j = judge("{\"error\": [\"NONE\", \"NOT_CONTROLLER\"]}", "{\"errorCode\": 41}", CF_KEPT);
 	assert_int_equal(j.verdict, CF_PASS);
+}
+
+/* Whatever the target answered, and whichever alternative fits it. */
+static void faults_of_a_case_are_its_own(void **state)
+{
+	static const char two[] = "[{\"name\": \"right\", \"error\": \"NONE\"},"
+				  " {\"name\": \"other\", \"message\": {\"$contains\": \"$nope\"}}]";
+	struct cf_judgement j;
+
+	(void)state;
 	j = judge("{\"body\": {\"name\": \"$nope\"}}", "{}", CF_KEPT);
-	assert_string_equal(j.reason, "variable $nope is not set");
+	assert_int_equal(j.verdict, CF_ERROR);
+	assert_string_equal(j.reason, "expect.body.name: variable $nope is not set");
+	j = judge("{\"error\": \"NONE\", \"body\": {\"name\": \"$topik\"}}", "{\"errorCode\": 3}", CF_CLOSED);
+	assert_int_equal(j.verdict, CF_ERROR);
+	assert_string_equal(j.reason, "expect.body.name: variable $topik is not set; did you mean $topic?");
+	j = judge(two, "{\"errorCode\": 0}", CF_KEPT);
+	assert_int_equal(j.verdict, CF_ERROR);
+	assert_string_equal(j.reason, "expect[1].message.$contains: variable $nope is not set");
+	j = judge("{\"body\": {\"offset\": {\"$not\": {\"$plus\": [\"$topic\", 1]}}}}", "{\"offset\": 5}", CF_KEPT);
+	assert_int_equal(j.verdict, CF_ERROR);
+	assert_string_equal(j.reason, "expect.body.offset.$not.$plus: must be an array of whole numbers");
+}
+
+/* The whole reason is longer than there is room for, and ends within a character. */
+static void a_reason_ends_with_a_character(void **state)
+{
+	char message[420], answer[480];
+	struct cf_judgement j;
+
+	(void)state;
+	for (size_t pad = 0; pad < 2; pad++) {
+		memset(message, 'a', pad);
+		for (size_t i = 0; i < 200; i++)
+			memcpy(message + pad + 2 * i, "\xc3\xa9", 2);
+		message[pad + 400] = '\0';
+		snprintf(answer, sizeof answer, "{\"errorCode\": 0, \"errorMessage\": \"%s\"}", message);
+		j = judge("{\"message\": \"no\"}", answer, CF_KEPT);
+		assert_int_equal(j.verdict, CF_FAIL);
+		assert_true(kt_is_utf8(j.reason));
+		assert_memory_equal(j.reason, "errorMessage: expected \"no\", got \"", 33);
+		assert_string_equal(j.reason + strlen(j.reason) - 3, "...");
+	}
 }
 
 int main(void)
@@ -111,8 +187,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_that_fits_decides),
 		cmocka_unit_test(connections_are_judged_apart),
+		cmocka_unit_test(what_nobody_asked_for),
+		cmocka_unit_test(an_answer_that_cannot_be_read),
 		cmocka_unit_test(answers_and_silence),
 		cmocka_unit_test(patterns_see_variables),
+		cmocka_unit_test(faults_of_a_case_are_its_own),
+		cmocka_unit_test(a_reason_ends_with_a_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

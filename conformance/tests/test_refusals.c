@@ -5,10 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "conformance/run.h"
-#include "lib/client/tests/peer.h"
-#include "lib/wire/arena.h"
-#include "lib/wire/buf.h"
+#include "conformance/tests/answers.h"
 
 enum { LEVEL = 20 };
 
@@ -20,27 +17,6 @@ static struct kt_err err;
 static char note[500];
 
 /* ---- the target ---- */
-
-/* Header and body of an answer. */
-static void encode(struct peer_step *step, const char *api, int version, json_t *json)
-{
-	int key = kw_api_key(api);
-	struct kw_arena arena;
-	struct kw_buf buf;
-	void *response;
-
-	assert_non_null(json);
-	kw_arena_init(&arena, 0);
-	kw_buf_init(&buf, 0);
-	for (int i = kw_response_header_version(key, version); i > 0; i--)
-		kw_put_u8(&buf, 0);   /* no tags */
-	assert_int_equal(kw_from_json(kw_response(key), version, json, &arena, &response, &err), 0);
-	assert_int_equal(kw_encode(kw_response(key), version, response, &buf, &err), 0);
-	*step = (struct peer_step){PEER_ANSWER, memcpy(malloc(buf.n), buf.p, buf.n), buf.n};
-	kw_buf_fini(&buf);
-	kw_arena_fini(&arena);
-	json_decref(json);
-}
 
 /* A target at level 20 that serves one more API, in one version. */
 static json_t *versions_with(const char *api, int version)
@@ -63,10 +39,10 @@ static void start(const char *api, int version, int asked_versions, const char *
 
 	while (asked_versions-- > 0) {
 		steps[n++] = (struct peer_step){PEER_READ, 0, 0};
-		encode(&steps[n++], "ApiVersions", kw_request(18)->versions.max, versions_with(api, version));
+		encode_answer(&steps[n++], "ApiVersions", kw_request(18)->versions.max, versions_with(api, version));
 	}
 	steps[n++] = (struct peer_step){PEER_READ, 0, 0};
-	encode(&steps[n++], api, version, json_loads(answer, 0, NULL));
+	encode_answer(&steps[n++], api, version, json_loads(answer, 0, NULL));
 	steps[n++] = (struct peer_step){PEER_READ_END, 0, 0};
 	steps[n] = (struct peer_step){0};
 	peer_listen(&peer);
@@ -84,8 +60,7 @@ static void finish(void)
 	for (size_t i = 0; i < run.nlinks; i++)
 		cf_link_close(&run.links[i]);
 	peer_join(&peer);
-	for (const struct peer_step *step = peer.scripts[0]; step->what != PEER_END; step++)
-		free((void *)step->p);
+	free_answers(peer.scripts[0]);
 	peer_fini(&peer);
 	json_decref(run.brokers);
 	json_decref(run.configs);

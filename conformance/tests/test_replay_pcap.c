@@ -148,6 +148,47 @@ static void a_target_that_falls_silent(void **state)
 	assert_int_equal(err.code, 0);
 }
 
+/* Metadata 1 with correlation id 2 is asked, and answered without anything in it. */
+static void capture_exchange(void)
+{
+	capture_say(&capture, true, "00000010 0003 0001 00000002 00026d65 00000000");
+	capture_say(&capture, false, "00000010 00000002 00000000 ffffffff 00000000");
+}
+
+#define EMPTY "\0\0\0\0\xff\xff\xff\xff\0\0\0\0"
+
+/* The bytes behind the correlation id are the recorded ones. */
+static void the_correlation_id_of_another_request(void **state)
+{
+	static const struct peer_step answers[] = {
+		{PEER_READ, NULL, 0}, {PEER_SEND, PEER_BYTES("\0\0\0\x10\0\0\0\x09" EMPTY)}, {PEER_END, NULL, 0}};
+	static const struct peer_step *const scripts[] = {answers, NULL};
+
+	(void)state;
+	capture_begin(&capture);
+	capture_connect(&capture, 40000, true);
+	capture_exchange();
+	assert_int_equal(replay_to(scripts, 30000), KT_EXIT_VERDICT);
+	assert_int_equal(err.code, 0);
+}
+
+/* Produce with acks=0 is answered: the next answer is not that of the next request. */
+static void an_answer_that_nobody_asked_for(void **state)
+{
+	static const struct peer_step answers[] = {
+		{PEER_READ, NULL, 0}, {PEER_SEND, PEER_BYTES("\0\0\0\x08\0\0\0\1\0\0\0\0")},
+		{PEER_READ, NULL, 0}, {PEER_ANSWER, PEER_BYTES(EMPTY)}, {PEER_END, NULL, 0}};
+	static const struct peer_step *const scripts[] = {answers, NULL};
+
+	(void)state;
+	capture_begin(&capture);
+	capture_connect(&capture, 40000, true);
+	capture_say(&capture, true, "00000016 0000 0003 00000001 ffff ffff 0000 00001000 00000000");
+	capture_exchange();
+	assert_int_equal(replay_to(scripts, 30000), KT_EXIT_VERDICT);
+	assert_int_equal(err.code, 0);
+}
+
 static void no_packets(void **state)
 {
 	struct kw_slice file;
@@ -176,6 +217,8 @@ int main(void)
 		cmocka_unit_test(a_target_that_answers_nothing),
 		cmocka_unit_test(a_target_that_closes_or_sends_garbage),
 		cmocka_unit_test(a_target_that_falls_silent),
+		cmocka_unit_test(the_correlation_id_of_another_request),
+		cmocka_unit_test(an_answer_that_nobody_asked_for),
 		cmocka_unit_test(no_packets),
 	};
 

@@ -238,6 +238,103 @@ static void long_bytes_are_cut(void **state)
 	json_decref(big);
 }
 
+/* ---- what strangers wrote ---- */
+
+#define EVIL "<i>&\"\n\033[2J\x7f\xc2\x9b\xe2\x80\xae\xef\xbf\xbf#\\"
+
+/* A result with that text wherever there can be one; what is checked when it is read stays. */
+static json_t *make_evil(void)
+{
+	static const char *const of_row[] = {"id", "case", "family", "title", "file", "level", "reason", "alternative",
+					     "leftBehind", "note"};
+	static const char *const of_step[] = {"verb", "path", "reason", "alternative", "connection", "unreadable"};
+	json_t *row = json_pack("{s:s, s:i, s:[s], s:[{s:s, s:i}]}", "verdict", "fail", "ms", 1, "requirements", EVIL,
+				"steps", "verdict", "fail", "ms", 1), *skipped;
+	json_t *step = json_array_get(json_object_get(row, "steps"), 0);
+
+	for (size_t i = 0; i < sizeof of_row / sizeof *of_row; i++)
+		json_object_set_new(row, of_row[i], json_string(EVIL));
+	for (size_t i = 0; i < sizeof of_step / sizeof *of_step; i++)
+		json_object_set_new(step, of_step[i], json_string(EVIL));
+	skipped = json_deep_copy(row);
+	json_object_set_new(skipped, "verdict", json_string("unsupported"));
+	json_object_set_new(skipped, "id", json_string(EVIL "2"));
+	return json_pack("{s:i, s:{s:s, s:s, s:s, s:s, s:i, s:[{s:s, s:s, s:b}], s:{s:[i,i]}}, s:s, s:i, s:s, s:s, "
+			 "s:s, s:[s], s:[{s:s, s:s, s:s}], s:{s:{s:s, s:s, s:s, s:s}}, s:[o, o]}",
+			 "format", 1, "target", "name", EVIL, "bootstrap", EVIL, "clusterId", EVIL, "note", EVIL,
+			 "metadataVersion", 1, "capabilities", "name", EVIL, "evidence", EVIL, "present", 1, "apis",
+			 EVIL, 0, 1, "started", EVIL, "ms", 1, "seed", EVIL, "note", EVIL, "kassay", EVIL, "repeat",
+			 EVIL, "families", "family", EVIL, "title", EVIL, "about", EVIL, "requirements", EVIL, "level",
+			 EVIL, "origin", EVIL, "source", EVIL, "text", EVIL, "cases", row, skipped);
+}
+
+/* Nothing that moves a cursor, or turns the direction of text. */
+static void check_clean(const char *text)
+{
+	unsigned character;
+
+	for (const char *s = text; *s; s += kt_utf8(s)) {
+		assert_int_not_equal(kt_utf8(s), 0);
+		if (*s != '\n' && *s != '\t')
+			assert_int_equal(kt_control(s, &character), 0);
+	}
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+static void strangers_are_not_trusted(void **state)
+{
+	json_t *result = make_evil(), *again;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(result);
+	for (const struct cf_format *format = cf_formats; format->name; format++) {
+		text = render(format->write, result);
+		if (strcmp(format->name, "html") == 0) {
+			char *script = strstr(text, "<script");
+
+			check_nesting(text);
+			assert_null(strstr(script, "<i>"));
+			assert_non_null(strstr(text, "&lt;i&gt;&amp;&quot;\n?[2J????#\\"));
+			*script = '\0';   /* JSON for the page's own, which makes text of it */
+		}
+		check_clean(text);
+		if (strcmp(format->name, "json") != 0)
+			assert_null(strstr(text, strcmp(format->name, "tap") == 0 ? "\n\033" : "<i>"));
+		free(text);
+	}
+	/* A line is a line. */
+	text = render(cf_write_tap, result);
+	assert_int_equal(count_of(text, "\n"), 3 + 2 + 7);
+	assert_non_null(strstr(text, "not ok 1 - <i>&\"??[2J??\?\xef\xbf\xbf\\#\\\\\n"));
+	free(text);
+	text = render(cf_write_json, result);
+	again = json_loads(text, 0, NULL);
+	assert_true(json_equal(result, again));
+	json_decref(again);
+	free(text);
+
+	f = open_memstream(&text, &n);
+	cf_text_row(f, json_array_get(json_object_get(result, "cases"), 0), false);
+	assert_int_equal(fflush(f), 0);
+	assert_int_equal(count_of(text, "\n"), 1);
+	cf_text_summary(f, result, false);
+	fclose(f);
+	check_clean(text);
+	free(text);
+	json_decref(result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +344,7 @@ int main(void)
 		cmocka_unit_test(text_for_people),
 		cmocka_unit_test(results_are_read_back),
 		cmocka_unit_test(long_bytes_are_cut),
+		cmocka_unit_test(strangers_are_not_trusted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

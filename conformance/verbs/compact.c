@@ -29,7 +29,7 @@ static void refuse(int status, const char *answer, struct kt_err *err)
 	json_t *json = json_loads(answer, 0, NULL);
 	const char *why = json_string_value(json_object_get(json, "error"));
 
-	kt_fail(err, KT_EPEER, "the control API answers %d: %.300s", status, why ? why : answer);
+	kt_fail(err, KT_EUSAGE, "the control API answers %d: %.300s", status, why ? why : answer);
 	json_decref(json);
 }
 

@@ -1,15 +1,18 @@
 /* fetch and endOffset: what a partition holds. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conformance/vars.h"
 #include "conformance/verbs/verbs.h"
-#include "lib/wire/base64.h"
-#include "lib/wire/batch.h"
+#include "lib/text/base64.h"
+#include "lib/wire/record_time.h"
 
 /* The last versions that name topics. */
 enum { FETCH = 1, LIST_OFFSETS = 2, FETCH_BY_NAME = 12, LATEST_OFFSET = -1 };
+/* Bytes that the further answers of toEnd may have. */
+enum { REST_MAX = 32 << 20 };
 
 const struct cf_arg cf_args_fetch[] = {
 	{"topic", CF_ARG_STR, true, "name of the topic"},
@@ -17,7 +20,7 @@ const struct cf_arg cf_args_fetch[] = {
 	{"offset", CF_ARG_INT, true, "first offset that is wanted"},
 	{"isolationLevel", CF_ARG_INT, false, "0, read_uncommitted, unless given; 1: read_committed"},
 	{"toEnd", CF_ARG_BOOL, false,
-	 "true: all up to the end, with as many requests as it takes; the answer is the first one's"},
+	 "true: all up to the end, with the requests it takes in one time-out; the answer is the first one's"},
 	{"version", CF_ARG_ANY, false, "a number up to 12"},
 	{0},
 };
@@ -35,34 +38,18 @@ const struct cf_arg cf_args_endOffset[] = {
 static json_t *text_or_hex(const uint8_t *p, int32_t n)
 {
 	json_t *text;
-	char *hex;
 
 	if (n < 0)
 		return json_null();
 	/* A case cannot write a NUL in a text. */
 	text = n > 0 && memchr(p, 0, (size_t)n) ? NULL : json_stringn((const char *)p, (size_t)n);
-	if (text)
-		return text;
-	hex = malloc((size_t)n * 2 + 1);
-	if (hex)
-		kw_hex_encode(p, (size_t)n, hex);
-	text = json_pack("{s:s}", "hex", hex ? hex : "");
-	free(hex);
-	return text;
+	return text ? text : json_pack("{s:o}", "hex", kt_hex_json(p, (size_t)n));
 }
 
 struct reader {
 	json_t *records;
 	const struct kw_batch *batch;
 };
-
-/* As a consumer sees it: with LogAppendTime all records have the batch's. */
-static int64_t time_of(const struct kw_batch *batch, const struct kw_record *record)
-{
-	if (batch->attributes & KW_A_LOG_APPEND_TIME)
-		return batch->maxTimestamp;
-	return (int64_t)((uint64_t)batch->baseTimestamp + (uint64_t)record->timestampDelta);
-}
 
 static int add_record(void *arg, int32_t index, const struct kw_record *record)
 {
@@ -80,8 +67,8 @@ static int add_record(void *arg, int32_t index, const struct kw_record *record)
 	}
 	json_array_append_new(reader->records,
 			      json_pack("{s:I, s:I, s:o, s:o, s:o}", "offset",
-					(json_int_t)(reader->batch->baseOffset + record->offsetDelta), "timestamp",
-					(json_int_t)time_of(reader->batch, record), "key",
+					(json_int_t)kw_record_offset(reader->batch, record->offsetDelta),
+					"timestamp", (json_int_t)kw_record_time(reader->batch, record), "key",
 					text_or_hex(record->key.p, record->key.n), "value",
 					text_or_hex(record->value.p, record->value.n), "headers", headers));
 	return 0;
@@ -110,7 +97,7 @@ static json_int_t read_set(json_t *partition, json_t *subject)
 	const char *s = json_string_value(base64);
 	size_t length = s ? strlen(s) : 0, at = 0;
 	uint8_t *p = malloc(length / 4 * 3 + 3);
-	long n = p && s ? kw_base64_decode(s, length, p) : 0;
+	long n = p && s ? kt_base64_decode(s, length, p) : 0;
 	json_int_t next = -1;
 
 	while (n > 0 && at < (size_t)n) {
@@ -129,7 +116,7 @@ static json_int_t read_set(json_t *partition, json_t *subject)
 		}
 		json_array_append_new(batches, header_json(&batch));
 		at += batch.size;
-		next = batch.baseOffset + batch.lastOffsetDelta + 1;
+		next = kw_next_offset(&batch);
 	}
 	free(p);
 	return next;
@@ -171,21 +158,88 @@ static json_t *fetch_from(struct cf_link *link, json_t *args, json_int_t offset,
 	return cf_at(out->body, path);
 }
 
-/* What there is from an offset on, up to the end that readers of this isolation level see, or to where nothing new
- * comes. */
-static int fetch_rest(struct cf_link *link, json_t *args, json_int_t next, int version, json_t *subject,
-		      struct kt_err *err)
+/* ---- up to the end ---- */
+
+struct rest {
+	struct cf_link *link;
+	json_t *args;
+	int version;
+	struct cf_outcome *out;      /* of the step: gets the records, and the bytes */
+	int64_t deadline;
+	int asked;                   /* further requests */
+	size_t bytes;                /* of their answers */
+};
+
+__attribute__((format(printf, 3, 4)))
+static json_int_t broken_off(const struct rest *rest, json_int_t from, const char *fmt, ...)
 {
-	const char *bound = isolation_arg(args) ? "lastStableOffset" : "highWatermark";
-	json_int_t end = json_integer_value(json_object_get(subject, bound)), from = -1;
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	kt_clean(text);
+	json_object_set_new(rest->out->evidence, "unreadable",
+			    json_sprintf("the log cannot be read from offset %lld on: %s", (long long)from, text));
+	return -1;
+}
+
+/* Adds the bytes of a further exchange to those of the step. */
+static void keep_bytes(struct rest *rest, json_t *evidence)
+{
+	static const char *const ways[] = {"requestHex", "responseHex"};
+	json_t *hex;
+	size_t i;
+
+	for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+		json_array_extend(json_object_get(rest->out->evidence, ways[k]), json_object_get(evidence, ways[k]));
+	json_array_foreach(json_object_get(evidence, "responseHex"), i, hex)
+		rest->bytes += json_string_length(hex) / 2;
+}
+
+/* Takes what one further request brings. The offset to go on from, -1 if there is none. */
+static json_int_t take_more(struct rest *rest, json_int_t from, struct cf_outcome *more, json_t *partition)
+{
+	const char *unreadable = json_string_value(json_object_get(more->evidence, "unreadable"));
+	char why[400];
+
+	keep_bytes(rest, more->evidence);
+	if (!more->answered)
+		return broken_off(rest, from, "no answer");
+	if (unreadable)
+		return broken_off(rest, from, "%s", unreadable);
+	if (cf_error_code(more->body))
+		return broken_off(rest, from, "%s", cf_error_text(more->body, why, sizeof why));
+	if (!partition)
+		return broken_off(rest, from, "the answer does not tell of the partition");
+	if (cf_error_code(partition))
+		return broken_off(rest, from, "%s", cf_error_text(partition, why, sizeof why));
+	return read_set(partition, rest->out->subject);
+}
+
+/* What there is from an offset on, up to the end that readers of this isolation level see, or to where nothing new
+ * comes. Who answers each request with more is not followed for ever. */
+static int fetch_rest(struct rest *rest, json_int_t next, struct kt_err *err)
+{
+	const char *bound = isolation_arg(rest->args) ? "lastStableOffset" : "highWatermark";
+	json_int_t end = json_integer_value(json_object_get(rest->out->subject, bound)), from = -1;
 
 	while (next > from && next < end && err->code == KT_OK) {
-		struct cf_outcome out = {0};
-		json_t *partition = fetch_from(link, args, next, version, &out, err);
+		struct cf_outcome more = {0};
+		json_t *partition;
 
 		from = next;
-		next = partition ? read_set(partition, subject) : -1;
-		cf_outcome_fini(&out);
+		if (kc_now_ms() > rest->deadline || rest->bytes > REST_MAX) {
+			broken_off(rest, from, "%d further requests with %zu bytes do not bring the end, offset %lld",
+				   rest->asked, rest->bytes, (long long)end);
+			break;
+		}
+		rest->asked++;
+		partition = fetch_from(rest->link, rest->args, next, rest->version, &more, err);
+		if (err->code == KT_OK)
+			next = take_more(rest, from, &more, partition);
+		cf_outcome_fini(&more);
 	}
 	return err->code;
 }
@@ -207,8 +261,13 @@ int cf_verb_fetch(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 	json_object_set_new(out->subject, "records", json_array());
 	json_object_set_new(out->subject, "batches", json_array());
 	next = read_set(partition, out->subject);
-	return json_is_true(json_object_get(args, "toEnd")) ? fetch_rest(link, args, next, version, out->subject, err)
-							    : 0;
+	if (json_is_true(json_object_get(args, "toEnd"))) {
+		struct rest rest = {.link = link, .args = args, .version = version, .out = out,
+				    .deadline = kc_now_ms() + link->timeout};
+
+		fetch_rest(&rest, next, err);
+	}
+	return err->code;
 }
 
 int cf_verb_end_offset(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)

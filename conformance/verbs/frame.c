@@ -4,7 +4,7 @@
 
 #include "conformance/vars.h"
 #include "conformance/verbs/verbs.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 enum { FRAME_MAX = 100 << 20 };
 
@@ -23,7 +23,7 @@ static int put_hex(struct kw_buf *buf, const char *hex, struct kt_err *err)
 {
 	size_t n = hex ? strlen(hex) : 0;
 	uint8_t *p = malloc(n / 2 + 1);
-	long size = p && hex ? kw_hex_decode(hex, n, p) : -1;
+	long size = p && hex ? kt_hex_decode(hex, n, p) : -1;
 
 	if (size >= 0)
 		kw_put(buf, p, (size_t)size);

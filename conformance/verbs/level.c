@@ -11,7 +11,9 @@ int cf_verb_level(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 	int level = (int)json_integer_value(json_object_get(args, "to"));
 
 	out->fate = CF_NO_CONNECTION;
-	if (cf_level_move(run, level, err) == 0)
-		cf_run_set(run, "level", json_integer(level));
-	return err->code;
+	if (cf_level_move(run, level, err))
+		return err->code;
+	out->answered = true;
+	cf_run_set(run, "level", json_integer(level));
+	return 0;
 }

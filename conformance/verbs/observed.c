@@ -81,14 +81,15 @@ static int read_lines(const struct cf_run *run, FILE *f, json_t *args, json_t *l
 	return err->code;
 }
 
-/* What the file has gained since it had that size, as far as it is wanted. */
+/* What the file has gained since it had that size, as far as it is wanted. One that is not there may come to be: the
+ * target makes it. */
 static int read_since(const struct cf_run *run, int64_t from, json_t *args, json_t *lines, struct kt_err *err)
 {
 	const char *file = run->target->observations;
 	FILE *f = fopen(file, "r");
 
 	if (!f || fseeko(f, from, SEEK_SET) != 0)
-		kt_fail(err, KT_EFILE, "%s: %s", file, strerror(errno));
+		kt_fail(err, errno == ENOENT ? KT_ENET : KT_EFILE, "%s: %s", file, strerror(errno));
 	else
 		read_lines(run, f, args, lines, err);
 	if (f)

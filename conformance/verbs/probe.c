@@ -32,5 +32,5 @@ int cf_verb_probe(struct cf_run *run, json_t *args, struct cf_outcome *out, stru
 						    : json_pack("{s:[], s:b}", "topics", "allowAutoTopicCreation", 0),
 					 NULL, false, out, err))
 		return err->code;
-	return out->body ? 0 : kt_fail(err, KT_ECLOSED, "the target does not answer a harmless request any more");
+	return out->answered ? 0 : kt_fail(err, KT_ECLOSED, "the target does not answer a harmless request any more");
 }

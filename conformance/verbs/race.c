@@ -15,8 +15,6 @@ struct runner {
 	struct cf_link link;
 	struct kw_buf frame;
 	int api, version;
-	int32_t correlation;
-	json_t *answer;
 };
 
 static int prepare(struct cf_run *run, json_t *request, struct runner *runner, struct kt_err *err)
@@ -35,57 +33,72 @@ static int prepare(struct cf_run *run, json_t *request, struct runner *runner, s
 	if (err->code)
 		return err->code;
 	return cf_link_encode(&runner->link, runner->api, runner->version, json_object_get(request, "body"), NULL,
-			      &runner->frame, &runner->correlation, err);
+			      &runner->frame, err);
 }
 
-static int run_all(struct runner *runners, size_t n, json_t *requests, json_t *responses, struct kt_err *err)
+/* One answer, or null; what is wrong with one is told for all. */
+static json_t *answer_of(struct runner *runner, struct cf_outcome *out, struct kt_err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		json_t *evidence = json_object();
-		int code = cf_link_send(&runners[i].link, runners[i].frame.p, runners[i].frame.n, evidence, err);
+	struct cf_outcome one = {.evidence = json_incref(out->evidence)};
+	json_t *answer;
 
-		json_array_append_new(requests, evidence);
-		if (code)
-			return code;
-	}
-	for (size_t i = 0; i < n; i++) {
-		json_t *evidence = json_object();
-		int code = cf_link_receive(&runners[i].link, runners[i].api, runners[i].version, evidence,
-					   &runners[i].correlation, &runners[i].answer, err);
+	cf_run_take_answer(&runner->link, runner->api, runner->version, &one, err);
+	out->answered = out->answered || one.answered;
+	answer = one.body ? json_incref(one.body) : json_null();
+	cf_outcome_fini(&one);
+	return answer;
+}
 
-		json_array_append_new(responses, evidence);
-		if (code)
-			return code;
+/* What became of the connections: of the first that was not kept. */
+static enum cf_fate fate_of(struct runner *runners, size_t n, json_t *evidence)
+{
+	enum cf_fate fate = CF_KEPT;
+
+	for (size_t i = 0; i < n; i++) {
+		enum cf_fate one = cf_link_fate(&runners[i].link, evidence);
+
+		if (fate == CF_KEPT)
+			fate = one;
 	}
-	return 0;
+	return fate;
+}
+
+/* A peer that does not take a request has not answered it. */
+static void run_all(struct runner *runners, size_t n, struct cf_outcome *out, struct kt_err *err)
+{
+	json_t *answers = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		struct kt_err why = {0};
+
+		cf_link_send(&runners[i].link, runners[i].frame.p, runners[i].frame.n, out->evidence, &why);
+	}
+	for (size_t i = 0; i < n && err->code == KT_OK; i++)
+		json_array_append_new(answers, answer_of(&runners[i], out, err));
+	out->fate = fate_of(runners, n, out->evidence);
+	json_object_set(out->evidence, "response", answers);
+	out->subject = json_pack("{s:o}", "answers", answers);
 }
 
 int cf_verb_race(struct cf_run *run, json_t *args, struct cf_outcome *out, struct kt_err *err)
 {
-	json_t *list = json_object_get(args, "requests"), *request, *answers = json_array();
-	json_t *sent = json_array(), *received = json_array();
+	json_t *list = json_object_get(args, "requests"), *request;
 	struct runner runners[MOST];
 	size_t n = json_array_size(list), i;
 
 	out->fate = CF_NO_CONNECTION;
 	memset(runners, 0, sizeof runners);
 	if (n == 0 || n > MOST)
-		kt_fail(err, KT_EUSAGE, "requests: must be 1 to %d", MOST);
-	for (i = 0; i < MOST; i++)
-		kw_buf_init(&runners[i].frame, 0);
+		return kt_fail(err, KT_EUSAGE, "requests: must be 1 to %d", MOST);
 	json_array_foreach(list, i, request)
 		if (err->code == KT_OK)
 			prepare(run, request, &runners[i], err);
-	if (err->code == KT_OK && run_all(runners, n, sent, received, err) == 0)
-		out->answered = true;
-	for (i = 0; i < MOST; i++) {
-		if (out->answered && i < n)
-			json_array_append(answers, runners[i].answer);
-		json_decref(runners[i].answer);
+	out->evidence = json_pack("{s:O}", "request", list);
+	if (err->code == KT_OK)
+		run_all(runners, n, out, err);
+	for (i = 0; i < n; i++) {
 		kw_buf_fini(&runners[i].frame);
 		cf_link_close(&runners[i].link);
 	}
-	out->subject = json_pack("{s:o}", "answers", answers);
-	out->evidence = json_pack("{s:o, s:o}", "request", sent, "response", received);
 	return err->code;
 }

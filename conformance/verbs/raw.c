@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "conformance/verbs/verbs.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 const struct cf_arg cf_args_raw[] = {
 	{"hex", CF_ARG_STR, true, "the bytes; blanks are ignored"},
@@ -20,7 +20,7 @@ static int bytes_of(json_t *args, struct kw_buf *buf, struct kt_err *err)
 	const char *hex = json_string_value(json_object_get(args, "hex"));
 	size_t n = strlen(hex);
 	uint8_t *p = malloc(n / 2 + 1);
-	long size = p ? kw_hex_decode(hex, n, p) : -1;
+	long size = p ? kt_hex_decode(hex, n, p) : -1;
 
 	if (!p)
 		kt_fail(err, KT_ENOMEM, "out of memory");
@@ -39,37 +39,21 @@ int cf_read_raw(struct cf_link *link, json_t *answer, struct cf_outcome *out, st
 {
 	const char *name = json_string_value(json_object_get(answer, "api"));
 	int api = name ? kw_api_key(name) : -1, version = (int)json_integer_value(json_object_get(answer, "version"));
-	struct kt_err why = {0};
-	int32_t correlation;
 
 	if (answer && api < 0)
 		return kt_fail(err, KT_EUSAGE, "answer: needs \"api\" and \"version\"");
-	switch (cf_link_receive(link, api, version, out->evidence, &correlation, &out->body, &why)) {
-	case KT_OK:
-		break;
-	case KT_ECLOSED:
-	case KT_ENET:
-	case KT_ETIMEOUT:
-		return 0;
-	default:
-		json_object_set_new(out->evidence, "unreadable", json_string(why.text));
-	}
-	out->answered = true;
-	if (out->body)
-		json_object_set(out->evidence, "response", out->body);
-	out->subject = json_incref(out->body);
-	return 0;
+	return cf_run_take_answer(link, api, version, out, err);
 }
 
 static void read_several(struct cf_link *link, int n, struct cf_outcome *out)
 {
-	json_t *ids = json_array(), *body;
+	json_t *ids = json_array();
 	int32_t correlation;
 
 	for (int i = 0; i < n; i++) {
 		struct kt_err why = {0};
 
-		if (cf_link_receive(link, -1, 0, out->evidence, &correlation, &body, &why))
+		if (cf_link_receive_any(link, out->evidence, &correlation, &why))
 			break;
 		json_array_append_new(ids, json_integer(correlation));
 		out->answered = true;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "conformance/verbs/verbs.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 enum { BROKER_REGISTRATION = 62, FIRST_ZK = 1, FIRST_LOG_DIRS = 2, FIRST_EPOCH = 3, KAFKAS_LATEST = 4,
        STATIC_CONFIGS = 5 };

@@ -1,7 +1,7 @@
 /* Decodes a Produce request, a whole frame as hex on standard input, and prints what it brings. */
 #include <stdio.h>
 #include "kw_messages.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/set.h"
 
 static int print_record(void *arg, int32_t index, const struct kw_item *item)
@@ -48,7 +48,7 @@ int main(void)
 {
 	static char hex[1 << 20], line[1280];
 	static uint8_t frame[sizeof hex / 2];
-	long n = kw_hex_decode(hex, fread(hex, 1, sizeof hex, stdin), frame);
+	long n = kt_hex_decode(hex, fread(hex, 1, sizeof hex, stdin), frame);
 	struct kt_err err = {0};
 	struct kw_arena arena;
 

@@ -481,6 +481,7 @@ static enum fb_outcome conclude(struct fb_produce_items *all)
 		return FB_CLOSE;
 	if (acks == 0 && !fb_mutant(FB_M_ACKS_ZERO_ANSWERED))
 		return silent(all);
+	all->req->twice = acks == 1 && fb_mutant(FB_M_ACKS_ONE_ANSWERED_TWICE);
 	return acks == 1 && fb_mutant(FB_M_ACKS_ONE_SILENT) ? FB_SILENT : FB_REPLY;
 }
 

@@ -439,6 +439,7 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 		pthread_rwlock_unlock(&req->cluster->lock);
 		return FB_WAIT;
 	}
+	req->twice = req->expired && fb_mutant(FB_M_FETCH_WAIT_ANSWERED_TWICE);
 	ok = answer(&f);
 	if (ok && !response->errorCode)
 		response->sessionId = fb_mutant(FB_M_SESSION_UNTOLD) ? 0 : end(&f);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/endpoints.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 static const char FORM[] = "base64 is expected, or an object with one of \"hex\", \"base64\" and \"batches\"";
 
@@ -33,13 +33,13 @@ static int put_set(json_t *json, struct kw_buf *out, struct kt_err *err)
 	json_t *batches = json_object_get(json, "batches");
 
 	if (json_is_string(json))
-		return put_digits(json, kw_base64_decode, "not valid base64", out, err);
+		return put_digits(json, kt_base64_decode, "not valid base64", out, err);
 	if (json_object_size(json) != 1)
 		return kt_fail(err, KT_ETYPE, "%s", FORM);
 	if (hex)
-		return put_digits(hex, kw_hex_decode, "not pairs of hex digits", out, err);
+		return put_digits(hex, kt_hex_decode, "not pairs of hex digits", out, err);
 	if (base64)
-		return put_digits(base64, kw_base64_decode, "not valid base64", out, err);
+		return put_digits(base64, kt_base64_decode, "not valid base64", out, err);
 	if (batches)
 		return kw_batches_from_json(batches, out, err);
 	return kt_fail(err, KT_ETYPE, "%s", FORM);

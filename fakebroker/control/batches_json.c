@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/set.h"
 
 /* Inflated bytes of one batch that are looked at. */
@@ -17,7 +17,6 @@ struct showing {
 /* Text if it can be, else {"hex"}, or {"size"} of what is long. */
 static json_t *bytes(const void *p, int32_t n)
 {
-	char hex[2 * FB_SHOWN_BYTES + 1];
 	json_t *text;
 
 	if (n < 0)
@@ -25,10 +24,7 @@ static json_t *bytes(const void *p, int32_t n)
 	if (n > FB_SHOWN_BYTES)
 		return json_pack("{s:i}", "size", (int)n);
 	text = n ? json_stringn(p, (size_t)n) : json_string("");
-	if (text)
-		return text;
-	kw_hex_encode(p, (size_t)n, hex);
-	return json_pack("{s:s}", "hex", hex);
+	return text ? text : json_pack("{s:o}", "hex", kt_hex_json(p, (size_t)n));
 }
 
 static json_t *headers(const struct kw_record *record)

@@ -10,6 +10,7 @@
 
 #include "fakebroker/control/tasks.h"
 #include "fakebroker/thread.h"
+#include "lib/text/address.h"
 
 /* libevent reads no further than MAX_READ, and answers in HTML then. */
 enum { MAX_BODY = 16 * 1024 * 1024, MAX_READ = 2 * MAX_BODY, TIMEOUT_S = 60 };
@@ -290,6 +291,7 @@ int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struc
 {
 	struct fb_control *control = calloc(1, sizeof *control);
 	struct evhttp_bound_socket *socket = NULL;
+	char address[KT_ADDRESS_MAX];
 
 	*out = control;
 	if (!control)
@@ -310,9 +312,8 @@ int fb_control_new(struct fb_cluster *cluster, const char *host, int port, struc
 	evhttp_set_gencb(control->http, on_request, control);
 	socket = evhttp_bind_socket_with_handle(control->http, host, (uint16_t)port);
 	if (!socket)
-		return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d for the control API: %s"
-							       : "cannot listen on %s:%d for the control API: %s",
-			       host, port, strerror(errno));
+		return kt_fail(err, KT_ENET, "cannot listen on %s for the control API: %s",
+			       kt_address(address, sizeof address, host, port), strerror(errno));
 	*bound = port_of(socket);
 	return 0;
 }

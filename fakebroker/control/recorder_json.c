@@ -3,20 +3,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/control/batches_json.h"
-#include "lib/wire/base64.h"
-
-static json_t *hex(const uint8_t *p, size_t n)
-{
-	char *text = malloc(n * 2 + 1);
-	json_t *json;
-
-	if (!text)
-		return json_null();
-	kw_hex_encode(p, n, text);
-	json = json_string_nocheck(text);
-	free(text);
-	return json;
-}
+#include "lib/text/base64.h"
 
 /* Header and body of one frame under the names "header" and "body"; what cannot be decoded is told under "error". */
 static json_t *decode(const struct kw_msg *header, int header_version, const struct kw_msg *msg, int version,
@@ -85,8 +72,8 @@ json_t *fb_recorded_json(const struct fb_recorded *r, bool bytes)
 					   kw_response_header_version(r->api, r->response_version), kw_response(r->api),
 					   r->response_version, r->response + 4, r->response_n - 4));
 	if (bytes)
-		json_object_set_new(json, "requestBytes", hex(r->frame->p, r->frame->n));
+		json_object_set_new(json, "requestBytes", kt_hex_json(r->frame->p, r->frame->n));
 	if (bytes && r->response_n)
-		json_object_set_new(json, "responseBytes", hex(r->response, r->response_n));
+		json_object_set_new(json, "responseBytes", kt_hex_json(r->response, r->response_n));
 	return json;
 }

@@ -5,7 +5,7 @@
 #include "fakebroker/api/alter.h"
 #include "fakebroker/control/listing.h"
 #include "fakebroker/hooks/utf8.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 json_t *fb_validators_json(struct fb_cluster *cluster)
 {
@@ -140,19 +140,6 @@ static bool is_text(const struct fb_refused_bytes *b)
 	return fb_utf8_valid(b->p, (size_t)b->n) == (size_t)b->n;
 }
 
-static bool set_hex(json_t *json, const struct fb_refused_bytes *b)
-{
-	char *hex = malloc((size_t)b->n * 2 + 1);
-	bool set;
-
-	if (!hex)
-		return false;
-	kw_hex_encode(b->p, (size_t)b->n, hex);
-	set = json_object_set_new(json, "hex", json_string(hex)) == 0;
-	free(hex);
-	return set;
-}
-
 /* {"size": n, "text": "..."}, with "hex" for what is no text; "cut" when only its beginning is kept. NULL without
  * memory, like those that follow. */
 static json_t *bytes(const struct fb_refused_bytes *b)
@@ -166,7 +153,7 @@ static json_t *bytes(const struct fb_refused_bytes *b)
 	if (b->n == 0 && b->size > 0)
 		return json;
 	whole = is_text(b) ? json_object_set_new(json, "text", json_stringn((const char *)b->p, (size_t)b->n)) == 0
-			   : set_hex(json, b);
+			   : json_object_set_new(json, "hex", kt_hex_json(b->p, (size_t)b->n)) == 0;
 	if (b->n < b->size)
 		whole = json_object_set_new(json, "cut", json_true()) == 0 && whole;
 	return whole_take(json, whole);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fakebroker/net/loop.h"
+#include "lib/text/address.h"
 
 enum { REST_MS = 100 };
 
@@ -97,8 +98,10 @@ static int open_listener(struct fb_listener *listener)
 
 static int cannot_listen(const char *host, int port, struct kt_err *err)
 {
-	return kt_fail(err, KT_ENET, strchr(host, ':') ? "cannot listen on [%s]:%d: %s" : "cannot listen on %s:%d: %s",
-		       host, port, strerror(errno));
+	char address[KT_ADDRESS_MAX];
+
+	return kt_fail(err, KT_ENET, "cannot listen on %s: %s", kt_address(address, sizeof address, host, port),
+		       strerror(errno));
 }
 
 int fb_server_listen(struct fb_server *server, const char *host, int port, void *tag, int *bound, struct kt_err *err)

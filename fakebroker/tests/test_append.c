@@ -1,7 +1,7 @@
 /* Bytes put into a log as they are: what a client then fetches, and at which offsets. */
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 static struct running run;
 static struct kc_conn *conn;
@@ -62,11 +62,11 @@ static char *fetched(int64_t offset, int max_bytes)
 			      "'partitionMaxBytes': %d}]}]}", (long long)offset, max_bytes);
 	const char *base64 = str_at(answer, "responses.0.partitions.0.records");
 	uint8_t *p = malloc(strlen(base64) + 3);
-	long n = kw_base64_decode(base64, strlen(base64), p);
+	long n = kt_base64_decode(base64, strlen(base64), p);
 	char *hex = malloc((size_t)n * 2 + 1);
 
 	assert_int_equal(num_at(answer, "responses.0.partitions.0.errorCode"), 0);
-	kw_hex_encode(p, (size_t)n, hex);
+	kt_hex_encode(p, (size_t)n, hex);
 	free(p);
 	json_decref(answer);
 	return hex;

@@ -4,7 +4,7 @@
 
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/set.h"
 
 #define DATA "fakebroker/tests/data/compaction_kafka_4.4.0.json"
@@ -163,7 +163,7 @@ static void inflate_set(const uint8_t *p, size_t n, struct kw_buf *out)
 static void same_sets(const char *name, const struct kw_buf *mine, const char *hex)
 {
 	uint8_t *wanted = malloc(strlen(hex) + 1);
-	long n = kw_hex_decode(hex, strlen(hex), wanted);
+	long n = kt_hex_decode(hex, strlen(hex), wanted);
 	struct kw_buf a = {0}, b = {0};
 
 	assert_true(n >= 0);
@@ -172,7 +172,7 @@ static void same_sets(const char *name, const struct kw_buf *mine, const char *h
 	if (a.n != b.n || memcmp(a.p, b.p, a.n) != 0) {
 		char *text = calloc(1, 2 * mine->n + 1);
 
-		kw_hex_encode(mine->p, mine->n, text);
+		kt_hex_encode(mine->p, mine->n, text);
 		fail_msg("%s: the log is\n%s\nnot\n%s", name, text, hex);
 	}
 	kw_buf_fini(&a);
@@ -184,7 +184,7 @@ static void same_sets(const char *name, const struct kw_buf *mine, const char *h
 static bool take_records(const char *base64, struct kw_buf *log, int64_t *offset)
 {
 	uint8_t *bytes = malloc(strlen(base64) + 3);
-	long n = kw_base64_decode(base64, strlen(base64), bytes);
+	long n = kt_base64_decode(base64, strlen(base64), bytes);
 	struct kw_set set = {.p = bytes, .n = (size_t)n};
 	struct kw_entry entry;
 	struct kw_batch batch;
@@ -365,7 +365,7 @@ static int64_t offset_fetched(const char *topic, int64_t offset)
 	json_t *json = fetch(topic, offset, 0);
 	const char *base64 = str_at(json, "responses.0.partitions.0.records");
 	uint8_t *p = malloc(strlen(base64) + 3);
-	int64_t base = kw_base64_decode(base64, strlen(base64), p) > 0 ? (int64_t)kw_rd64(p) : -1;
+	int64_t base = kt_base64_decode(base64, strlen(base64), p) > 0 ? (int64_t)kw_rd64(p) : -1;
 
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 0);
 	free(p);

@@ -1,7 +1,7 @@
 /* --lax: whatever is produced is stored and can be fetched, whether it is batches or not. */
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 static struct running run;
 static struct kc_conn *conn;
@@ -50,11 +50,11 @@ static void fetches(int64_t offset, const char *want)
 	json_t *json = fetch(offset);
 	const char *base64 = str_at(json, "responses.0.partitions.0.records");
 	uint8_t *p = malloc(strlen(base64) + 3);
-	long n = kw_base64_decode(base64, strlen(base64), p);
+	long n = kt_base64_decode(base64, strlen(base64), p);
 	char *hex = calloc(1, (size_t)n * 2 + 1);
 
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 0);
-	kw_hex_encode(p, (size_t)n, hex);
+	kt_hex_encode(p, (size_t)n, hex);
 	assert_string_equal(hex, want);
 	free(hex);
 	free(p);

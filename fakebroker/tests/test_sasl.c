@@ -2,7 +2,7 @@
 #include "fakebroker/control/rules.h"
 #include "fakebroker/tests/talk.h"
 #include "lib/client/login.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 static const char jaas[] = "listener.name.client.plain.sasl.jaas.config=org.apache.kafka.common.security.plain."
 			   "PlainLoginModule required username=\"admin\" password=\"admin-secret\" "
@@ -60,13 +60,13 @@ static void exchange(struct kc_conn *conn, const char *frame, char *answer, size
 	int rc;
 
 	kw_wr32(bytes, (uint32_t)n);
-	assert_int_equal(kw_hex_decode(frame, strlen(frame), bytes + 4), (long)n);
+	assert_int_equal(kt_hex_decode(frame, strlen(frame), bytes + 4), (long)n);
 	rc = kc_write(conn, bytes, n + 4, soon(), &err);
 	if (rc == 0)
 		rc = kc_read_frame(conn, soon(), &p, &n, &err);
 	if (rc == 0) {
 		assert_true(2 * n < size);
-		kw_hex_encode(p, n, answer);
+		kt_hex_encode(p, n, answer);
 	} else {
 		assert_true(rc == KT_ECLOSED || rc == KT_ENET);
 		snprintf(answer, size, "closed");

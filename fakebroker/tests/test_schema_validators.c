@@ -5,7 +5,7 @@
 
 #include "fakebroker/hooks/avro_value.h"
 #include "fakebroker/hooks/schema_folder.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 #define SCHEMAS "fixtures/schemas/"
 
@@ -132,7 +132,7 @@ static void test_values(void **state)
 		char reason[512] = "";
 		struct kassay_text why = {reason, sizeof reason};
 		uint8_t bytes[64];
-		long n = kw_hex_decode(rows[i].hex, strlen(rows[i].hex), bytes);
+		long n = kt_hex_decode(rows[i].hex, strlen(rows[i].hex), bytes);
 		bool good;
 
 		assert_true(n >= 0);
@@ -153,7 +153,7 @@ static void test_every_cut(void **state)
 	char reason[512];
 	struct kassay_text why = {reason, sizeof reason};
 	uint8_t bytes[32];
-	long n = kw_hex_decode("0202" "02" "026b" "0476" "7700" "00", 20, bytes);
+	long n = kt_hex_decode("0202" "02" "026b" "0476" "7700" "00", 20, bytes);
 
 	(void)state;
 	assert_int_equal(n, 10);
@@ -223,7 +223,7 @@ static void test_nothing_is_allocated(void **state)
 		char reason[512];
 		struct kassay_text why = {reason, sizeof reason};
 		uint8_t bytes[64];
-		long n = kw_hex_decode(rows[i].hex, strlen(rows[i].hex), bytes);
+		long n = kt_hex_decode(rows[i].hex, strlen(rows[i].hex), bytes);
 
 		allocations = 0;
 		fb_avro_check(schema, bytes, (size_t)n, &why);
@@ -256,7 +256,7 @@ static struct kw_bytes hex(const char *text)
 {
 	static uint8_t bytes[256];
 
-	return (struct kw_bytes){bytes, (int32_t)kw_hex_decode(text, strlen(text), bytes)};
+	return (struct kw_bytes){bytes, (int32_t)kt_hex_decode(text, strlen(text), bytes)};
 }
 
 #define PAYMENT "0e" "d00f" "00"                  /* order 7, 1000 cents, no note */

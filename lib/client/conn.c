@@ -133,7 +133,7 @@ static struct kc_conn *new_conn(const char *host, int port, const char *client_i
 	if (!conn)
 		return NULL;
 	conn->fd = -1;
-	snprintf(conn->peer, sizeof conn->peer, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+	kt_address(conn->peer, sizeof conn->peer, host, port);
 	kw_buf_init(&conn->out, 0);
 	kw_arena_init(&conn->arena, 0);
 	if (client_id && !(conn->client_id = strdup(client_id))) {

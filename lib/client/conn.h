@@ -3,6 +3,7 @@
 #define KASSAY_CLIENT_CONN_H
 
 #include "lib/client/client.h"
+#include "lib/text/address.h"
 #include "lib/wire/arena.h"
 #include "lib/wire/buf.h"
 
@@ -13,7 +14,7 @@ struct kc_conn {
 	int fd;
 	enum kc_fate fate;
 	int fate_errno;              /* of KC_RESET */
-	char peer[300];              /* "host:port" */
+	char peer[KT_ADDRESS_MAX];   /* "host:port" */
 	char *client_id;             /* or NULL */
 	const struct kc_login *login;   /* or NULL */
 	bool logged_in;

@@ -7,6 +7,7 @@
 
 #include "lib/hist/hist.h"
 #include "lib/hist/layout.h"
+#include "lib/text/base64.h"
 
 /* The low nibble of the second byte is the word size of the counts: 1 stands for LEB128. */
 #define COOKIE_V2 0x1c849313u
@@ -80,26 +81,6 @@ static uint8_t *encode_v2(const struct kh_hist *hist, size_t *n)
 	return buf;
 }
 
-static char *base64(const uint8_t *p, size_t n)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char *text = malloc((n + 2) / 3 * 4 + 1), *s = text;
-
-	if (!text)
-		return NULL;
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t second = i + 1 < n ? p[i + 1] : 0, third = i + 2 < n ? p[i + 2] : 0;
-		uint32_t v = (uint32_t)p[i] << 16 | second << 8 | third;
-
-		*s++ = digits[v >> 18];
-		*s++ = digits[v >> 12 & 63];
-		*s++ = i + 1 < n ? digits[v >> 6 & 63] : '=';
-		*s++ = i + 2 < n ? digits[v & 63] : '=';
-	}
-	*s = '\0';
-	return text;
-}
-
 char *kh_encode(const struct kh_hist *hist, struct kt_err *err)
 {
 	size_t n = 0;
@@ -113,7 +94,9 @@ char *kh_encode(const struct kh_hist *hist, struct kt_err *err)
 	if (compress(packed + DEFLATED_HEADER, &npacked, plain, (uLong)n) != Z_OK)
 		goto out;
 	put32(put32(packed, COOKIE_V2_DEFLATED), (uint32_t)npacked);
-	text = base64(packed, DEFLATED_HEADER + npacked);
+	text = malloc(kt_base64_len(DEFLATED_HEADER + npacked, false) + 1);
+	if (text)
+		kt_base64_encode(packed, DEFLATED_HEADER + npacked, false, text);
 out:
 	if (!text)
 		kt_fail(err, KT_ENOMEM, "no memory to encode a histogram");

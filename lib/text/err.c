@@ -13,12 +13,52 @@ const char *kt_strerror(int code)
 	}
 }
 
-/* Length of the UTF-8 sequence that a byte begins, 0 for a byte in the middle of one. */
-static size_t sequence(unsigned char c)
+/* Bytes of the UTF-8 sequence that c begins, and the least and greatest that its second byte can be: not overlong, no
+ * surrogate, nothing above U+10FFFF. 0 for a byte that begins none. */
+static size_t sequence(unsigned char c, unsigned char *least, unsigned char *greatest)
 {
+	*least = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+	*greatest = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
 	if (c < 0x80)
 		return 1;
-	return c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 0;
+	return c < 0xc2 || c > 0xf4 ? 0 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+}
+
+/* How many of a sequence's n bytes are there. */
+static size_t begun(const char *s, size_t n, unsigned char least, unsigned char greatest)
+{
+	size_t i = 1;
+
+	while (i < n && (unsigned char)s[i] >= least && (unsigned char)s[i] <= greatest) {
+		least = 0x80;
+		greatest = 0xbf;
+		i++;
+	}
+	return i;
+}
+
+size_t kt_utf8(const char *s)
+{
+	unsigned char least, greatest;
+	size_t n = *s ? sequence((unsigned char)*s, &least, &greatest) : 0;
+
+	return n > 0 && begun(s, n, least, greatest) == n ? n : 0;
+}
+
+bool kt_is_utf8(const char *s)
+{
+	for (size_t n = 1; *s && n; s += n)
+		n = kt_utf8(s);
+	return *s == '\0';
+}
+
+/* Is s the beginning of a sequence, cut off by the end? */
+static bool is_cut_off(const char *s)
+{
+	unsigned char least, greatest;
+	size_t n = sequence((unsigned char)*s, &least, &greatest), there = n ? begun(s, n, least, greatest) : 0;
+
+	return there < n && s[there] == '\0';
 }
 
 size_t kt_control(const char *s, unsigned *character)
@@ -39,13 +79,41 @@ size_t kt_control(const char *s, unsigned *character)
 	       ? 3 : 0;
 }
 
-void kt_put_clean(FILE *f, const char *s)
+/* The length of what s begins with, a character or a byte that is none; *bad: it is not for a terminal. */
+static size_t look(const char *s, bool *bad)
 {
 	unsigned character;
+	size_t control = kt_control(s, &character), n = kt_utf8(s);
 
-	for (size_t n; *s; s += n ? n : 1) {
-		n = kt_control(s, &character);
-		fputc(n ? '?' : *s, f);
+	*bad = control || !n;
+	return control ? control : n ? n : 1;
+}
+
+size_t kt_put_clean_char(FILE *f, const char *s)
+{
+	bool bad;
+	size_t n = look(s, &bad);
+
+	if (bad)
+		fputc('?', f);
+	else
+		fwrite(s, 1, n, f);
+	return n;
+}
+
+void kt_put_clean(FILE *f, const char *s)
+{
+	while (*s)
+		s += kt_put_clean_char(f, s);
+}
+
+void kt_put_clean_lines(FILE *f, const char *s)
+{
+	while (*s) {
+		if (*s == '\n' || *s == '\t')
+			fputc(*s++, f);
+		else
+			s += kt_put_clean_char(f, s);
 	}
 }
 
@@ -64,15 +132,16 @@ void kt_put_escaped(FILE *f, const char *s)
 
 void kt_clean(char *s)
 {
-	size_t n = strlen(s), lead = n;
-	unsigned character;
+	bool bad;
 
-	for (size_t i = 0; i < n; i++)
-		memset(s + i, '?', kt_control(s + i, &character));
-	while (lead > 0 && n - lead < 3 && sequence((unsigned char)s[lead - 1]) == 0)
-		lead--;
-	if (lead > 0 && lead - 1 + sequence((unsigned char)s[lead - 1]) > n)
-		s[lead - 1] = '\0';
+	for (size_t n; *s; s += n) {
+		n = look(s, &bad);
+		if (bad && is_cut_off(s))
+			*s = '\0';
+		else if (bad)
+			memset(s, '?', n);
+		n = *s ? n : 0;
+	}
 }
 
 int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap)

@@ -8,6 +8,7 @@
 #define KASSAY_TEXT_ERR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -31,7 +32,8 @@
 	X(KT_ECLOSED, -14, "connection closed by the peer")        \
 	X(KT_EPLUGIN, -15, "plugin cannot be used")                \
 	X(KT_ESYS, -16, "system call failed")                      \
-	X(KT_EPEER, -17, "the peer answered with an error")
+	X(KT_EPEER, -17, "the peer answered with an error")        \
+	X(KT_EABSENT, -18, "the peer does not have it")
 
 enum kt_code {
 	KT_OK = 0,
@@ -70,11 +72,20 @@ int kt_vfail(struct kt_err *err, int code, const char *fmt, va_list ap) __attrib
  * to 9F, and those by which text changes its direction, so that it reads as what it is not: U+202A to 202E, 2066 to
  * 2069. */
 size_t kt_control(const char *s, unsigned *character);
-/* Replaces control characters by question marks and drops a UTF-8 sequence that was cut off at
- * the end: for text that quotes input and went through a buffer of fixed size. */
+/* Bytes of the character of UTF-8 that s begins with; 0 at its end, and for what is none. */
+size_t kt_utf8(const char *s);
+bool kt_is_utf8(const char *s);
+/* Makes UTF-8 for people of any bytes: replaces control characters and bytes that are no UTF-8 by question marks, and
+ * drops a character that was cut off at the end. For text that quotes input, and went through a buffer of fixed
+ * size: no other is taken into JSON. */
 void kt_clean(char *s);
-/* Writes s with its control characters replaced as kt_clean() does: for foreign text on a terminal. */
+/* Writes s with what kt_clean() replaces replaced, and a question mark for what is cut off: for foreign text on a
+ * terminal. */
 void kt_put_clean(FILE *f, const char *s);
+/* The same, but tabs and ends of lines are left: for a text of several lines. */
+void kt_put_clean_lines(FILE *f, const char *s);
+/* The same with the first character of s, which is not empty; returns its bytes. */
+size_t kt_put_clean_char(FILE *f, const char *s);
 /* The same with \u and four digits for each, so that JSON stays what it was. */
 void kt_put_escaped(FILE *f, const char *s);
 

@@ -114,7 +114,8 @@ struct kt_cli {
 	const struct kt_opt *options;        /* ends with KT_END; NULL = none but help and version */
 	const struct kt_command *commands;   /* or NULL; then the first argument is a command and ends the options */
 	const char *examples;                /* lines, shown as they are; or NULL */
-	const char *exits[KT_EXITS];         /* what each exit code means here; NULL is not shown */
+	const char *exits[KT_EXITS];         /* what each exit code means here; NULL of 0, 2 and 3: what it means
+						everywhere; of 1 and 4: there is none */
 };
 
 enum { KT_CLI_SHOWN = 1 };

@@ -108,19 +108,22 @@ static void print_lines(FILE *out, const char *title, const char *lines)
 	}
 }
 
+/* Some have the same meaning everywhere, unless it is more. */
 static void print_exits(FILE *out, const char *const *exits)
 {
-	bool first = true;
+	static const char *const common[KT_EXITS] = {
+		[KT_EXIT_OK] = "done", [KT_EXIT_USAGE] = "wrong usage",
+		[KT_EXIT_ENGINE] = "out of memory, or the output cannot be written",
+	};
 	char code[16];
 
+	fputs("\nExit codes:\n", out);
 	for (int i = 0; i < KT_EXITS; i++) {
-		if (!exits[i])
-			continue;
-		if (first)
-			fputs("\nExit codes:\n", out);
-		first = false;
+		const char *means = exits[i] ? exits[i] : common[i];
+
 		snprintf(code, sizeof code, "%d", i);
-		print_row(out, code, 5, exits[i]);
+		if (means)
+			print_row(out, code, 5, means);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* Values of the JSON form of batches and messages; see batch_json.h. */
+#include "lib/text/base64.h"
 #include "lib/text/number.h"
-#include "lib/wire/base64.h"
 #include "lib/wire/batch_json.h"
 
 /* Most milliseconds away from "now": some 30 years. */
@@ -46,7 +46,7 @@ void kw_obj_digits(struct kw_building *building, struct kt_obj *obj, const char 
 		kt_obj_fail(obj, name, KT_ELIMIT, "too long");
 		return;
 	}
-	len = hex ? kw_hex_decode(text, n, p) : kw_base64_decode(text, n, p);
+	len = hex ? kt_hex_decode(text, n, p) : kt_base64_decode(text, n, p);
 	if (len < 0)
 		kt_obj_fail(obj, name, KT_ESYNTAX, hex ? "must be an even number of hex digits" : "must be base64");
 	else

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "lib/text/base64.h"
 #include "lib/text/near.h"
-#include "lib/wire/base64.h"
 #include "lib/wire/edit_steps.h"
 
 enum { SIZE_FIELD = 4, HEX_MAX = 128 << 20, WORD_MAX = 32 };
@@ -133,7 +133,7 @@ bool kw_edit_hex(struct kw_editing *editing, struct kt_obj *obj, struct kw_bytes
 		return false;
 	n = strlen(text);
 	p = n <= HEX_MAX ? kw_alloc(editing->map.arena, n / 2 + 1) : NULL;
-	size = p ? kw_hex_decode(text, n, p) : 0;
+	size = p ? kt_hex_decode(text, n, p) : 0;
 	if (!p)
 		kt_obj_fail(obj, "hex", KT_ELIMIT, "too long");
 	else if (size < 0)

@@ -1,8 +1,8 @@
 /* JSON to message: Kafka's JsonConverter form, and the hand-written forms that message.h describes. */
 #include <math.h>
 
+#include "lib/text/base64.h"
 #include "lib/text/near.h"
-#include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/plan.h"
 
@@ -95,7 +95,7 @@ static int to_run(struct in *in, json_t *json, const struct kw_frame *frame, str
 	if (!p)
 		return fail(in, frame, KT_ENOMEM, "%s", "out of memory");
 	if (hex)
-		len = kw_hex_decode(json_string_value(value), n, p);
+		len = kt_hex_decode(json_string_value(value), n, p);
 	else
 		memcpy(p, json_string_value(value), n);
 	if (len < 0)
@@ -135,7 +135,7 @@ static int to_bytes(struct in *in, json_t *json, const struct kw_frame *frame, s
 	p = kw_alloc(in->arena, n / 4 * 3 + 3);
 	if (!p)
 		return fail(in, frame, KT_ENOMEM, "%s", "out of memory");
-	len = kw_base64_decode(json_string_value(json), n, p);
+	len = kt_base64_decode(json_string_value(json), n, p);
 	if (len < 0)
 		return fail(in, frame, KT_ESYNTAX, "%s", "not valid base64");
 	*out = (struct kw_bytes){p, (int32_t)len};

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/plan.h"
 
 struct out {
@@ -13,12 +13,12 @@ struct out {
 
 static json_t *base64(const void *p, size_t n)
 {
-	char *text = malloc(kw_base64_len(n, false) + 1);
+	char *text = malloc(kt_base64_len(n, false) + 1);
 	json_t *json;
 
 	if (!text)
 		return NULL;
-	kw_base64_encode(p, n, false, text);
+	kt_base64_encode(p, n, false, text);
 	json = json_string_nocheck(text);
 	free(text);
 	return json;
@@ -28,17 +28,8 @@ static json_t *base64(const void *p, size_t n)
 static json_t *string(struct kw_str str)
 {
 	json_t *json = json_stringn(str.s ? str.s : "", (size_t)str.n);
-	char *hex;
 
-	if (json)
-		return json;
-	hex = malloc((size_t)str.n * 2 + 1);
-	if (!hex)
-		return NULL;
-	kw_hex_encode((const uint8_t *)str.s, (size_t)str.n, hex);
-	json = json_pack("{s:s}", "hex", hex);
-	free(hex);
-	return json;
+	return json ? json : json_pack("{s:o}", "hex", kt_hex_json(str.s, (size_t)str.n));
 }
 
 /* What JSON has no number for is a string, as Jackson does it. */

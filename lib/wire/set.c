@@ -1,5 +1,7 @@
 #include "lib/wire/set.h"
 
+#include "lib/wire/record_time.h"
+
 /* Says of the entry at the set's place what is wrong with it. */
 static int fail_entry(const struct kw_set *set, struct kt_err *err)
 {
@@ -75,10 +77,9 @@ static int visit_record(void *arg, int32_t index, const struct kw_record *record
 	const struct visit *visit = arg;
 	const struct kw_batch *batch = visit->batch;
 	bool append_time = batch->attributes & KW_A_LOG_APPEND_TIME;
-	uint64_t timestamp = (uint64_t)batch->baseTimestamp + (uint64_t)record->timestampDelta;
 	struct kw_item item = {
-		.offset = (int64_t)((uint64_t)batch->baseOffset + (uint64_t)record->offsetDelta),
-		.timestamp = append_time ? batch->maxTimestamp : (int64_t)timestamp,
+		.offset = kw_record_offset(batch, record->offsetDelta),
+		.timestamp = kw_record_time(batch, record),
 		.timestampType = append_time ? KW_LOG_APPEND_TIME : KW_CREATE_TIME,
 		.magic = 2, .attributes = record->attributes, .key = record->key, .value = record->value,
 		.nheaders = record->nheaders, .headers = record->headers, .at = record->at, .size = record->size,

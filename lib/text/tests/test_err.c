@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text/address.h"
 #include "lib/text/err.h"
 
 static char line[1024];
@@ -91,7 +92,7 @@ static void foreign_text_cannot_drive_a_terminal(void **state)
 	assert_non_null(f);
 	kt_put_clean(f, "a\033[2Jb\x7f\xc2\x9b\xc3\xa9\xc2");
 	fclose(f);
-	assert_string_equal(got, "a?[2Jb??\xc3\xa9\xc2");
+	assert_string_equal(got, "a?[2Jb??\xc3\xa9?");
 	free(got);
 }
 
@@ -111,8 +112,48 @@ static void a_cut_off_character_is_dropped(void **state)
 	assert_string_equal(three, "ab");
 	assert_string_equal(four, "ab");
 	assert_string_equal(whole, "ab\xe2\x82\xac");
-	assert_string_equal(stray, "\x80\x80");
+	assert_string_equal(stray, "??");
 	assert_string_equal(empty, "");
+}
+
+/* Overlong, a surrogate, above the last character, a byte in the middle of nothing; and what a JSON parser takes. */
+static void what_is_no_utf8_is_replaced(void **state)
+{
+	static const struct { const char *text, *cleaned; } rows[] = {
+		{"caf\xe9", "caf"}, {"caf\xe9 au lait", "caf? au lait"}, {"\xc0\xaf", "??"}, {"\xe0\x9f\x80.", "???."},
+		{"\xed\xa0\x80.", "???."}, {"\xf4\x90\x80\x80", "????"}, {"\xf5.", "?."}, {"\xff\xfe", "??"},
+		{"\xf0\x9f\x98.", "???."}, {"\x80", "?"},
+	};
+	static const char *const sound[] = {"", "caf\xc3\xa9", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+					    "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
+	char text[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_false(kt_is_utf8(rows[i].text));
+		snprintf(text, sizeof text, "%s", rows[i].text);
+		kt_clean(text);
+		assert_string_equal(text, rows[i].cleaned);
+		assert_true(kt_is_utf8(text));
+	}
+	for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
+		assert_true(kt_is_utf8(sound[i]));
+		snprintf(text, sizeof text, "%s", sound[i]);
+		kt_clean(text);
+		assert_string_equal(text, sound[i]);
+	}
+	assert_int_equal(kt_utf8("\xe2\x82\xac!"), 3);
+	assert_int_equal(kt_utf8("\xe2\x82"), 0);
+	assert_int_equal(kt_utf8(""), 0);
+}
+
+static void an_address_has_its_brackets(void **state)
+{
+	char text[KT_ADDRESS_MAX];
+
+	(void)state;
+	assert_string_equal(kt_address(text, sizeof text, "localhost", 9092), "localhost:9092");
+	assert_string_equal(kt_address(text, sizeof text, "::1", 1), "[::1]:1");
 }
 
 static void every_code_has_its_text(void **state)
@@ -134,6 +175,8 @@ int main(void)
 		cmocka_unit_test(direction_cannot_be_changed),
 		cmocka_unit_test(foreign_text_cannot_drive_a_terminal),
 		cmocka_unit_test(a_cut_off_character_is_dropped),
+		cmocka_unit_test(what_is_no_utf8_is_replaced),
+		cmocka_unit_test(an_address_has_its_brackets),
 		cmocka_unit_test(every_code_has_its_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

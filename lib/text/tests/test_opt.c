@@ -233,7 +233,8 @@ static void help_comes_from_the_table(void **state)
 		"\n"
 		"Exit codes:\n"
 		"  0  all well\n"
-		"  2  wrong usage\n");
+		"  2  wrong usage\n"
+		"  3  out of memory, or the output cannot be written\n");
 }
 
 static void version_names_the_program(void **state)
@@ -314,7 +315,12 @@ static void help_lists_the_commands(void **state)
 		"\n"
 		"Help:\n"
 		"  -h, --help     print this\n"
-		"      --version  print the version\n");
+		"      --version  print the version\n"
+		"\n"
+		"Exit codes:\n"
+		"  0  done\n"
+		"  2  wrong usage\n"
+		"  3  out of memory, or the output cannot be written\n");
 }
 
 static int forget(void **state)

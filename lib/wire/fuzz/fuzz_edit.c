@@ -1,6 +1,6 @@
 /* A request frame, its size in front, on the first line in hex; then edits in JSON. What is refused says where; what is
  * edited stays within bounds, and all cuts lie inside. */
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/edit.h"
 #include "lib/wire/fuzz/hand_written.h"
 
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	size_t digits = end ? (size_t)(end - p) : 0;
 	uint8_t *bytes = malloc(digits / 2 + 1);
 	json_t *edits = end ? hand_written(end + 1, n - digits - 1) : NULL;
-	long len = bytes && edits ? kw_hex_decode((const char *)p, digits, bytes) : -1;
+	long len = bytes && edits ? kt_hex_decode((const char *)p, digits, bytes) : -1;
 
 	if (len >= 4)
 		edit(bytes, (size_t)len, edits);

@@ -2,8 +2,8 @@
 #include <sys/stat.h>
 
 #include "kw_messages.h"
+#include "lib/text/base64.h"
 #include "lib/text/fuzz/fuzz.h"
-#include "lib/wire/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/packet.h"
 #include "lib/wire/tests/random_message.h"
@@ -127,7 +127,7 @@ static void golden_frames(void)
 			kw_put_u16(&buf, (uint16_t)golden[i].msg->key);
 			kw_put_u16(&buf, (uint16_t)golden[i].version);
 		}
-		kw_put(&buf, bytes, (size_t)kw_hex_decode(golden[i].bytes, strlen(golden[i].bytes), bytes));
+		kw_put(&buf, bytes, (size_t)kt_hex_decode(golden[i].bytes, strlen(golden[i].bytes), bytes));
 		snprintf(name, sizeof name, "golden-%zu", i);
 		write_file(request ? "lib/wire/fuzz/corpus/request" : "lib/wire/fuzz/corpus/response", name, &buf);
 		if (request)
@@ -159,7 +159,7 @@ static void golden_sets(void)
 
 		if (strlen(hex[i]) > 2 * SMALL_SET)
 			continue;
-		kw_put(&buf, bytes, (size_t)kw_hex_decode(hex[i], strlen(hex[i]), bytes));
+		kw_put(&buf, bytes, (size_t)kt_hex_decode(hex[i], strlen(hex[i]), bytes));
 		snprintf(name, sizeof name, "golden-%zu", i);
 		write_file("lib/wire/fuzz/corpus/set", name, &buf);
 		memmove(bytes + sizeof old_produce, bytes, buf.n);
@@ -271,7 +271,7 @@ static uint32_t acknowledged(size_t i)
 
 	for (size_t k = 0; k < i; k++) {
 		uint8_t bytes[100];
-		uint32_t n = (uint32_t)kw_hex_decode(segments[k].hex, strlen(segments[k].hex), bytes),
+		uint32_t n = (uint32_t)kt_hex_decode(segments[k].hex, strlen(segments[k].hex), bytes),
 			 end = segments[k].at + n;
 
 		if (segments[k].flags & (KW_TCP_SYN | KW_TCP_FIN))
@@ -293,7 +293,7 @@ static void put_packet(struct kw_buf *buf, size_t i, int family, int64_t time_us
 				     .seq = 0xfffffff0 + segments[i].at,
 				     .ack = 0xfffffff0 + acknowledged(i), .flags = segments[i].flags};
 	uint8_t bytes[100], head[KW_PCAP_PACKET_HEAD];
-	struct iovec iov = {bytes, (size_t)kw_hex_decode(segments[i].hex, strlen(segments[i].hex), bytes)};
+	struct iovec iov = {bytes, (size_t)kt_hex_decode(segments[i].hex, strlen(segments[i].hex), bytes)};
 
 	kw_put(buf, head, kw_pcap_packet_head(head, &segment, &iov, 1, time_us));
 	kw_put(buf, bytes, iov.iov_len);
@@ -321,7 +321,7 @@ static void packets(void)
 	for (size_t i = 0; i < sizeof packet_seeds / sizeof packet_seeds[0]; i++) {
 		struct kw_buf buf = {0};
 		uint8_t head[32];
-		size_t nhead = (size_t)kw_hex_decode(packet_seeds[i].head, strlen(packet_seeds[i].head), head);
+		size_t nhead = (size_t)kt_hex_decode(packet_seeds[i].head, strlen(packet_seeds[i].head), head);
 
 		kw_put_u8(&buf, packet_seeds[i].link);
 		for (size_t k = 0; k < SEGMENTS; k++) {

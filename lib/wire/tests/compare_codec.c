@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/plan.h"
 #include "lib/wire/tests/length_sites.h"
 #include "lib/wire/tests/oracle.h"
@@ -245,7 +245,7 @@ static void receive_sample(struct run *run)
 	theirs = oracle->words[0];
 	n = strlen(theirs) / 2;
 	bytes = kw_alloc(&run->arena, n);
-	kw_hex_decode(theirs, 2 * n, bytes);
+	kt_hex_decode(theirs, 2 * n, bytes);
 	if (kw_decode(run->msg, run->version, bytes, n, &run->arena, &out, &used, &err) < 0) {
 		differ(run, "%s is not read: %s: %s", theirs, err.path, err.text);
 		return;

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "lib/wire/base64.h"
-#include "lib/wire/batch.h"
+#include "lib/text/base64.h"
+#include "lib/wire/record_time.h"
 
 /* The record set of a Produce request that an old sarama sent (IBM/sarama#1032): two records, and a last offset
  * delta of 0. */
@@ -24,10 +24,38 @@ static uint8_t bytes[512];
 
 static size_t unhex(const char *hex)
 {
-	long n = kw_hex_decode(hex, strlen(hex), bytes);
+	long n = kt_hex_decode(hex, strlen(hex), bytes);
 
 	assert_true(n > 0);
 	return (size_t)n;
+}
+
+/* Bytes may claim any offset; Java's longs wrap. */
+static void offsets_wrap(void **state)
+{
+	struct kw_batch batch = {.baseOffset = 40, .lastOffsetDelta = 2};
+
+	(void)state;
+	assert_int_equal(kw_record_offset(&batch, 1), 41);
+	assert_int_equal(kw_next_offset(&batch), 43);
+	batch.baseOffset = INT64_MAX - 1;
+	batch.lastOffsetDelta = 1;
+	assert_true(kw_record_offset(&batch, 1) == INT64_MAX);
+	assert_true(kw_next_offset(&batch) == INT64_MIN);
+	batch.baseOffset = INT64_MIN;
+	assert_true(kw_record_offset(&batch, -1) == INT64_MAX);
+}
+
+static void hex_as_json(void **state)
+{
+	json_t *json = kt_hex_json("\0\x7f\xff", 3);
+
+	(void)state;
+	assert_string_equal(json_string_value(json), "007fff");
+	json_decref(json);
+	json = kt_hex_json(NULL, 0);
+	assert_string_equal(json_string_value(json), "");
+	json_decref(json);
 }
 
 static void parses_every_field(void **state)
@@ -282,6 +310,8 @@ int main(void)
 		cmocka_unit_test(lengths_around_the_varint_steps),
 		cmocka_unit_test(header_follows_the_records),
 		cmocka_unit_test(no_records),
+		cmocka_unit_test(offsets_wrap),
+		cmocka_unit_test(hex_as_json),
 		cmocka_unit_test(what_cannot_be_built),
 	};
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/batch.h"
 
 static struct kw_buf out;
@@ -56,7 +56,7 @@ static void assert_hex(const uint8_t *p, size_t n, const char *hex)
 	long len;
 
 	assert_non_null(want);
-	len = kw_hex_decode(hex, strlen(hex), want);
+	len = kt_hex_decode(hex, strlen(hex), want);
 	assert_int_equal(n, len);
 	assert_memory_equal(p, want, n);
 	free(want);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/set.h"
 
 static struct kw_buf out;
@@ -44,7 +44,7 @@ static void assert_builds(const char *text, const char *hex)
 	if (build(text))
 		fail_msg("%s: %s: %s", text, err.path, err.text);
 	assert_non_null(want);
-	n = kw_hex_decode(hex, strlen(hex), want);
+	n = kt_hex_decode(hex, strlen(hex), want);
 	assert_int_equal(out.n, n);
 	assert_memory_equal(out.p, want, out.n);
 	free(want);

@@ -1,5 +1,5 @@
 /* Compressed streams, of whatever format: what goes in comes out, faults, limits. */
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/tests/streams.h"
 
 static void what_goes_in_comes_out(void **state)
@@ -46,7 +46,7 @@ static void as_kafka_writes_it(void **state)
 
 		kw_buf_clear(&packed);
 		assert_int_equal(kw_compress_as(rows[i].codec, &opts, record, sizeof record, &packed, NULL), 0);
-		kw_hex_encode(packed.p, packed.n, hex);
+		kt_hex_encode(packed.p, packed.n, hex);
 		assert_string_equal(hex, rows[i].hex);
 	}
 }

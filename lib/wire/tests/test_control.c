@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/control.h"
 
 #include "kw_messages.h"
@@ -18,7 +18,7 @@ static struct kw_bytes unhex(const char *hex)
 {
 	if (!hex)
 		return (struct kw_bytes){NULL, -1};
-	return (struct kw_bytes){bytes, (int32_t)kw_hex_decode(hex, strlen(hex), bytes)};
+	return (struct kw_bytes){bytes, (int32_t)kt_hex_decode(hex, strlen(hex), bytes)};
 }
 
 static void names(void **state)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/edit.h"
 
@@ -41,7 +41,7 @@ static json_t *json_of(const char *text)
 static void put_hex(struct kw_buf *buf, const char *hex)
 {
 	uint8_t *p = kw_buf_room(buf, strlen(hex) / 2 + 1);
-	long n = kw_hex_decode(hex, strlen(hex), p);
+	long n = kt_hex_decode(hex, strlen(hex), p);
 
 	if (n < 0)
 		fail_msg("bad hex: %s", hex);

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "kw_messages.h"
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
 struct golden {
 	const char *what;
@@ -86,7 +86,7 @@ static void encode_like_kafka(void **state)
 			if (code != KT_EVERSION && code != KT_ETYPE)
 				fail_msg("%s: is encoded", row->what);
 		} else {
-			assert_int_equal(kw_hex_decode(row->bytes, 2 * n, bytes), n);
+			assert_int_equal(kt_hex_decode(row->bytes, 2 * n, bytes), n);
 			if (code < 0)
 				fail_msg("%s: %s: %s", row->what, err.path, err.text);
 			if (buf.n != n || (n && memcmp(buf.p, bytes, n) != 0))
@@ -115,7 +115,7 @@ static void decode_like_kafka(void **state)
 		kw_arena_init(&arena, 0);
 		kw_buf_init(&buf, 0);
 		if (row->bytes) {
-			kw_hex_decode(row->bytes, 2 * n, bytes);
+			kt_hex_decode(row->bytes, 2 * n, bytes);
 			if (row->header) {
 				const struct kw_msg *header = header_of(row, &version);
 

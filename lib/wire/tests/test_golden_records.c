@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/control.h"
 #include "lib/wire/convert.h"
 #include "lib/wire/varint.h"
@@ -109,7 +109,7 @@ static struct kw_slice unhex(const char *hex)
 	long n;
 
 	assert_non_null(p);
-	n = kw_hex_decode(hex, strlen(hex), p);
+	n = kt_hex_decode(hex, strlen(hex), p);
 	assert_true(n >= 0);
 	exact = malloc(n ? (size_t)n : 1);
 	assert_non_null(exact);

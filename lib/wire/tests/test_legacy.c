@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/legacy.h"
 
@@ -18,7 +18,7 @@ static enum kw_walk why;
 
 static size_t unhex(const char *hex)
 {
-	long n = kw_hex_decode(hex, strlen(hex), bytes);
+	long n = kt_hex_decode(hex, strlen(hex), bytes);
 
 	assert_true(n > 0);
 	return (size_t)n;

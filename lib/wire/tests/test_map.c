@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/legacy.h"
 #include "lib/wire/map.h"
@@ -24,7 +24,7 @@ static struct kw_map fresh(const uint8_t *base)
 
 static size_t hex(const char *text)
 {
-	long n = kw_hex_decode(text, strlen(text), bytes);
+	long n = kt_hex_decode(text, strlen(text), bytes);
 
 	assert_true(n >= 0);
 	return (size_t)n;

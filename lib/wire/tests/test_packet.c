@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/buf.h"
 #include "lib/wire/packet.h"
 
@@ -38,7 +38,7 @@ static void put_ip(struct kw_buf *buf, int family, size_t n)
 static void put_hex(struct kw_buf *buf, const char *hex)
 {
 	uint8_t bytes[64];
-	long n = kw_hex_decode(hex, strlen(hex), bytes);
+	long n = kt_hex_decode(hex, strlen(hex), bytes);
 
 	assert_true(n >= 0);
 	kw_put(buf, bytes, (size_t)n);

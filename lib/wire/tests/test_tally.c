@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/tally.h"
 #include "lib/wire/tests/check_tally.h"
 #include "lib/wire/tests/random_message.h"
@@ -150,7 +150,7 @@ static void at_the_edges(void **state)
 		uint8_t bytes[64];
 		struct kw_buf area = {0};
 
-		kw_put(&area, bytes, (size_t)kw_hex_decode(edges[i].hex, strlen(edges[i].hex), bytes));
+		kw_put(&area, bytes, (size_t)kt_hex_decode(edges[i].hex, strlen(edges[i].hex), bytes));
 		if (check_area(&kw_batch_spec_default, &area, edges[i].n, NULL) != edges[i].good)
 			fail_msg("%s: there is %s tally", edges[i].name, edges[i].good ? "no" : "a");
 		kw_buf_fini(&area);

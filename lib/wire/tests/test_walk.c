@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 #include "lib/wire/batch.h"
 #include "lib/wire/tests/check_tally.h"
 
@@ -185,7 +185,7 @@ static void verdicts_are_those_of_kafka(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		for (enum mode mode = PLAIN; mode <= WHOLE; mode++) {
 			const struct verdict *want = &rows[i].verdict[mode];
-			long n = kw_hex_decode(rows[i].area, strlen(rows[i].area), area);
+			long n = kt_hex_decode(rows[i].area, strlen(rows[i].area), area);
 			int code;
 
 			assert_true(n >= 0);
@@ -216,7 +216,7 @@ static void any_byte_may_be_wrong(void **state)
 {
 	static const char hex[] = OK "18 00 00 00 026b 0276 02 0268 0277 " OK;
 	uint8_t area[64];
-	size_t n = (size_t)kw_hex_decode(hex, strlen(hex), area);
+	size_t n = (size_t)kt_hex_decode(hex, strlen(hex), area);
 
 	(void)state;
 	for (size_t at = 0; at < n; at++)
@@ -279,7 +279,7 @@ static void every_part_of_a_record(void **state)
 	static const char hex[] = OK "22 ff a2d99eea8268 09 00 03 04 0268 0277 00 01";
 	struct kw_walk_opts opts[] = {{.skip_bodies = false}, {.skip_bodies = true}};
 	uint8_t area[64];
-	size_t n = (size_t)kw_hex_decode(hex, strlen(hex), area);
+	size_t n = (size_t)kt_hex_decode(hex, strlen(hex), area);
 
 	(void)state;
 	for (int codec = KW_NONE; codec <= KW_ZSTD; codec++)
@@ -310,7 +310,7 @@ static int check_in_batch(void *arg, int32_t index, const struct kw_record *reco
 static void plain_bytes_are_not_copied(void **state)
 {
 	uint8_t area[9];
-	size_t n = (size_t)kw_hex_decode(OK, strlen(OK), area);
+	size_t n = (size_t)kt_hex_decode(OK, strlen(OK), area);
 	struct kw_batch batch = batch_of(KW_NONE, area, n, 1);
 
 	(void)state;
@@ -367,7 +367,7 @@ static int stop_at_second(void *arg, int32_t index, const struct kw_record *reco
 static void callback_can_stop(void **state)
 {
 	uint8_t area[64];
-	size_t n = (size_t)kw_hex_decode(OK OK OK, strlen(OK OK OK), area);
+	size_t n = (size_t)kt_hex_decode(OK OK OK, strlen(OK OK OK), area);
 	struct kw_batch batch = batch_of(KW_NONE, area, n, 3);
 
 	(void)state;
@@ -395,7 +395,7 @@ static void unknown_codecs(void **state)
 static void payload_is_not_what_the_codec_says(void **state)
 {
 	uint8_t area[64];
-	size_t n = (size_t)kw_hex_decode(OK OK OK, strlen(OK OK OK), area);
+	size_t n = (size_t)kt_hex_decode(OK OK OK, strlen(OK OK OK), area);
 	struct kw_walk_opts opts = {.skip_bodies = true};
 
 	(void)state;
@@ -501,7 +501,7 @@ static void record_size_can_be_bounded(void **state)
 {
 	static const char negative[] = "01 00 00 00 026b 0276 00", greatest[] = "fe ff ff ff 0f 00 00 00 026b 0276 00";
 	uint8_t area[16];
-	size_t n = (size_t)kw_hex_decode(negative, strlen(negative), area);
+	size_t n = (size_t)kt_hex_decode(negative, strlen(negative), area);
 	struct kw_walk_opts before_44 = {.skip_bodies = true, .record_max = -1};
 	struct kw_walk_opts opts = {.skip_bodies = true, .record_max = 7};
 	struct kw_buf packed;
@@ -513,13 +513,13 @@ static void record_size_can_be_bounded(void **state)
 	before_44.skip_bodies = false;
 	assert_int_equal(walk_payload(KW_LZ4, packed.p, packed.n, 1, &before_44), KT_ECORRUPT);
 	kw_buf_clear(&packed);
-	n = (size_t)kw_hex_decode(greatest, strlen(greatest), area);
+	n = (size_t)kt_hex_decode(greatest, strlen(greatest), area);
 	assert_int_equal(kw_compress(KW_LZ4, area, n, &packed, NULL), 0);
 	assert_int_equal(walk_payload(KW_LZ4, packed.p, packed.n, 1, &before_44), KT_ELIMIT);
 	assert_int_equal(why, KW_WALK_LIMIT);
 	assert_string_equal(err.text, "no memory for a record of 2147483647 bytes");
 	kw_buf_clear(&packed);
-	n = (size_t)kw_hex_decode(OK, strlen(OK), area);
+	n = (size_t)kt_hex_decode(OK, strlen(OK), area);
 	assert_int_equal(kw_compress(KW_LZ4, area, n, &packed, NULL), 0);
 	assert_int_equal(walk_payload(KW_LZ4, packed.p, packed.n, 1, &opts), KT_ECORRUPT);
 	assert_string_equal(err.text, "Invalid record size: 8 exceeds the configured maximum record size of 7.");

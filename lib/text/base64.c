@@ -1,16 +1,17 @@
-#include "lib/wire/base64.h"
+#include "lib/text/base64.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char url_safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-size_t kw_base64_len(size_t n, bool url)
+size_t kt_base64_len(size_t n, bool url)
 {
 	return url ? (n * 4 + 2) / 3 : (n + 2) / 3 * 4;
 }
 
-void kw_base64_encode(const uint8_t *p, size_t n, bool url, char *out)
+void kt_base64_encode(const uint8_t *p, size_t n, bool url, char *out)
 {
 	const char *abc = url ? url_safe : standard;
 
@@ -46,7 +47,7 @@ static int value(char c)
 	return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
 }
 
-long kw_base64_decode(const char *s, size_t n, uint8_t *out)
+long kt_base64_decode(const char *s, size_t n, uint8_t *out)
 {
 	uint32_t acc = 0;
 	unsigned bits = 0;
@@ -81,7 +82,7 @@ static int nibble(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-void kw_hex_encode(const uint8_t *p, size_t n, char *out)
+void kt_hex_encode(const uint8_t *p, size_t n, char *out)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -92,7 +93,20 @@ void kw_hex_encode(const uint8_t *p, size_t n, char *out)
 	*out = '\0';
 }
 
-long kw_hex_decode(const char *s, size_t n, uint8_t *out)
+json_t *kt_hex_json(const void *p, size_t n)
+{
+	char *digits = malloc(2 * n + 1);
+	json_t *json;
+
+	if (!digits)
+		return NULL;
+	kt_hex_encode(p, n, digits);
+	json = json_stringn_nocheck(digits, 2 * n);
+	free(digits);
+	return json;
+}
+
+long kt_hex_decode(const char *s, size_t n, uint8_t *out)
 {
 	long len = 0;
 
