@@ -32,6 +32,7 @@ static int tick_ms(const struct fb_cluster *cluster)
 {
 	static const char *const intervals[] = {
 		"transaction.abort.timed.out.transaction.cleanup.interval.ms", "log.retention.check.interval.ms",
+		"producer.id.expiration.check.interval.ms",
 	};
 	int64_t session = fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, FB_CONTROLLER_ID,
 					  "broker.session.timeout.ms", 9000);

@@ -4,6 +4,7 @@
 #include "fakebroker/api/hash_order.h"
 #include "fakebroker/api/produce.h"
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/config/twins.h"
 #include "fakebroker/log/lax.h"
 #include "fakebroker/log/mutant_verdict.h"
 #include "fakebroker/mutants.h"
@@ -31,8 +32,8 @@ static bool same(const struct fb_produce_item *a, const struct fb_produce_item *
 	       kw_uuid_eq(a->topic->topicId, b->topic->topicId);
 }
 
-/* Kafka keeps partitions in a map: of two entries for one the last counts. */
-static bool mark_superseded(struct fb_produce_items *all)
+/* The last entry of a partition counts, unless settle_repeated() finds otherwise. */
+static bool find_repeated(struct fb_produce_items *all)
 {
 	struct fb_produce_item **sorted;
 
@@ -45,7 +46,10 @@ static bool mark_superseded(struct fb_produce_items *all)
 		sorted[i] = &all->v[i];
 	qsort(sorted, (size_t)all->n, sizeof *sorted, by_partition);
 	for (int32_t i = 0; i + 1 < all->n; i++)
-		sorted[i]->superseded = same(sorted[i], sorted[i + 1]);
+		if (same(sorted[i], sorted[i + 1])) {
+			sorted[i]->superseded = sorted[i]->untold = true;
+			all->repeated = sorted;
+		}
 	return true;
 }
 
@@ -69,7 +73,7 @@ static bool collect(struct fb_produce_items *all)
 			kw_verdict_init(&item->verdict);
 		}
 	}
-	return mark_superseded(all);
+	return find_repeated(all);
 }
 
 /* ---- stages ---- */
@@ -115,16 +119,18 @@ static void judge_place(struct fb_produce_items *all, struct fb_produce_item *it
 		fb_item_refuse(item, 6, NULL);
 }
 
-static struct fb_append append_of(struct fb_request *req, struct fb_produce_item *item, struct kw_meters *meters)
+static struct fb_append append_of(const struct fb_produce_items *all, struct fb_produce_item *item,
+				  struct kw_meters *meters)
 {
+	struct fb_request *req = all->req;
 	struct fb_partition *partition = item->partition;
 
 	return (struct fb_append){
 		.log = &partition->log, .producers = &partition->producers, .topic = item->ref->name,
 		.partition = partition->index, .leaderEpoch = item->leaderEpoch, .conf = &item->conf,
 		.chain = item->chain, .refused = req->cluster->refused, .clientId = req->header->clientId,
-		.meters = meters, .now = fb_cluster_now(req->cluster), .verified = item->verified,
-		.markers = item->markers, .inflated = fb_conn_scratch(req->conn),
+		.meters = meters, .now = fb_cluster_now(req->cluster), .guarded = all->guarded,
+		.guard = item->guard, .inflated = fb_conn_scratch(req->conn),
 		.old = req->version <= KW_OLD_PRODUCE,
 	};
 }
@@ -174,17 +180,18 @@ static void store(const struct fb_request *req, struct fb_produce_item *item)
 }
 
 /* Records are read without the partition's lock, so that a slow validator holds up nobody else's partition. */
-static void append(struct fb_request *req, struct fb_produce_item *item)
+static void append(const struct fb_produce_items *all, struct fb_produce_item *item)
 {
+	struct fb_request *req = all->req;
 	struct kw_meters meters = {0};
-	struct fb_append a = append_of(req, item, &meters);
+	struct fb_append a = append_of(all, item, &meters);
 	struct kw_append_plan *plan;
 
 	if (req->cluster->lax) {
 		store(req, item);
 		return;
 	}
-	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && ((const struct kw_ProduceRequest *)req->body)->acks == 0)
+	if (fb_mutant(FB_M_ACKS_ZERO_DROPPED) && all->body->acks == 0)
 		return;
 	if (fb_verdict_check(&a, &item->data->records, &req->arena, &plan, &item->verdict) && plan) {
 		pthread_mutex_lock(&item->partition->lock);
@@ -241,7 +248,7 @@ static FB_OBSERVING void show_produced(struct fb_produce_items *all)
 		const struct kw_records *records = &item->data->records;
 		struct kw_str topic;
 
-		if (item->superseded)
+		if (item->superseded && item->untold)
 			continue;
 		topic = topic_to_show(req, item);
 		fb_partition_init(p);
@@ -295,7 +302,7 @@ static const struct fb_produce_item *find_broken(struct fb_produce_items *all)
 		bool whole = false;
 		uint64_t rank;
 
-		if (!fb_item_is_judged(item))
+		if (item->verdict.errorCode || (old && item->superseded))
 			continue;
 		judge_shape(all->req, item, &whole);
 		rank = whole && old ? fb_hash_rank(item->topic->name, item->data->index, n) : 0;
@@ -307,6 +314,34 @@ static const struct fb_produce_item *find_broken(struct fb_produce_items *all)
 	return broken;
 }
 
+/* For Kafka null records have no wrong shape. */
+static bool has_wrong_shape(const struct fb_produce_item *item)
+{
+	return item->verdict.errorCode && item->data->records.n >= 0;
+}
+
+/* Kafka keeps partitions in maps, those of the right shape in one, those of a wrong one in another: in each the last
+ * entry stays. What is in both is appended, and answered with what was wrong. Up to version 2 it asks for no shape. */
+static void settle_repeated(struct fb_produce_items *all)
+{
+	for (int32_t i = 0, to; i < all->n; i = to) {
+		struct fb_produce_item *good = NULL, *bad = NULL;
+
+		for (to = i; to < all->n && same(all->repeated[i], all->repeated[to]); to++) {
+			struct fb_produce_item *item = all->repeated[to];
+
+			item->superseded = item->untold = true;
+			if (has_wrong_shape(item))
+				bad = item;
+			else if (!good || !fb_mutant(FB_M_FIRST_TWIN_APPENDED))
+				good = item;
+		}
+		if (good)
+			good->superseded = false;
+		(bad && (!good || !fb_mutant(FB_M_WRONG_TWIN_UNTOLD)) ? bad : good)->untold = false;
+	}
+}
+
 static bool judge_shapes(struct fb_produce_items *all)
 {
 	struct kw_first_producer first = {0};
@@ -314,6 +349,8 @@ static bool judge_shapes(struct fb_produce_items *all)
 
 	if (broken)
 		return fail_whole(all, broken);
+	if (all->repeated && all->req->version > KW_OLD_PRODUCE)
+		settle_repeated(all);
 	for (int32_t i = 0; i < all->n; i++) {
 		struct fb_produce_item *item = &all->v[i];
 
@@ -391,7 +428,7 @@ static void judge(struct fb_produce_items *all)
 	}
 	for (int32_t i = 0; i < all->n; i++)
 		if (fb_item_is_judged(&all->v[i]))
-			append(req, &all->v[i]);
+			append(all, &all->v[i]);
 	spread(all);
 }
 
@@ -418,7 +455,23 @@ static void fill(const struct fb_request *req, const struct fb_produce_item *ite
 	}
 }
 
-static bool answer(struct fb_produce_items *all)
+/* For each topic of the request the first one that is the same; NULL without memory. */
+static const struct fb_twins *find_same_topics(struct fb_produce_items *all)
+{
+	int32_t n = all->body->topicData.n;
+	struct fb_named *names = kw_alloc(&all->req->arena, (size_t)n * sizeof *names);
+
+	for (int32_t t = 0; names && t < n; t++) {
+		const struct kw_ProduceRequest_TopicProduceData *topic = &all->body->topicData.v[t];
+
+		names[t].name = all->req->version < 13 ? topic->name
+			      : (struct kw_str){(const char *)&topic->topicId, sizeof topic->topicId};
+	}
+	return names ? fb_find_twins(names, (size_t)n, &all->req->arena) : NULL;
+}
+
+/* Room for the answers to as many partitions as are told of each topic; 0: the topic is not answered. */
+static bool make_topics(struct fb_produce_items *all, const struct fb_twins *twins)
 {
 	struct kw_ProduceResponse *response = all->req->response;
 	int32_t i = 0;
@@ -427,23 +480,51 @@ static bool answer(struct fb_produce_items *all)
 			       all->body->topicData.n))
 		return false;
 	for (int32_t t = 0; t < response->responses.n; t++) {
-		const struct kw_ProduceRequest_TopicProduceData *topic = &all->body->topicData.v[t];
-		struct kw_ProduceResponse_TopicProduceResponse *out = &response->responses.v[t];
-		int32_t n = 0;
+		struct kw_ProduceResponse_TopicProduceResponse *out =
+			&response->responses.v[twins ? twins[t].first : (size_t)t];
 
-		out->name = topic->name;
-		out->topicId = topic->topicId;
+		out->name = all->body->topicData.v[t].name;
+		out->topicId = all->body->topicData.v[t].topicId;
+		for (int32_t p = 0; p < all->body->topicData.v[t].partitionData.n; p++)
+			out->partitionResponses.n += !all->v[i++].untold;
+	}
+	for (int32_t t = 0; t < response->responses.n; t++) {
+		struct kw_ProduceResponse_TopicProduceResponse *out = &response->responses.v[t];
+
 		if (!FB_RESPONSE_ARRAY(all->req, out->partitionResponses,
-				       kw_ProduceResponse_PartitionProduceResponse_struct, topic->partitionData.n))
+				       kw_ProduceResponse_PartitionProduceResponse_struct, out->partitionResponses.n))
 			return false;
-		for (int32_t p = 0; p < topic->partitionData.n; p++, i++) {
-			if (all->v[i].superseded)
+		out->partitionResponses.n = 0;
+	}
+	return true;
+}
+
+/* Each topic is answered once, and none of which nothing is told. */
+static bool answer(struct fb_produce_items *all)
+{
+	struct kw_ProduceResponse *response = all->req->response;
+	const struct fb_twins *twins = NULL;
+	int32_t i = 0, n = 0;
+
+	if (all->body->topicData.n > 1 && !fb_mutant(FB_M_TOPIC_ANSWERED_TWICE) && !(twins = find_same_topics(all)))
+		return false;
+	if (!make_topics(all, twins))
+		return false;
+	for (int32_t t = 0; t < response->responses.n; t++) {
+		struct kw_ProduceResponse_TopicProduceResponse *out =
+			&response->responses.v[twins ? twins[t].first : (size_t)t];
+
+		for (int32_t p = 0; p < all->body->topicData.v[t].partitionData.n; p++, i++) {
+			if (all->v[i].untold)
 				continue;
-			all->v[i].answer = &out->partitionResponses.v[n++];
+			all->v[i].answer = &out->partitionResponses.v[out->partitionResponses.n++];
 			fill(all->req, &all->v[i]);
 		}
-		out->partitionResponses.n = n;
 	}
+	for (int32_t t = 0; t < response->responses.n; t++)
+		if (response->responses.v[t].partitionResponses.n > 0 || fb_mutant(FB_M_EMPTY_TOPIC_ANSWERED))
+			response->responses.v[n++] = response->responses.v[t];
+	response->responses.n = n;
 	return true;
 }
 
@@ -453,7 +534,7 @@ static void tell_reasons(const struct fb_produce_items *all)
 	for (int32_t i = 0; i < all->n; i++) {
 		const struct fb_produce_item *item = &all->v[i];
 
-		if (!item->superseded && item->verdict.reason)
+		if (!(item->superseded && item->untold) && item->verdict.reason)
 			fb_log_line(KASSAY_INFO, "node %d: %s-%d: %s: %s", all->req->node->id,
 				    item->ref ? item->ref->name : "unknown topic", item->data->index,
 				    kw_error_name(item->verdict.errorCode), item->verdict.reason);
@@ -463,7 +544,7 @@ static void tell_reasons(const struct fb_produce_items *all)
 static enum fb_outcome silent(const struct fb_produce_items *all)
 {
 	for (int32_t i = 0; i < all->n; i++)
-		if (!all->v[i].superseded && all->v[i].verdict.errorCode && !fb_mutant(FB_M_ACKS_ZERO_STAYS_OPEN))
+		if (!all->v[i].untold && all->v[i].verdict.errorCode && !fb_mutant(FB_M_ACKS_ZERO_STAYS_OPEN))
 			return FB_CLOSE;   /* the only way to tell a client that wants no answer */
 	return FB_SILENT;
 }

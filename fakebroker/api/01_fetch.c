@@ -152,8 +152,10 @@ static bool enough(const struct fetch *f)
 		if (bytes < 0)
 			return true;
 		sum += bytes;
+		if (sum >= f->min_bytes)
+			return true;
 	}
-	return sum >= f->min_bytes || f->context->n == 0;
+	return f->context->n == 0;
 }
 
 /* ---- the answer ---- */
@@ -163,15 +165,16 @@ static bool enough(const struct fetch *f)
 static bool tell_aborted(struct fetch *f, const struct fb_txns *txns, int64_t from, int64_t end,
 			 struct kw_FetchResponse_PartitionData *out)
 {
+	size_t first, last = fb_txns_aborted(txns, from, end, &first);
 	int32_t n = 0;
 
-	for (size_t i = 0; i < txns->n; i++)
-		n += fb_aborted_in(&txns->aborted[i], from, end);
+	for (size_t i = first; i < last; i++)
+		n += txns->aborted[i].firstOffset < end;
 	if (!FB_RESPONSE_ARRAY(f->req, out->abortedTransactions, kw_FetchResponse_AbortedTransaction_struct, n))
 		return false;
 	n = 0;
-	for (size_t i = 0; i < txns->n; i++)
-		if (fb_aborted_in(&txns->aborted[i], from, end))
+	for (size_t i = first; i < last; i++)
+		if (txns->aborted[i].firstOffset < end)
 			out->abortedTransactions.v[n++] = (struct kw_FetchResponse_AbortedTransaction){
 				.producerId = txns->aborted[i].producerId, .firstOffset = txns->aborted[i].firstOffset,
 			};

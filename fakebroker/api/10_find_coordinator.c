@@ -1,6 +1,7 @@
 /* FindCoordinator (10): that of a group or a transactional id is one of our brokers; share groups have none here. */
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/transactions.h"
+#include "fakebroker/config/java_hash.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
@@ -9,11 +10,7 @@ enum { GROUP = 0, TRANSACTION = 1, SHARE = 2, FIRST_BATCHED = 4 };
 /* One that runs; NULL if none does. */
 static const struct fb_node *group_coordinator(const struct fb_cluster *cluster, struct kw_str key)
 {
-	uint32_t hash = 0;
-
-	for (int32_t i = 0; i < key.n; i++)
-		hash = hash * 31 + (uint8_t)key.s[i];   /* Java's String.hashCode() for ASCII */
-	return fb_cluster_running(cluster, (hash & 0x7fffffff) % (cluster->nnodes - 1));
+	return fb_cluster_running(cluster, (size_t)fb_java_slot(key, (int32_t)cluster->nnodes - 1));
 }
 
 static int16_t judge(const struct fb_request *req, int8_t type)

@@ -3,20 +3,21 @@
 #include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
-/* The first version that knows PRODUCER_FENCED. */
-enum { KNOWS_FENCED = 4 };
+/* The first version that knows PRODUCER_FENCED; an id or epoch that is not named. */
+enum { KNOWS_FENCED = 4, NONE = -1 };
 
 static int16_t init(struct fb_request *req, struct fb_txn_producer *producer)
 {
 	const struct kw_InitProducerIdRequest *body = req->body;
+	bool half = (body->producerId == NONE) != (body->producerEpoch == NONE);
 	bool empty_as_none = fb_mutant(FB_M_INIT_EMPTY_ID_TAKEN);
 	int16_t error;
 
 	if (req->forced)
 		return req->forced;
-	if (fb_mutant(FB_M_INIT_PAIR_UNCHECKED) && (body->producerId < 0) != (body->producerEpoch < 0))
+	if (half && fb_mutant(FB_M_INIT_PAIR_UNCHECKED))
 		return 0;
-	if ((body->transactionalId.n == 0 && !empty_as_none) || (body->producerId < 0) != (body->producerEpoch < 0))
+	if ((body->transactionalId.n == 0 && !empty_as_none) || half)
 		return KW_ERR_INVALID_REQUEST;
 	if (body->transactionalId.n < 0 || (body->transactionalId.n == 0 && empty_as_none)) {
 		producer->producerId = atomic_fetch_add(&req->cluster->next_producer_id, 1);

@@ -1,4 +1,7 @@
 /* DescribeProducers (61): the producer state of partitions (KIP-664). */
+#include <stdlib.h>
+
+#include "fakebroker/config/topicname.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
@@ -14,6 +17,13 @@ static void describe(const struct fb_producer *producer, struct kw_DescribeProdu
 	out->currentTxnStartOffset = fb_mutant(FB_M_TXN_START_UNTOLD) ? -1 : producer->txnFirstOffset;
 }
 
+static int by_id(const void *a, const void *b)
+{
+	const struct kw_DescribeProducersResponse_ProducerState *x = a, *y = b;
+
+	return (x->producerId > y->producerId) - (x->producerId < y->producerId);
+}
+
 static bool list(struct fb_request *req, struct fb_partition *partition,
 		 struct kw_DescribeProducersResponse_PartitionResponse *out)
 {
@@ -26,16 +36,22 @@ static bool list(struct fb_request *req, struct fb_partition *partition,
 	for (size_t i = 0; ok && i < producers->n; i++)
 		describe(&producers->v[i], &out->activeProducers.v[i]);
 	pthread_mutex_unlock(&partition->lock);
+	if (ok && out->activeProducers.n > 1)
+		qsort(out->activeProducers.v, (size_t)out->activeProducers.n, sizeof *out->activeProducers.v, by_id);
 	return ok;
 }
 
 /* Kafka has a text for a topic that it does not know, and none for a partition. */
 static int16_t judge(const struct fb_request *req, const struct fb_topic *topic, const struct fb_partition *partition,
-		     const char **message)
+		     const char *name_fault, const char **message)
 {
 	*message = NULL;
 	if (req->forced)
 		return req->forced;
+	if (name_fault && !fb_mutant(FB_M_PRODUCERS_ANY_NAME)) {
+		*message = name_fault;
+		return KW_ERR_INVALID_TOPIC_EXCEPTION;
+	}
 	if (!topic && !fb_mutant(FB_M_PRODUCERS_TEXT_UNTOLD))
 		*message = "This server does not host this topic-partition.";
 	if (!partition && fb_mutant(FB_M_PRODUCERS_UNKNOWN_CODE))
@@ -49,6 +65,7 @@ static bool answer_topic(struct fb_request *req, const struct kw_DescribeProduce
 			 struct kw_DescribeProducersResponse_TopicResponse *out)
 {
 	struct fb_topic *found = fb_topic_find(req->cluster, topic->name);
+	const char *name_fault = found ? NULL : fb_topic_name_fault(topic->name, &req->arena);
 
 	out->name = topic->name;
 	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_DescribeProducersResponse_PartitionResponse_struct,
@@ -59,7 +76,7 @@ static bool answer_topic(struct fb_request *req, const struct kw_DescribeProduce
 		const char *message;
 
 		out->partitions.v[i].partitionIndex = topic->partitionIndexes.v[i];
-		out->partitions.v[i].errorCode = judge(req, found, partition, &message);
+		out->partitions.v[i].errorCode = judge(req, found, partition, name_fault, &message);
 		out->partitions.v[i].errorMessage = kw_str(message);
 		if (!out->partitions.v[i].errorCode && !list(req, partition, &out->partitions.v[i]))
 			return false;

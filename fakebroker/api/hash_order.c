@@ -1,15 +1,13 @@
 #include "fakebroker/api/hash_order.h"
 
+#include "fakebroker/config/java_hash.h"
+
 enum { FIRST_SIZE = 16, PRIME = 31 };
 
-/* TopicPartition.hashCode; names of topics are ASCII. */
+/* TopicPartition.hashCode. */
 static uint32_t hash_of(struct kw_str topic, int32_t partition)
 {
-	uint32_t name = 0;
-
-	for (int32_t i = 0; i < topic.n; i++)
-		name = PRIME * name + (uint8_t)topic.s[i];
-	return PRIME * (PRIME + (uint32_t)partition) + name;
+	return PRIME * (PRIME + (uint32_t)partition) + fb_java_hash(topic);
 }
 
 /* By bucket, and in a bucket by hash, which is a signed number. A map that is three quarters full is made twice as

@@ -16,9 +16,10 @@ struct fb_produce_item {
 	struct kw_topic_conf conf;
 	struct fb_chain *chain;
 	struct kw_verdict verdict;
-	bool verified;                      /* it is of an ongoing transaction, */
-	uint32_t markers;                   /* with so many markers of its producer before it */
-	bool superseded;                    /* a later entry names the same partition: Kafka keeps the last */
+	uint64_t guard;                     /* of its verification; FB_NO_GUARD */
+	/* Several entries may name one partition. */
+	bool superseded;                    /* another one is appended: the last that has the right shape */
+	bool untold;                        /* another one is answered: the last that has not, else the last */
 };
 
 struct fb_produce_items {
@@ -26,6 +27,8 @@ struct fb_produce_items {
 	const struct kw_ProduceRequest *body;
 	struct fb_produce_item *v;
 	int32_t n;
+	struct fb_produce_item **repeated;  /* sorted by partition; NULL: none is there twice */
+	bool guarded;                       /* transaction.partition.verification.enable */
 	bool muted;                         /* Kafka never answers it */
 };
 

@@ -1,11 +1,22 @@
 /* Produce in transactions: is the partition part of the one that the batch says it is of? */
 #include "fakebroker/api/produce.h"
 #include "fakebroker/cluster/transactions.h"
+#include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 
 /* The first version that adds partitions to the transaction by itself (KIP-890), and the first that knows an error for
  * "abort, and go on". */
 enum { ADDS_PARTITIONS = 12, KNOWS_ABORTABLE = 11 };
+
+/* What the coordinator is asked, for all of the request's partitions at once. */
+struct question {
+	struct fb_txn_producer producer;
+	bool adds;
+	struct fb_txn_partition *partitions;
+	struct fb_produce_item **items;
+	int16_t *errors;                     /* of each, where they differ */
+	size_t n;
+};
 
 /* Why a batch is no part of a transaction, as AddPartitionsToTxnManager and ReplicaManager say it to the version. */
 static void refuse_transaction(const struct fb_produce_items *all, struct fb_produce_item *item, int16_t error)
@@ -39,51 +50,92 @@ static bool in_transaction(const struct fb_produce_item *item, struct kw_batch *
 	       batch->magic == 2 && batch->attributes & KW_A_TRANSACTIONAL && fb_has_producer_id(batch);
 }
 
-/* A partition in which the producer's transaction is open already is not asked about, as in Kafka. */
-static void check_transaction(struct fb_produce_items *all, struct fb_produce_item *item)
+/* Adds the partition to the question, unless the leader knows without it. */
+static void begin(struct fb_produce_items *all, struct fb_produce_item *item, const struct kw_batch *batch,
+		  struct question *question)
 {
-	struct fb_request *req = all->req;
 	struct fb_partition *partition = item->partition;
-	struct fb_txn_producer producer = {.transactionalId = all->body->transactionalId};
-	struct fb_txn_partition at = {item->ref, partition->index};
-	struct kw_batch batch;
 	int16_t error;
-	bool open;
 
-	if (!in_transaction(item, &batch) || partition->leader != req->node->id)
+	if (partition->leader != all->req->node->id) {
+		fb_item_refuse(item, KW_ERR_NOT_LEADER_OR_FOLLOWER, NULL);
 		return;
-	producer.producerId = batch.producerId;
-	producer.producerEpoch = batch.producerEpoch;
+	}
 	pthread_mutex_lock(&partition->lock);
-	open = fb_producers_in_txn(&partition->producers, batch.producerId, batch.producerEpoch);
-	item->markers = fb_producers_markers(&partition->producers, batch.producerId);
+	error = fb_producers_verify(&partition->producers, batch, question->adds, fb_cluster_now(all->req->cluster),
+				    &item->guard);
 	pthread_mutex_unlock(&partition->lock);
-	item->verified = true;
-	if (open)
+	if (error) {
+		fb_item_refuse(item, error, NULL);
 		return;
-	if (!fb_txn_coordinator(req->cluster, producer.transactionalId))
-		error = KW_ERR_COORDINATOR_NOT_AVAILABLE;
-	else if (req->version >= ADDS_PARTITIONS)
-		error = fb_txn_add(req->cluster, &producer, &at, 1);
-	else
-		error = fb_txn_verify(req->cluster, &producer, &at);
-	if (error)
-		refuse_transaction(all, item, error);
+	}
+	if (item->guard == FB_NO_GUARD)
+		return;
+	question->producer.producerId = batch->producerId;
+	question->producer.producerEpoch = batch->producerEpoch;
+	question->items[question->n] = item;
+	question->partitions[question->n++] = (struct fb_txn_partition){item->ref, partition->index};
 }
 
-static bool verifies(const struct fb_request *req)
+/* Nothing happens if there is nothing to ask. */
+static void ask(struct fb_produce_items *all, struct question *question)
 {
-	return fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
-			       "transaction.partition.verification.enable", true);
+	struct fb_cluster *cluster = all->req->cluster;
+	int16_t error = 0;
+
+	if (question->n == 0)
+		return;
+	if (question->producer.transactionalId.n == 0 && !fb_mutant(FB_M_EMPTY_ID_TAKEN))
+		error = KW_ERR_INVALID_REQUEST;
+	else if (!fb_txn_coordinator(cluster, question->producer.transactionalId))
+		error = KW_ERR_COORDINATOR_NOT_AVAILABLE;
+	else if (question->adds)
+		error = fb_txn_add(cluster, &question->producer, question->partitions, question->n);
+	else
+		fb_txn_verify(cluster, &question->producer, question->partitions, question->n, question->errors);
+	for (size_t i = 0; i < question->n; i++)
+		if (error || question->errors[i])
+			refuse_transaction(all, question->items[i], error ? error : question->errors[i]);
+	question->n = 0;
+}
+
+/* Versions that add partitions do so whether verification is on or not. */
+static void check_all(struct fb_produce_items *all)
+{
+	struct kw_arena *arena = &all->req->arena;
+	struct question question = {
+		.producer = {.transactionalId = all->body->transactionalId},
+		.adds = all->req->version >= ADDS_PARTITIONS,
+		.partitions = kw_alloc(arena, (size_t)all->n * sizeof *question.partitions),
+		.items = kw_alloc(arena, (size_t)all->n * sizeof *question.items),
+		.errors = kw_alloc(arena, (size_t)all->n * sizeof *question.errors),
+	};
+	bool memory = question.partitions && question.items && question.errors;
+
+	for (int32_t i = 0; i < all->n; i++) {
+		struct fb_produce_item *item = &all->v[i];
+		struct kw_batch batch;
+
+		if (!fb_item_is_judged(item) || !in_transaction(item, &batch))
+			continue;
+		if (memory)
+			begin(all, item, &batch, &question);
+		else
+			fb_item_refuse(item, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
+		if (fb_mutant(FB_M_TWO_PRODUCERS_TAKEN))
+			ask(all, &question);
+	}
+	ask(all, &question);
 }
 
 void fb_produce_check_transactions(struct fb_produce_items *all)
 {
-	struct fb_cluster *cluster = all->req->cluster;
+	struct fb_request *req = all->req;
 
-	pthread_rwlock_rdlock(&cluster->lock);
-	for (int32_t i = 0; verifies(all->req) && i < all->n; i++)
-		if (fb_item_is_judged(&all->v[i]))
-			check_transaction(all, &all->v[i]);
-	pthread_rwlock_unlock(&cluster->lock);
+	pthread_rwlock_rdlock(&req->cluster->lock);
+	all->guarded = fb_configs_bool(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id,
+				       "transaction.partition.verification.enable", true);
+	if (all->guarded || (req->version >= ADDS_PARTITIONS && !fb_mutant(FB_M_UNVERIFIED_NOT_ADDED)))
+		check_all(all);
+	pthread_rwlock_unlock(&req->cluster->lock);
 }

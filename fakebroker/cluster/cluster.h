@@ -100,6 +100,7 @@ struct fb_topic {
 	struct fb_partition *partitions;
 	int32_t *replicas;           /* npartitions x replicationFactor node ids, the leader first */
 	int32_t *in_sync;            /* room for ISR and ELR of all partitions */
+	atomic_llong producers_seen_ms; /* when it was last looked which producers are too old; at first: made */
 	/* What the topic's configuration comes to; guarded by the cluster's lock. */
 	struct kw_topic_conf conf;
 	struct fb_retention retention;
@@ -221,9 +222,9 @@ int64_t fb_controller_away(const struct fb_cluster *cluster);
 
 /* Milliseconds since the epoch by the broker's clock. */
 int64_t fb_cluster_now(const struct fb_cluster *cluster);
-/* Does what is due: aborts transactions that take too long and removes old segments, by the broker's clock; fences
- * brokers that fell silent, by real time. From any thread, now and then; at_once, whatever the configured intervals,
- * when the clock was moved. */
+/* Does what is due: aborts transactions that take too long, removes old segments and forgets old producers, by the
+ * broker's clock; fences brokers that fell silent, by real time. From any thread, now and then; at_once, whatever the
+ * configured intervals, when the clock was moved. */
 void fb_cluster_tick(struct fb_cluster *cluster, bool at_once);
 /* Fences brokers whose session is over. */
 void fb_sessions_expire(struct fb_cluster *cluster);

@@ -76,7 +76,8 @@ int fb_cluster_set_static(struct fb_cluster *cluster, int32_t node, struct kw_st
 	X("sasl.server.max.receive.size")                                \
 	X("socket.request.max.bytes")                                    \
 	X("transaction.abort.timed.out.transaction.cleanup.interval.ms") \
-	X("log.retention.check.interval.ms")
+	X("log.retention.check.interval.ms")                             \
+	X("producer.id.expiration.check.interval.ms")
 
 int fb_static_check_restart(struct kw_str name, struct kt_err *err)
 {

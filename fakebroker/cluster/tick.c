@@ -16,7 +16,7 @@ static bool is_due(int64_t *due, int64_t now, int64_t every)
 	return true;
 }
 
-static size_t retain(struct fb_topic *topic, int64_t now, int64_t expirationMs)
+static size_t retain(struct fb_topic *topic, int64_t now)
 {
 	size_t all = 0;
 
@@ -27,7 +27,6 @@ static size_t retain(struct fb_topic *topic, int64_t now, int64_t expirationMs)
 
 		pthread_mutex_lock(&partition->lock);
 		n = fb_log_retain(&partition->log, &topic->retention, now);
-		fb_producers_expire(&partition->producers, now, expirationMs);
 		start = partition->log.logStartOffset;
 		pthread_mutex_unlock(&partition->lock);
 		if (n > 0)
@@ -45,10 +44,40 @@ static void retain_all(struct fb_cluster *cluster, int64_t now)
 
 	pthread_rwlock_rdlock(&cluster->lock);
 	for (size_t i = 0; i < cluster->ntopics; i++)
-		n += retain(cluster->topics[i], now, interval(cluster, "producer.id.expiration.ms", 86400000));
+		n += retain(cluster->topics[i], now);
 	pthread_rwlock_unlock(&cluster->lock);
 	if (n > 0)
 		fb_server_poke(cluster->server);
+}
+
+/* Kafka has a timer for each log, which begins when that is made (UnifiedLog.producerExpireCheck). */
+static void expire_producers(struct fb_topic *topic, int64_t now, int64_t every, int64_t expirationMs, bool at_once)
+{
+	long long since = atomic_load(&topic->producers_seen_ms);
+
+	if (since <= now && now - since < every && !at_once)
+		return;
+	if (!atomic_compare_exchange_strong(&topic->producers_seen_ms, &since, now))
+		return;   /* another thread does it */
+	for (int32_t i = 0; i < topic->npartitions; i++) {
+		struct fb_partition *partition = &topic->partitions[i];
+
+		pthread_mutex_lock(&partition->lock);
+		fb_producers_expire(&partition->producers, now, expirationMs);
+		pthread_mutex_unlock(&partition->lock);
+	}
+}
+
+static void expire_all_producers(struct fb_cluster *cluster, int64_t now, bool at_once)
+{
+	int64_t every, expirationMs;
+
+	pthread_rwlock_rdlock(&cluster->lock);
+	every = interval(cluster, "producer.id.expiration.check.interval.ms", 600000);
+	expirationMs = interval(cluster, "producer.id.expiration.ms", 86400000);
+	for (size_t i = 0; i < cluster->ntopics; i++)
+		expire_producers(cluster->topics[i], now, every, expirationMs, at_once);
+	pthread_rwlock_unlock(&cluster->lock);
 }
 
 void fb_cluster_tick(struct fb_cluster *cluster, bool at_once)
@@ -68,8 +97,12 @@ void fb_cluster_tick(struct fb_cluster *cluster, bool at_once)
 	retention = is_due(&cluster->retention_due, now, every_retention) || at_once;
 	pthread_mutex_unlock(&cluster->tick_lock);
 	fb_sessions_expire(cluster);
-	if (txns)
+	expire_all_producers(cluster, now, at_once);
+	if (txns) {
+		pthread_rwlock_rdlock(&cluster->lock);
 		fb_txn_expire(cluster);
+		pthread_rwlock_unlock(&cluster->lock);
+	}
 	if (retention)
 		retain_all(cluster, now);
 }

@@ -183,6 +183,7 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 	if (!topic)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	kw_uuid_random(&topic->id);
+	atomic_init(&topic->producers_seen_ms, fb_cluster_now(cluster));
 	topic->internal = fb_topic_is_internal(name);
 	if (replicas)
 		memcpy(topic->replicas, replicas, (size_t)npartitions * (size_t)rf * sizeof *replicas);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/config/java_hash.h"
 #include "fakebroker/mutants.h"
 #include "lib/wire/errors.h"
 #include "lib/wire/message.h"
@@ -61,14 +62,10 @@ void fb_transactions_free(struct fb_transactions *transactions)
 const struct fb_node *fb_txn_coordinator(struct fb_cluster *cluster, struct kw_str id)
 {
 	struct fb_topic *topic = fb_topic_find(cluster, kw_str(topic_name));
-	uint32_t hash = 0;
 
 	if (!topic)
 		return NULL;
-	for (int32_t i = 0; i < id.n; i++)
-		hash = hash * 31 + (uint8_t)id.s[i];   /* Java's String.hashCode() for ASCII */
-	hash = (hash & INT32_MAX) % (uint32_t)topic->npartitions;
-	return fb_cluster_node(cluster, topic->partitions[hash].leader);
+	return fb_cluster_node(cluster, topic->partitions[fb_java_slot(id, topic->npartitions)].leader);
 }
 
 static int32_t config(const struct fb_cluster *cluster, int32_t node, const char *name, int32_t otherwise)
@@ -164,6 +161,7 @@ static int16_t mark(const struct fb_txn_partition *at, struct fb_marker marker)
 	const struct fb_producer *producer;
 	int16_t error;
 
+	marker.logAppendTime = at->topic->conf.logAppendTime;
 	pthread_mutex_lock(&partition->lock);
 	producer = fb_producers_find(&partition->producers, marker.producerId);
 	if (producer && producer->coordinatorEpoch > marker.coordinatorEpoch)
@@ -259,7 +257,7 @@ static int16_t increment(struct fb_txn *txn, int16_t expected)
 static int16_t init_producer(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn_producer *producer,
 			     int32_t timeoutMs)
 {
-	bool named = producer->producerId >= 0;
+	bool named = producer->producerId != -1;
 	int16_t error = 0;
 
 	if (named && !is_known(txn, producer) && !fb_mutant(FB_M_NAMED_UNCHECKED))
@@ -277,6 +275,8 @@ static int16_t init_producer(struct fb_cluster *cluster, struct fb_txn *txn, str
 		return error;
 	txn->timeoutMs = timeoutMs;
 	txn->state = FB_TXN_EMPTY;
+	if (!fb_mutant(FB_M_TXN_START_STAYS))
+		txn->started_ms = -1;
 	txn->bumped = false;
 	producer->producerId = txn->producerId;
 	producer->producerEpoch = txn->producerEpoch;
@@ -321,44 +321,97 @@ static int16_t judge(const struct fb_txn *txn, const struct fb_txn_producer *pro
 	       ? 0 : KW_ERR_PRODUCER_FENCED;
 }
 
-static bool has(const struct fb_txn *txn, const struct fb_txn_partition *partition)
+static int compare(const void *a, const void *b)
 {
-	for (size_t i = 0; i < txn->n; i++)
-		if (txn->partitions[i].topic == partition->topic && txn->partitions[i].index == partition->index)
-			return true;
-	return false;
+	const struct fb_txn_partition *x = a, *y = b;
+
+	if (x->topic != y->topic)
+		return (uintptr_t)x->topic < (uintptr_t)y->topic ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
 }
 
-static int add_partition(struct fb_txn *txn, const struct fb_txn_partition *partition)
+static bool has(const struct fb_txn *txn, const struct fb_txn_partition *partition)
 {
-	if (has(txn, partition))
-		return 0;
-	if (txn->n == txn->cap) {
-		size_t cap = txn->cap ? txn->cap * 2 : FIRST_CAP;
-		struct fb_txn_partition *partitions = realloc(txn->partitions, cap * sizeof *partitions);
+	return txn->n > 0 && bsearch(partition, txn->partitions, txn->n, sizeof *partition, compare);
+}
 
-		if (!partitions)
-			return KT_ENOMEM;
-		txn->partitions = partitions;
-		txn->cap = cap;
+/* Puts partitions in order, each once. How many are left. */
+static size_t sort(struct fb_txn_partition *partitions, size_t n)
+{
+	size_t kept = 0;
+
+	if (n > 1)
+		qsort(partitions, n, sizeof *partitions, compare);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || compare(&partitions[kept - 1], &partitions[i]) != 0)
+			partitions[kept++] = partitions[i];
+	return kept;
+}
+
+/* How many of the sorted partitions the transaction does not have. */
+static size_t count_new(const struct fb_txn *txn, const struct fb_txn_partition *partitions, size_t n)
+{
+	size_t fresh = 0;
+
+	for (size_t i = 0; i < n; i++)
+		fresh += !has(txn, &partitions[i]);
+	return fresh;
+}
+
+static int reserve(struct fb_txn *txn, size_t more)
+{
+	size_t cap = txn->cap ? txn->cap : FIRST_CAP;
+	struct fb_txn_partition *partitions;
+
+	if (txn->cap - txn->n >= more)
+		return 0;
+	while (cap - txn->n < more)
+		cap *= 2;
+	partitions = realloc(txn->partitions, cap * sizeof *partitions);
+	if (!partitions)
+		return KT_ENOMEM;
+	txn->partitions = partitions;
+	txn->cap = cap;
+	return 0;
+}
+
+/* Merges sorted partitions in, from the end on, where there is room. */
+static int add_partitions(struct fb_txn *txn, const struct fb_txn_partition *partitions, size_t n)
+{
+	size_t fresh = count_new(txn, partitions, n), old = txn->n, to = old + fresh;
+
+	if (reserve(txn, fresh) < 0)
+		return KT_ENOMEM;
+	txn->n = to;
+	while (to > old) {
+		int order = old > 0 ? compare(&txn->partitions[old - 1], &partitions[n - 1]) : -1;
+
+		if (order > 0) {
+			txn->partitions[--to] = txn->partitions[--old];
+			continue;
+		}
+		n--;
+		if (order < 0)
+			txn->partitions[--to] = (struct fb_txn_partition){
+				fb_topic_ref(partitions[n].topic), partitions[n].index,
+			};
 	}
-	txn->partitions[txn->n++] = (struct fb_txn_partition){fb_topic_ref(partition->topic), partition->index};
 	return 0;
 }
 
 int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
-		   const struct fb_txn_partition *partitions, size_t n)
+		   struct fb_txn_partition *partitions, size_t n)
 {
 	struct fb_transactions *transactions = cluster->transactions;
 	struct fb_txn *txn;
 	int16_t error;
 
+	n = sort(partitions, n);
 	pthread_mutex_lock(&transactions->lock);
 	txn = find(transactions, producer->transactionalId);
 	error = judge(txn, producer);
-	for (size_t i = 0; !error && i < n; i++)
-		if (add_partition(txn, &partitions[i]) < 0)
-			error = KW_ERR_UNKNOWN_SERVER_ERROR;
+	if (!error && add_partitions(txn, partitions, n) < 0)
+		error = KW_ERR_UNKNOWN_SERVER_ERROR;
 	if (!error && txn->state != FB_TXN_ONGOING && !fb_mutant(FB_M_ADD_BEGINS_NOTHING)) {
 		txn->state = FB_TXN_ONGOING;
 		txn->started_ms = fb_cluster_now(cluster);
@@ -367,8 +420,8 @@ int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *pro
 	return error;
 }
 
-int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
-		      const struct fb_txn_partition *partition)
+void fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
+		   const struct fb_txn_partition *partitions, size_t n, int16_t *errors)
 {
 	struct fb_transactions *transactions = cluster->transactions;
 	const struct fb_txn *txn;
@@ -379,10 +432,10 @@ int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *
 	error = judge(txn, producer);
 	if (!error && fb_mutant(FB_M_VERIFY_NEVER))
 		error = KW_ERR_TRANSACTION_ABORTABLE;
-	if (!error && !has(txn, partition) && !fb_mutant(FB_M_VERIFY_ALWAYS))
-		error = KW_ERR_TRANSACTION_ABORTABLE;
+	for (size_t i = 0; i < n; i++)
+		errors[i] = error || has(txn, &partitions[i]) || fb_mutant(FB_M_VERIFY_ALWAYS)
+			  ? error : KW_ERR_TRANSACTION_ABORTABLE;
 	pthread_mutex_unlock(&transactions->lock);
-	return error;
 }
 
 /* ---- EndTxn ---- */
@@ -408,7 +461,7 @@ static int16_t judge_end(const struct fb_txn *txn, bool commit, bool bump, bool 
 		return 0;
 	if (fb_mutant(FB_M_END_NOTHING_TAKEN))
 		return 0;
-	if (retry || (!bump && !txn->bumped)) {
+	if (retry || !bump) {
 		*done = true;
 		return txn->state == ended && !fb_mutant(FB_M_END_AGAIN_REFUSED) ? 0 : KW_ERR_INVALID_TXN_STATE;
 	}
@@ -434,6 +487,8 @@ static int16_t end(struct fb_cluster *cluster, struct fb_txn *txn, struct fb_txn
 	if (error)
 		return error;
 	if (!done) {
+		if (txn->state != FB_TXN_ONGOING)
+			txn->started_ms = fb_cluster_now(cluster);
 		if (bump)
 			bump_epoch(txn);
 		error = complete(cluster, txn, commit, bump);

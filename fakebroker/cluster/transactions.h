@@ -42,9 +42,9 @@ struct fb_txn {
 	int16_t producerEpoch, lastProducerEpoch;
 	int32_t timeoutMs;
 	enum fb_txn_state state;
-	int64_t started_ms;              /* of the last transaction; -1 before the first */
+	int64_t started_ms;              /* of the last transaction of the producer; -1 before the first */
 	bool bumped;                     /* the last one was ended as transaction.version 2 has it */
-	struct fb_txn_partition *partitions;
+	struct fb_txn_partition *partitions; /* in an order of their own, none twice */
 	size_t n, cap;
 };
 
@@ -71,19 +71,21 @@ struct fb_txn_producer {
 	int16_t producerEpoch;
 };
 
-/* All of these return 0 or Kafka's error code as of its newest version of the request (PRODUCER_FENCED). */
+/* All of these are under the cluster's lock and return 0 or Kafka's error code as of its newest version of the request
+ * (PRODUCER_FENCED). */
 
 /* InitProducerId at the node: *producer gets id and epoch to go on with. Beyond 100,000 transactional ids:
  * UNKNOWN_SERVER_ERROR. An ongoing transaction is aborted, and the producer has to ask
  * once more: CONCURRENT_TRANSACTIONS. */
 int16_t fb_txn_init_producer(struct fb_cluster *cluster, int32_t node, struct fb_txn_producer *producer,
 			     int32_t timeoutMs);
-/* AddPartitionsToTxn: begins a transaction unless one is ongoing, also with no partition at all. */
+/* AddPartitionsToTxn: begins a transaction unless one is ongoing, also with no partition at all. Puts the partitions
+ * into an order of its own; some may be there twice. */
 int16_t fb_txn_add(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
-		   const struct fb_txn_partition *partitions, size_t n);
-/* Is the partition part of the producer's transaction? TRANSACTION_ABORTABLE if not. */
-int16_t fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
-		      const struct fb_txn_partition *partition);
+		   struct fb_txn_partition *partitions, size_t n);
+/* Are the partitions part of the producer's transaction? Sets the error of each: TRANSACTION_ABORTABLE if it is not. */
+void fb_txn_verify(struct fb_cluster *cluster, const struct fb_txn_producer *producer,
+		   const struct fb_txn_partition *partitions, size_t n, int16_t *errors);
 /* EndTxn. bump: transaction.version 2 (EndTxn 5): *producer gets the epoch, or once epochs are exhausted the id, to go
  * on with. What a partition said to its marker, if it took none: the transaction has ended all the same. */
 int16_t fb_txn_end(struct fb_cluster *cluster, struct fb_txn_producer *producer, bool commit, bool bump);

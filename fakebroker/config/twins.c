@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/config/java_hash.h"
 #include "fakebroker/config/kvs.h"
 
 struct sorted {
@@ -40,15 +41,6 @@ struct fb_twins *fb_find_twins(const struct fb_named *entries, size_t n, struct 
 			twins[sorted[i].index] = (struct fb_twins){sorted[from].index, sorted[to - 1].index};
 	}
 	return twins;
-}
-
-uint32_t fb_java_hash(struct kw_str s)
-{
-	uint32_t hash = 0;
-
-	for (int32_t i = 0; i < s.n; i++)
-		hash = 31 * hash + (uint8_t)s.s[i];
-	return hash;
 }
 
 /* As HashMap spreads it. */

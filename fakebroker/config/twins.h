@@ -17,13 +17,9 @@ struct fb_twins {
 /* Of n entries; NULL when memory is exhausted. */
 struct fb_twins *fb_find_twins(const struct fb_named *entries, size_t n, struct kw_arena *arena);
 
-/* Java's String.hashCode(). Exact for ASCII: of other characters Java counts UTF-16 units, this the bytes of their
- * UTF-8. */
-uint32_t fb_java_hash(struct kw_str s);
-
 /* Puts n distinct names, given in the order of the request, into the order in which Java's HashMap<String, ?> of
- * `total` entries lists them: of several wrong names, Kafka's error names the first one in that order. Exact for ASCII
- * names and up to 12 entries. */
+ * `total` entries lists them: of several wrong names, Kafka's error names the first one in that order. Exact for up to
+ * 12 entries. */
 void fb_java_order(struct fb_named *names, size_t n, size_t total);
 
 #endif

@@ -459,6 +459,14 @@ void fb_log_roll(struct fb_log *log)
 	log->activeBytes = 0;
 }
 
+void fb_log_roll_for(struct fb_log *log, size_t size, int64_t maxTimestamp)
+{
+	const struct fb_entry entry = {.size = (uint32_t)size, .maxTimestamp = maxTimestamp};
+
+	if (must_roll(log, &entry))
+		fb_log_roll(log);
+}
+
 void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n)
 {
 	assert(end <= log->n && n <= end - log->first);

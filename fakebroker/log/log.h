@@ -134,6 +134,9 @@ struct fb_segment fb_log_segment(const struct fb_log *log, size_t at);
 size_t fb_log_retain(struct fb_log *log, const struct fb_retention *retention, int64_t now);
 /* Begins a new segment with the next batch. */
 void fb_log_roll(struct fb_log *log);
+/* The same if Kafka would do it for a batch of that size, by log->now. fb_log_append sees to it by itself: this is for
+ * batches that are not appended after all. */
+void fb_log_roll_for(struct fb_log *log, size_t size, int64_t maxTimestamp);
 /* Compaction: the batches entries[first..end) become these, not more than they are, with the references of their
  * frames. logStartOffset stays. */
 void fb_log_replace(struct fb_log *log, size_t end, const struct fb_entry *entries, size_t n);

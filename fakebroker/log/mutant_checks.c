@@ -111,10 +111,11 @@ bool fb_mutant_refuses_record(const struct fb_append *a, const struct kw_batch *
 
 static bool is_duplicate(const struct fb_append *a, const struct kw_batch *batch, struct kw_arena *arena)
 {
+	const struct fb_producer_check check = {.batch = batch, .topic = a->topic, .partition = a->partition};
 	const struct fb_producer_batch *duplicate = NULL;
 	const char *reason;
 
-	fb_producers_check(a->producers, batch, a->topic, a->partition, 0, arena, &reason, &duplicate);
+	fb_producers_check(a->producers, &check, arena, &reason, &duplicate);
 	return duplicate != NULL;
 }
 

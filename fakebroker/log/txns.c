@@ -17,9 +17,29 @@ void fb_txns_fini(struct fb_txns *txns)
 
 int64_t fb_last_stable_offset(const struct fb_log *log, const struct fb_producers *producers)
 {
-	if (producers->firstUnstable == FB_NO_TXN || fb_mutant(FB_M_ALWAYS_STABLE))
+	int64_t first = fb_producers_first_unstable(producers);
+
+	if (first == FB_NO_TXN || fb_mutant(FB_M_ALWAYS_STABLE))
 		return log->logEndOffset;
-	return producers->firstUnstable > log->logStartOffset ? producers->firstUnstable : log->logStartOffset;
+	return first > log->logStartOffset ? first : log->logStartOffset;
+}
+
+size_t fb_txns_aborted(const struct fb_txns *txns, int64_t from, int64_t end, size_t *first)
+{
+	size_t low = 0, high = txns->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (txns->aborted[mid].lastOffset < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*first = low;
+	while (low < txns->n && txns->aborted[low].lastStableOffset < end)
+		low++;
+	return low < txns->n ? low + 1 : low;
 }
 
 /* Room for one row more. Those that no reader can ask for any more make room first. */
@@ -46,6 +66,14 @@ static int reserve(struct fb_txns *txns, int64_t logStartOffset)
 	return 0;
 }
 
+/* ProducerStateManager.lastStableOffset. */
+static int64_t stable_behind(const struct fb_producers *producers, int64_t lastOffset)
+{
+	int64_t first = fb_producers_first_unstable(producers);
+
+	return first == FB_NO_TXN ? lastOffset + 1 : first;
+}
+
 static int append(struct fb_log *log, const struct fb_marker *marker, int32_t leaderEpoch)
 {
 	struct kw_EndTxnMarker value = {.coordinatorEpoch = marker->coordinatorEpoch};
@@ -56,6 +84,8 @@ static int append(struct fb_log *log, const struct fb_marker *marker, int32_t le
 	spec.baseOffset = log->logEndOffset;
 	spec.partitionLeaderEpoch = leaderEpoch;
 	spec.baseTimestamp = marker->timestamp;
+	if (marker->logAppendTime && !fb_mutant(FB_M_MARKER_TIME_TYPE))
+		spec.attributes |= KW_A_LOG_APPEND_TIME;
 	spec.producerId = marker->producerId;
 	spec.producerEpoch = marker->producerEpoch;
 	kw_buf_init(&buf, MARKER_MAX);
@@ -83,6 +113,8 @@ int16_t fb_txns_mark(struct fb_txns *txns, struct fb_log *log, struct fb_produce
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	fb_producers_end_txn(producers, marker, &firstOffset);
 	if (firstOffset != FB_NO_TXN && !marker->commit && !fb_mutant(FB_M_ABORT_UNTOLD))
-		txns->aborted[txns->n++] = (struct fb_aborted){marker->producerId, firstOffset, lastOffset};
+		txns->aborted[txns->n++] = (struct fb_aborted){
+			marker->producerId, firstOffset, lastOffset, stable_behind(producers, lastOffset),
+		};
 	return 0;
 }

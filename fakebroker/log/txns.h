@@ -9,10 +9,14 @@
 #include "fakebroker/log/log.h"
 #include "fakebroker/log/producers.h"
 
+/* Size of a marker's batch. */
+enum { FB_MARKER_BYTES = 78 };
+
 /* A row of Kafka's .txnindex. */
 struct fb_aborted {
 	int64_t producerId;
 	int64_t firstOffset, lastOffset; /* of the first batch, and of the marker */
+	int64_t lastStableOffset;        /* after the marker: what was aborted later begins there at the earliest */
 };
 
 struct fb_txns {
@@ -30,10 +34,8 @@ int64_t fb_last_stable_offset(const struct fb_log *log, const struct fb_producer
 int16_t fb_txns_mark(struct fb_txns *txns, struct fb_log *log, struct fb_producers *producers,
 		     const struct fb_marker *marker, int32_t leaderEpoch);
 
-/* Is it of concern to a reader of [from, end)? */
-static inline bool fb_aborted_in(const struct fb_aborted *aborted, int64_t from, int64_t end)
-{
-	return aborted->lastOffset >= from && aborted->firstOffset < end;
-}
+/* The rows that can be of concern to a reader of [from, end): those from *first up to the one returned, which is not
+ * among them. Each is of concern if it begins before `end`. Source: TransactionIndex.collectAbortedTxns. */
+size_t fb_txns_aborted(const struct fb_txns *txns, int64_t from, int64_t end, size_t *first);
 
 #endif

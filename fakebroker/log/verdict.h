@@ -20,11 +20,9 @@ struct fb_append {
 	struct kw_str clientId;          /* of the request, for that */
 	struct kw_meters *meters;        /* added to without a lock: let it be the caller's own */
 	int64_t now;                     /* ms since the epoch, by the broker's clock */
-	/* A transactional batch was found to be of an ongoing transaction when its producer had so many markers
-	 * here. */
-	bool verified;
+	bool guarded;                    /* transaction.partition.verification.enable */
+	uint64_t guard;                  /* of fb_producers_verify, for a transactional batch */
 	bool old;                        /* it came in Produce 0 to 2 */
-	uint32_t markers;
 	size_t inflate_max;              /* most bytes to inflate one batch to; 0 = 256 MiB */
 	struct kw_buf *inflated;         /* where, or NULL: struct kw_walk_opts */
 };

@@ -114,13 +114,16 @@ static enum kw_rule rule_of(int16_t code)
 	}
 }
 
-/* Kafka's VerificationGuard: the transaction ended while the records were read, and the batch would open one that
- * nobody ends. */
-static bool is_late(const struct fb_append *a, const struct kw_batch *batch)
+/* Sequences and epochs. */
+static int16_t check_producer(const struct fb_append *a, const struct kw_batch *batch, int64_t baseOffset,
+			      struct kw_arena *arena, const char **reason, const struct fb_producer_batch **duplicate)
 {
-	return a->verified && batch->attributes & KW_A_TRANSACTIONAL &&
-	       !fb_producers_in_txn(a->producers, batch->producerId, batch->producerEpoch) &&
-	       fb_producers_markers(a->producers, batch->producerId) != a->markers;
+	const struct fb_producer_check check = {
+		.batch = batch, .topic = a->topic, .partition = a->partition, .end_offset = baseOffset,
+		.guarded = a->guarded, .guard = a->guard,
+	};
+
+	return fb_producers_check(a->producers, &check, arena, reason, duplicate);
 }
 
 void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, struct fb_frame *frame,
@@ -129,11 +132,16 @@ void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, s
 	const struct kw_leader leader = leader_of(a);
 	int64_t baseOffset = a->log->logEndOffset;
 	int64_t offsetOfMax = plan->hasMax ? baseOffset + plan->deltaOfMax : -1;
-	const struct fb_producer_batch *duplicate;
+	bool has_producer = fb_has_producer_id(&plan->batch);
+	const struct fb_producer_batch *duplicate = NULL;
 	const char *reason = NULL;
-	int16_t code = fb_producers_check(a->producers, &plan->batch, a->topic, a->partition, baseOffset, arena,
-					  &reason, &duplicate);
+	int16_t code = 0;
 
+	a->log->now = a->now;
+	if (has_producer)
+		code = check_producer(a, &plan->batch, baseOffset, arena, &reason, &duplicate);
+	if (code || duplicate)   /* Kafka makes room before it looks at the producer */
+		fb_log_roll_for(a->log, KW_B_RECORDS + plan->body.n, plan->batch.maxTimestamp);
 	if (code) {
 		kw_verdict_refuse(&leader, rule_of(code), 0, reason, v);
 		return;
@@ -142,15 +150,10 @@ void fb_verdict_append(const struct fb_append *a, struct kw_append_plan *plan, s
 		accept_duplicate(a, duplicate, v);
 		return;
 	}
-	if (is_late(a, &plan->batch)) {
-		kw_verdict_refuse(&leader, KW_R_TXN_STATE, 0, "Record was not part of an ongoing transaction", v);
-		return;
-	}
 	/* Neither field is under the CRC. */
 	kw_wr64(plan->header + KW_B_BASE_OFFSET, (uint64_t)baseOffset);
 	kw_wr32(plan->header + KW_B_LEADER_EPOCH, (uint32_t)a->leaderEpoch);
-	a->log->now = a->now;
-	if (fb_producers_reserve(a->producers) < 0 ||
+	if ((has_producer && fb_producers_reserve(a->producers) < 0) ||
 	    fb_log_append(a->log, plan->header, plan->rebuilt ? NULL : frame, plan->body.p, plan->body.n,
 			  plan->batch.maxTimestamp, offsetOfMax) < 0) {
 		kw_verdict_refuse(&leader, KW_R_NO_MEMORY, 0, "out of memory", v);

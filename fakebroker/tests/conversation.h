@@ -2,13 +2,15 @@
  * (measure_old.c), or the fakebroker, whose answers must be the same (test_old_versions.c).
  *
  * A step is {"api", "version", "body", "answer"}: body and answer in Kafka's JSON, the answer "closed" when the
- * connection was. Bytes in an answer that are longer than LONGEST are told by their number and CRC. */
+ * connection was. Bytes in an answer that are longer than LONGEST are told by their number and CRC. A step with "until"
+ * has no answer: it is put until errorCode is that, as some things take a broker a while. */
 #ifndef KASSAY_FAKEBROKER_TESTS_CONVERSATION_H
 #define KASSAY_FAKEBROKER_TESTS_CONVERSATION_H
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "lib/client/client.h"
 #include "lib/wire/batch.h"
@@ -45,8 +47,8 @@ static inline json_t *shortened(json_t *json)
 	return json_incref(json);
 }
 
-/* The answer to a step; a new reference. NULL with err when there is none. */
-static inline json_t *conversation_put(struct conversation *talk, json_t *step, struct kt_err *err)
+/* The answer to a request; a new reference. NULL with err when there is none. */
+static inline json_t *conversation_once(struct conversation *talk, json_t *step, struct kt_err *err)
 {
 	int key = kw_api_key(json_string_value(json_object_get(step, "api")));
 	int version = (int)json_integer_value(json_object_get(step, "version"));
@@ -73,6 +75,25 @@ static inline json_t *conversation_put(struct conversation *talk, json_t *step, 
 	is = answer ? shortened(answer) : NULL;
 	json_decref(answer);
 	return is;
+}
+
+/* The answer to a step, the last one if it is put several times; a new reference. NULL with err when there is none. */
+static inline json_t *conversation_put(struct conversation *talk, json_t *step, struct kt_err *err)
+{
+	const struct timespec a_while = {.tv_nsec = 50000000};
+	int64_t deadline = kc_now_ms() + STEP_MS;
+	json_t *until = json_object_get(step, "until"), *answer;
+
+	while ((answer = conversation_once(talk, step, err)) && until &&
+	       !json_equal(json_object_get(answer, "errorCode"), until)) {
+		json_decref(answer);
+		if (kc_now_ms() > deadline) {
+			kt_fail(err, KT_ETIMEOUT, "not yet");
+			return NULL;
+		}
+		nanosleep(&a_while, NULL);
+	}
+	return answer;
 }
 
 #endif

@@ -42,11 +42,11 @@ static int16_t send(struct bench *bench, int64_t id, int16_t epoch, int32_t sequ
 		.producerId = id, .producerEpoch = epoch, .baseSequence = sequence,
 		.lastOffsetDelta = n - 1, .count = n,
 	};
+	struct fb_producer_check check = {.batch = &batch, .topic = "t-idem", .end_offset = bench->end};
 	int16_t code;
 
 	bench->reason = NULL;
-	code = fb_producers_check(&bench->producers, &batch, "t-idem", 0, bench->end, &bench->arena,
-				  &bench->reason, &bench->duplicate);
+	code = fb_producers_check(&bench->producers, &check, &bench->arena, &bench->reason, &bench->duplicate);
 	assert_true(code == 0 ? bench->reason == NULL : bench->reason != NULL && bench->duplicate == NULL);
 	if (code == 0 && !bench->duplicate) {
 		assert_int_equal(fb_producers_add(&bench->producers, &batch, bench->end, 500 + bench->end), 0);
@@ -213,6 +213,214 @@ static void test_old_producers_are_forgotten(void **state)
 	assert_null(fb_producers_find(&bench->producers, 2));
 }
 
+/* ---- verification ---- */
+
+static struct kw_batch batch_of(int64_t id, int16_t epoch, int32_t sequence, int16_t attributes)
+{
+	return (struct kw_batch){
+		.producerId = id, .producerEpoch = epoch, .baseSequence = sequence, .attributes = attributes,
+		.count = 1,
+	};
+}
+
+/* Asks about a transactional batch. Its guard. */
+static uint64_t verified(struct bench *bench, int64_t id, int16_t epoch, int32_t sequence, bool bumps)
+{
+	struct kw_batch batch = batch_of(id, epoch, sequence, KW_A_TRANSACTIONAL);
+	uint64_t guard;
+
+	assert_int_equal(fb_producers_verify(&bench->producers, &batch, bumps, 1000, &guard), 0);
+	return guard;
+}
+
+/* Checks a transactional batch that has the guard, and appends it if it is good. */
+static int16_t send_guarded(struct bench *bench, int64_t id, int16_t epoch, int32_t sequence, uint64_t guard)
+{
+	struct kw_batch batch = batch_of(id, epoch, sequence, KW_A_TRANSACTIONAL);
+	struct fb_producer_check check = {
+		.batch = &batch, .topic = "t", .end_offset = bench->end, .guarded = true, .guard = guard,
+	};
+	int16_t code;
+
+	bench->reason = NULL;
+	code = fb_producers_check(&bench->producers, &check, &bench->arena, &bench->reason, &bench->duplicate);
+	if (code == 0 && !bench->duplicate)
+		assert_int_equal(fb_producers_add(&bench->producers, &batch, bench->end++, 500), 0);
+	return code;
+}
+
+static void end_txn(struct bench *bench, int64_t id, int16_t epoch, int64_t began)
+{
+	const struct fb_marker marker = {.producerId = id, .producerEpoch = epoch, .timestamp = 500};
+	int64_t firstOffset;
+
+	assert_int_equal(fb_producers_check_marker(&bench->producers, &marker), 0);
+	assert_int_equal(fb_producers_reserve(&bench->producers), 0);
+	fb_producers_end_txn(&bench->producers, &marker, &firstOffset);
+	assert_int_equal(firstOffset, began);
+}
+
+static void test_a_guard_is_for_one_transaction(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t first = verified(bench, 1, 0, 0, false), second;
+
+	assert_true(first != FB_NO_GUARD);
+	assert_int_equal(verified(bench, 1, 0, 0, false), first);
+	end_txn(bench, 1, 0, FB_NO_TXN);
+	assert_int_equal(send_guarded(bench, 1, 0, 0, first), 48);
+	assert_string_equal(bench->reason, "Record was not part of an ongoing transaction");
+	second = verified(bench, 1, 0, 0, false);
+	assert_true(second != first && second != FB_NO_GUARD);
+	assert_int_equal(send_guarded(bench, 1, 0, 0, first), 48);
+	assert_int_equal(send_guarded(bench, 1, 0, 0, second), 0);
+	assert_int_equal(fb_producers_first_unstable(&bench->producers), 0);
+	/* It is open now: nobody need ask. */
+	assert_int_equal(verified(bench, 1, 0, 1, false), FB_NO_GUARD);
+	assert_int_equal(send_guarded(bench, 1, 0, 1, FB_NO_GUARD), 0);
+	end_txn(bench, 1, 0, 0);
+	assert_int_equal(send_guarded(bench, 1, 0, 2, FB_NO_GUARD), 48);
+	/* The same batch once more is a duplicate, whatever became of its transaction. */
+	assert_int_equal(send_guarded(bench, 1, 0, 1, FB_NO_GUARD), 0);
+	assert_non_null(bench->duplicate);
+}
+
+/* A transaction of version 12 that begins while the marker of the one before is on its way. */
+static void test_a_marker_leaves_what_was_begun_in_its_epoch(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t guard = verified(bench, 1, 4, 0, true), other = verified(bench, 2, 4, 0, false);
+
+	end_txn(bench, 1, 4, FB_NO_TXN);
+	end_txn(bench, 2, 4, FB_NO_TXN);
+	assert_int_equal(send_guarded(bench, 1, 4, 0, guard), 0);
+	assert_int_equal(send_guarded(bench, 2, 4, 0, other), 48);
+	guard = verified(bench, 3, 4, 0, true);
+	end_txn(bench, 3, 3, FB_NO_TXN);
+	assert_int_equal(send_guarded(bench, 3, 4, 0, guard), 48);
+}
+
+static void test_what_was_tried_holds_sequences(void **state)
+{
+	struct bench *bench = *state;
+
+	verified(bench, 0, 0, 7, false);
+	verified(bench, 0, 0, 9, false);
+	bench->end = 5;
+	refused(bench, 0, 0, 8, 1, 45, "Out of order sequence number for producer 0 at offset 5 in partition "
+		"t-idem-0: 8 (incoming seq. number), 7 (earliest seen sequence)");
+	verified(bench, 0, 0, 6, false);
+	assert_int_equal(send(bench, 0, 0, 7, 1), 45);
+	verified(bench, 0, 1, 20, false);
+	verified(bench, 0, 0, 3, false);
+	good(bench, 0, 0, 20, 1);
+	refused(bench, 0, 0, 21, 1, 45, "Out of order sequence number for producer 0 at offset 6 in partition "
+		"t-idem-0: 21 (incoming seq. number), 20 (earliest seen sequence)");
+	fb_producers_expire(&bench->producers, 1499, 500);
+	assert_int_equal(send(bench, 0, 0, 21, 1), 45);
+	fb_producers_expire(&bench->producers, 1500, 500000);
+	assert_int_equal(send(bench, 0, 0, 21, 1), 45);
+	fb_producers_expire(&bench->producers, 1500, 500);
+	good(bench, 0, 0, 21, 1);
+}
+
+static void test_version_12_begins_at_0(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(send_guarded(bench, 7, 0, 5, verified(bench, 7, 0, 5, true)), 45);
+	assert_string_equal(bench->reason, "Invalid sequence number for producer 7 at offset 0 in partition t-0: 5 "
+			    "(incoming seq. number). Expected sequence 0 for transactions v2 idempotent producer with "
+			    "no existing state.");
+	assert_int_equal(send_guarded(bench, 7, 0, 0, verified(bench, 7, 0, 0, true)), 0);
+	/* An earlier version may begin anywhere. */
+	assert_int_equal(send_guarded(bench, 8, 0, 5, verified(bench, 8, 0, 5, false)), 0);
+}
+
+static void test_old_epochs_are_refused_at_once(void **state)
+{
+	struct kw_batch batch = batch_of(1, 4, 0, KW_A_TRANSACTIONAL);
+	struct bench *bench = *state;
+	uint64_t guard;
+
+	good(bench, 1, 5, 0, 1);
+	assert_int_equal(fb_producers_verify(&bench->producers, &batch, true, 1000, &guard), 47);
+	assert_int_equal(guard, FB_NO_GUARD);
+	assert_int_equal(bench->producers.verifications.n, 0);
+	assert_int_equal(send_guarded(bench, 1, 4, 0, FB_NO_GUARD), 47);
+	assert_string_equal(bench->reason, "Epoch of producer 1 is 4, which is smaller than the last seen epoch 5");
+}
+
+/* ---- many ---- */
+
+/* Where every producer moved all others, and every end looked at all, these would take hours. */
+static void test_others_cost_nothing(void **state)
+{
+	enum { MANY = 200000 };
+	struct bench *bench = *state;
+	struct fb_producers *producers = &bench->producers;
+
+	for (int64_t i = 0; i < MANY; i++) {
+		struct kw_batch batch = batch_of(MANY - i, 0, 0, KW_A_TRANSACTIONAL);
+
+		assert_int_equal(fb_producers_add(producers, &batch, i, 500), 0);
+	}
+	assert_int_equal(producers->n, MANY);
+	/* Every second one ends, then the rest: the earliest that is open tells how far readers get. */
+	for (int64_t i = 1; i < MANY; i += 2)
+		end_txn(bench, MANY - i, 0, i);
+	assert_int_equal(fb_producers_first_unstable(producers), 0);
+	for (int64_t i = 0; i < MANY; i += 2) {
+		assert_int_equal(fb_producers_first_unstable(producers), i);
+		end_txn(bench, MANY - i, 0, i);
+	}
+	assert_int_equal(fb_producers_first_unstable(producers), FB_NO_TXN);
+	/* Room is found again in what has ended. */
+	for (int64_t i = 0; i < MANY; i++) {
+		struct kw_batch batch = batch_of(MANY, 0, (int32_t)i + 1, KW_A_TRANSACTIONAL);
+
+		assert_int_equal(fb_producers_add(producers, &batch, MANY + i, 500), 0);
+		end_txn(bench, MANY, 0, MANY + i);
+	}
+	assert_true(producers->open.cap <= 2 * MANY);
+}
+
+static void test_ids_come_and_go(void **state)
+{
+	enum { IDS = 512, STEPS = 20000 };
+	struct fb_producer_ids ids = {0};
+	size_t places[IDS] = {0}, place, n = 0;
+	uint32_t seed = 1;
+
+	(void)state;
+	assert_false(fb_producer_ids_find(&ids, 0, &place));
+	fb_producer_ids_remove(&ids, 0);
+	for (size_t step = 1; step <= STEPS; step++) {
+		size_t i = (seed = seed * 1664525u + 1013904223u) >> 8 & (IDS - 1);
+		int64_t id = (int64_t)i * INT64_C(0x100000001) - 70000;
+
+		assert_int_equal(fb_producer_ids_find(&ids, id, &place), places[i] > 0);
+		if (places[i] && step % 2) {
+			assert_int_equal(place, places[i]);
+			fb_producer_ids_remove(&ids, id);
+			places[i] = 0;
+			n--;
+		} else {
+			assert_int_equal(fb_producer_ids_reserve(&ids), 0);
+			fb_producer_ids_put(&ids, id, step);
+			n += !places[i];
+			places[i] = step;
+		}
+		assert_int_equal(ids.n, n);
+	}
+	for (size_t i = 0; i < IDS; i++)
+		assert_int_equal(fb_producer_ids_find(&ids, (int64_t)i * INT64_C(0x100000001) - 70000, &place),
+				 places[i] > 0);
+	fb_producer_ids_clear(&ids);
+	assert_false(fb_producer_ids_find(&ids, -70000, &place));
+	fb_producer_ids_fini(&ids);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -225,6 +433,13 @@ int main(void)
 		T(test_new_epoch_forgets_the_old_batches),
 		T(test_many_producers_stay_apart),
 		T(test_old_producers_are_forgotten),
+		T(test_a_guard_is_for_one_transaction),
+		T(test_a_marker_leaves_what_was_begun_in_its_epoch),
+		T(test_what_was_tried_holds_sequences),
+		T(test_version_12_begins_at_0),
+		T(test_old_epochs_are_refused_at_once),
+		T(test_others_cost_nothing),
+		cmocka_unit_test(test_ids_come_and_go),
 		cmocka_unit_test(test_sequence_add),
 	};
 

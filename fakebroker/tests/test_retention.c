@@ -1,5 +1,6 @@
 /* What goes by the clock: retention by time and size, segments, DeleteRecords. The clock is moved through the control
  * API. */
+#include "fakebroker/cluster/clock.h"
 #include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
 
@@ -72,6 +73,47 @@ static void retention_waits_after_the_start(void **state)
 	assert_int_equal(start_of("aged"), 0);
 	fb_cluster_tick(run.process.cluster, true);
 	assert_int_equal(start_of("aged"), 1);
+}
+
+static int known_producers(const char *topic)
+{
+	json_t *json = talk(&run, conn, "DescribeProducers", 0, "{'topics': [{'name': '%s', 'partitionIndexes': [0]}]}",
+			    topic);
+	int n = (int)json_array_size(at(json, "topics.0.partitions.0.activeProducers"));
+
+	json_decref(json);
+	return n;
+}
+
+/* Every producer.id.expiration.check.interval.ms after the log was made, and not with the rounds of retention. */
+static void idle_producers_are_forgotten(void **state)
+{
+	enum { CHECK = 600000, DAY = 86400000 };
+	struct fb_cluster *cluster = run.process.cluster;
+	int64_t start = fb_cluster_now(cluster);
+	char batch[200];
+
+	(void)state;
+	fb_clock_set(cluster->clock, start, true);
+	create("idle", "{'name': 'retention.ms', 'value': '-1'}");
+	assert_int_equal(produce(&run, conn, "idle", "{'batches': [{'baseTimestamp': 1000, 'producerId': 7, "
+				 "'producerEpoch': 0, 'baseSequence': 0, 'records': [{}]}]}"), 0);
+	fb_clock_set(cluster->clock, start + CHECK - 1, true);
+	fb_cluster_tick(cluster, false);
+	assert_int_equal(known_producers("idle"), 1);
+	fb_clock_set(cluster->clock, start + CHECK, true);
+	fb_cluster_tick(cluster, false);
+	assert_int_equal(known_producers("idle"), 0);
+	/* The next look comes as much later; producer.id.expiration.ms has passed long before. */
+	snprintf(batch, sizeof batch, "{'batches': [{'baseTimestamp': %lld, 'producerId': 7, 'producerEpoch': 0, "
+		 "'baseSequence': 9, 'records': [{}]}]}", (long long)(start + CHECK - DAY + 1));
+	assert_int_equal(produce(&run, conn, "idle", batch), 1);
+	fb_clock_set(cluster->clock, start + 2 * CHECK - 1, true);
+	fb_cluster_tick(cluster, false);
+	assert_int_equal(known_producers("idle"), 1);
+	fb_cluster_tick(cluster, true);
+	assert_int_equal(known_producers("idle"), 0);
+	fb_clock_set(cluster->clock, start, false);
 }
 
 static void the_clock_obeys(void **state)
@@ -188,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(retention_waits_after_the_start),
+		cmocka_unit_test(idle_producers_are_forgotten),
 		cmocka_unit_test(the_clock_obeys),
 		cmocka_unit_test(old_segments_go),
 		cmocka_unit_test(a_segment_is_as_old_as_its_latest_record),

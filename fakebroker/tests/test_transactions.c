@@ -131,6 +131,73 @@ static void the_last_epoch_ends_in_a_marker(void **state)
 	assert_int_equal(next_epoch, 1);
 }
 
+/* Measured: what has no partitions is not answered. */
+static void markers_for_nothing_are_left_out(void **state)
+{
+	json_t *json = talk(&run, conn, "WriteTxnMarkers", 1, "{'markers': [{'producerId': 7, 'topics': []}, "
+			    "{'producerId': 8, 'topics': [{'name': 't', 'partitionIndexes': []}]}]}");
+
+	(void)state;
+	assert_int_equal(json_array_size(at(json, "markers")), 0);
+	json_decref(json);
+	json = talk(&run, conn, "WriteTxnMarkers", 1, "{'markers': [{'producerId': 7, 'topics': []}, {'producerId': 8, "
+		    "'topics': [{'name': 't', 'partitionIndexes': []}, {'name': 'none', 'partitionIndexes': [0]}]}]}");
+	assert_int_equal(json_array_size(at(json, "markers")), 1);
+	assert_int_equal(num_at(json, "markers.0.producerId"), 8);
+	assert_int_equal(json_array_size(at(json, "markers.0.topics")), 1);
+	assert_string_equal(str_at(json, "markers.0.topics.0.name"), "none");
+	assert_int_equal(num_at(json, "markers.0.topics.0.partitions.0.errorCode"), 3);
+	json_decref(json);
+}
+
+static size_t partitions_of(const char *id)
+{
+	json_t *json = talk(&run, conn, "DescribeTransactions", 0, "{'transactionalIds': ['%s']}", id);
+	size_t i, n = 0;
+	json_t *topic;
+
+	json_array_foreach(at(json, "transactionStates.0.topics"), i, topic)
+		n += json_array_size(json_object_get(topic, "partitions"));
+	json_decref(json);
+	return n;
+}
+
+/* Partitions are sorted before any lock is taken, and kept once: where each was looked for among all, this took ten
+ * seconds. */
+static void repeats_are_added_once(void **state)
+{
+	enum { PARTITIONS = 10000, REPEATS = 1000000 };
+	struct fb_cluster *cluster = run.process.cluster;
+	struct fb_txn_partition *partitions = calloc(REPEATS, sizeof *partitions);
+	struct fb_txn_producer producer = {.transactionalId = kw_str("many")};
+	const char *topics[] = {"wide", "wider"};
+	int64_t producerId = -1;
+	int epoch = -1;
+
+	(void)state;
+	for (int t = 0; t < 2; t++)
+		assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7,
+					 "{'topics': [{'name': '%s', 'numPartitions': %d, 'replicationFactor': 1}], "
+					 "'timeoutMs': 9000}", topics[t], PARTITIONS), 0);
+	assert_int_equal(init("many", &producerId, &epoch), 0);
+	producer.producerId = producerId;
+	for (int32_t i = 0; i < REPEATS; i++)
+		partitions[i] = (struct fb_txn_partition){
+			fb_topic_find(cluster, kw_str("wide")), i < PARTITIONS / 2 ? 2 * i : PARTITIONS - 2,
+		};
+	assert_int_equal(fb_txn_add(cluster, &producer, partitions, REPEATS), 0);
+	assert_int_equal(partitions_of("many"), PARTITIONS / 2);
+	for (int32_t i = 0; i < REPEATS; i++)
+		partitions[i] = (struct fb_txn_partition){
+			fb_topic_find(cluster, kw_str(topics[i % 2])), (int32_t)((int64_t)i * 7919 % PARTITIONS),
+		};
+	assert_int_equal(fb_txn_add(cluster, &producer, partitions, REPEATS), 0);
+	assert_int_equal(partitions_of("many"), PARTITIONS);
+	free(partitions);
+	assert_int_equal(end("many", &producerId, &epoch, false), 0);
+	assert_int_equal(partitions_of("many"), 0);
+}
+
 static void sequences_wrap(void **state)
 {
 	int64_t offset;
@@ -282,6 +349,8 @@ int main(void)
 		cmocka_unit_test(a_coordinator_has_a_topic),
 		cmocka_unit_test(exhausted_epochs_give_a_new_id),
 		cmocka_unit_test(the_last_epoch_ends_in_a_marker),
+		cmocka_unit_test(markers_for_nothing_are_left_out),
+		cmocka_unit_test(repeats_are_added_once),
 		cmocka_unit_test(sequences_wrap),
 		cmocka_unit_test(a_transaction_times_out),
 		cmocka_unit_test(a_topic_goes_in_a_transaction),

@@ -349,33 +349,63 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* Changes some bytes; most of the time the CRC then fits. */
-/* The transaction ended while the records were read: the batch must not open one that nobody ends. */
+/* Kafka makes room in the log before it looks at the producer: a segment may end for a batch that is not appended. */
+static void test_a_batch_that_is_not_appended_rolls(void **state)
+{
+	static const char *const second[] = {
+		/* A duplicate, a gap, and one that fits into the segment. */
+		"[{'baseTimestamp': 1000000, 'producerId': 3, 'producerEpoch': 0, 'baseSequence': 0, "
+		"'records': [{'value': {'size': 100}}]}]",
+		"[{'baseTimestamp': 1000000, 'producerId': 3, 'producerEpoch': 0, 'baseSequence': 7, "
+		"'records': [{'value': {'size': 100}}]}]",
+		"[{'baseTimestamp': 1000000, 'producerId': 3, 'producerEpoch': 0, 'baseSequence': 7, 'records': [{}]}]",
+	};
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
+		bench_fini(bench);
+		bench_init(bench, "t");
+		bench->log.segmentBytes = 280;
+		assert_int_equal(send(bench, second[0])->errorCode, 0);
+		assert_int_equal(send(bench, second[i])->errorCode, i == 0 ? 0 : 45);
+		assert_int_equal(bench->log.logEndOffset, 1);
+		assert_int_equal(send(bench, "[{'baseTimestamp': 1000000, 'records': [{}]}]")->errorCode, 0);
+		assert_int_equal(newest(bench)->rolled, i < 2);
+	}
+}
+
+/* The coordinator found it to be of a transaction, which ended while the records were read: the batch must not open one
+ * that nobody ends. Nor must one that nobody asked about. */
 static void test_a_late_batch_opens_no_transaction(void **state)
 {
+	enum { IN_TIME, LATE, UNASKED, NCASES };
 	struct bench *bench = *state;
 	struct fb_marker marker = {.producerId = 7, .commit = true};
 	struct fb_txns txns = {0};
 	json_t *json = json_of("[{'attributes': 16, 'baseTimestamp': 1000000, 'producerId': 7, 'producerEpoch': 0, "
 			       "'baseSequence': 0, 'records': [{}]}]");
 
-	for (int late = 0; late < 2; late++) {
+	for (int how = 0; how < NCASES; how++) {
+		struct kw_batch batch = {.producerId = 7};
 		struct fb_frame *frame = frame_of(json);
 		struct kw_records records = {.p = frame->p + 20, .n = (int32_t)frame->n - 20};
 		struct fb_append a = {
 			.log = &bench->log, .producers = &bench->producers, .topic = "t", .conf = &bench->conf,
-			.meters = &bench->meters, .now = bench->now, .verified = true,
+			.meters = &bench->meters, .now = bench->now, .guarded = true,
 		};
 		struct kw_append_plan *plan;
 		struct kw_verdict v;
 
 		kw_verdict_init(&v);
+		if (how != UNASKED)
+			assert_int_equal(fb_producers_verify(a.producers, &batch, false, a.now, &a.guard), 0);
+		assert_int_equal(a.guard != FB_NO_GUARD, how != UNASKED);
 		assert_true(fb_verdict_check(&a, &records, &arena, &plan, &v));
-		if (late)
+		if (how == LATE)
 			assert_int_equal(fb_txns_mark(&txns, &bench->log, &bench->producers, &marker, 0), 0);
 		fb_verdict_append(&a, plan, frame, &arena, &v);
-		assert_int_equal(v.errorCode, late ? KW_ERR_INVALID_TXN_STATE : 0);
-		assert_int_equal(bench->producers.firstUnstable, late ? FB_NO_TXN : 0);
+		assert_int_equal(v.errorCode, how == IN_TIME ? 0 : KW_ERR_INVALID_TXN_STATE);
+		assert_int_equal(fb_producers_first_unstable(&bench->producers), how == IN_TIME ? 0 : FB_NO_TXN);
 		fb_producers_fini(&bench->producers);
 		fb_producers_init(&bench->producers);
 		fb_frame_unref(frame);
@@ -384,6 +414,7 @@ static void test_a_late_batch_opens_no_transaction(void **state)
 	fb_txns_fini(&txns);
 }
 
+/* Changes some bytes; most of the time the CRC then fits. */
 static void mutate(struct fb_frame *frame, uint32_t *seed)
 {
 	uint8_t *p = frame->p + 20;
@@ -454,6 +485,7 @@ int main(void)
 		T(test_validators_want_compressed_batches_whole),
 		T(test_validators_come_before_duplicates),
 		T(test_a_late_batch_opens_no_transaction),
+		T(test_a_batch_that_is_not_appended_rolls),
 		T(test_mutated_batches),
 	};
 
