@@ -292,7 +292,8 @@ $(EMPTY): $(EMPTY).o
 # Counts the allocations of the library.
 $(OBJ)/lib/wire/tests/test_allocations: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # Let them fail.
-NO_MEMORY := $(addprefix $(OBJ)/,lib/wire/tests/test_no_memory fakebroker/tests/test_compact_memory loadgen/tests/test_wire_memory)
+NO_MEMORY := $(addprefix $(OBJ)/,lib/wire/tests/test_no_memory fakebroker/tests/test_compact_memory \
+	fakebroker/tests/test_cluster_memory loadgen/tests/test_wire_memory)
 $(NO_MEMORY): $(OBJ)/lib/wire/tests/failing_malloc.o
 $(NO_MEMORY): LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(OBJ)/lib/wire/tests/test_no_memory: LDFLAGS += -Wl,--wrap=inflate

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/cluster/create_topics.h"
 #include "fakebroker/cluster/metadata_records.h"
 #include "fakebroker/cluster/transactions.h"
-#include "fakebroker/config/topicname.h"
 #include "fakebroker/config/user.h"
 #include "fakebroker/control/rules.h"
 
@@ -271,12 +271,13 @@ static void read_producers(struct kt_arr *arr, struct fb_cluster *cluster, struc
 	}
 }
 
+/* Their topic is made by the first broker, if there is one: not while a scenario is only checked. */
 static void read_transactions(struct top *top, struct fb_cluster *cluster)
 {
 	struct kt_obj obj;
 
-	if (top->transactions.n > 0 && fb_txn_topic(cluster, top->obj.err) < 0)
-		return;
+	if (top->transactions.n > 0 && cluster->nbrokers > 0)
+		fb_txn_topic(cluster, &cluster->nodes[0]);
 	while (kt_arr_object(&top->transactions, &obj)) {
 		struct fb_txn_producer producer = {0};
 		const char *id = NULL;
@@ -357,16 +358,16 @@ static struct fb_topic *make_topic(struct kt_obj *obj, struct kt_obj *config, st
 				   const struct topic *topic, int16_t level, struct kw_arena *arena)
 {
 	static const char classes[] = "record.validator.classes";
-	const char *text = fb_topic_name_fault(kw_str(topic->name), arena);
+	const char *text = NULL;
 	int brokers = (int)cluster->nnodes - 1;
 	struct fb_alter_result result;
 	struct fb_topic *made = NULL;
 	struct kt_err why = {0};
 
-	if (text)
-		kt_obj_fail(obj, "name", KT_ERANGE, "%s", text);
-	else if (fb_topic_find(cluster, kw_str(topic->name)))
+	if (fb_topic_find(cluster, kw_str(topic->name)))
 		kt_obj_fail(obj, "name", KT_ERANGE, "there are two topics named %s", topic->name);
+	else if (fb_topic_judge_name(cluster, kw_str(topic->name), arena, &text))
+		kt_obj_fail(obj, "name", KT_ERANGE, "%s", text ? text : "out of memory");
 	else if (topic->rf > brokers)
 		kt_obj_fail(obj, "replicationFactor", KT_ERANGE, "%d replicas need %d brokers, there %s %d", topic->rf,
 			    topic->rf, brokers == 1 ? "is" : "are", brokers);

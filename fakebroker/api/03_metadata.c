@@ -1,6 +1,5 @@
 /* Metadata (3): brokers with real addresses, topics by name or id, topics created on demand. */
-#include "fakebroker/cluster/log_line.h"
-#include "fakebroker/cluster/metadata_records.h"
+#include "fakebroker/cluster/on_demand.h"
 #include "fakebroker/config/topicname.h"
 #include "fakebroker/config/twins.h"
 #include "fakebroker/mutants.h"
@@ -69,6 +68,12 @@ static bool fill_partition(struct fb_request *req, const struct fb_topic *topic,
 	return true;
 }
 
+static void tell_operations(const struct fb_request *req, struct kw_MetadataResponse_MetadataResponseTopic *out)
+{
+	if (((const struct kw_MetadataRequest *)req->body)->includeTopicAuthorizedOperations)
+		out->topicAuthorizedOperations = FB_TOPIC_OPERATIONS;
+}
+
 static bool fill_topic(struct fb_request *req, const struct fb_topic *topic,
 		       struct kw_MetadataResponse_MetadataResponseTopic *out)
 {
@@ -78,8 +83,7 @@ static bool fill_topic(struct fb_request *req, const struct fb_topic *topic,
 	out->errorCode = req->forced;
 	if (req->forced)
 		return true;
-	if (((const struct kw_MetadataRequest *)req->body)->includeTopicAuthorizedOperations)
-		out->topicAuthorizedOperations = FB_TOPIC_OPERATIONS;
+	tell_operations(req, out);
 	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_MetadataResponse_MetadataResponsePartition_struct,
 			       topic->npartitions))
 		return false;
@@ -152,6 +156,8 @@ static bool answer_topic(struct fb_request *req, const wanted *want, bool by_id,
 	out->topicId = want->topicId;
 	out->isInternal = !by_id && fb_topic_is_internal(want->name);
 	out->errorCode = req->forced;
+	if (!req->forced && !by_id)
+		tell_operations(req, out);
 	if (!req->forced && by_id)
 		out->errorCode = KW_ERR_UNKNOWN_TOPIC_ID;
 	else if (!req->forced)
@@ -200,38 +206,22 @@ static bool refuse(struct fb_request *req, const struct kw_MetadataRequest *body
 
 /* ---- topics that come into being ---- */
 
-static int32_t setting(const struct fb_request *req, const char *name, int64_t most)
-{
-	int64_t v = fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id, name, 1);
-
-	return (int32_t)(v < 1 ? 1 : v < most ? v : most);
-}
-
-/* No more partitions at once than CreateTopics may make. */
+/* What is missing, and has a legal name. */
 static void create_missing(struct fb_request *req, const struct kw_MetadataRequest *body)
 {
-	struct fb_cluster *cluster = req->cluster;
-	int32_t made = 0, n = setting(req, "num.partitions", FB_MAX_PARTITIONS);
-	int32_t rf = setting(req, "default.replication.factor", (int64_t)cluster->nnodes - 1);
+	struct fb_twins *twins = find_twins(req, body, false);
+	struct kw_str *names = kw_alloc(&req->arena, (size_t)body->topics.n * sizeof *names);
+	int32_t n = 0;
 
-	for (int32_t i = 0; i < body->topics.n; i++) {
+	for (int32_t i = 0; twins && names && i < body->topics.n; i++) {
 		struct kw_str name = body->topics.v[i].name;
-		struct kt_err err = {0};
-		struct fb_topic *topic;
 
-		if (made + n > FB_MAX_PARTITIONS)
-			break;
-		if (fb_topic_find(cluster, name) || fb_topic_name_fault(name, &req->arena))
-			continue;
-		if (fb_topic_create(cluster, name, n, rf, NULL, &topic, &err) < 0)
-			fb_log_repeated(KASSAY_WARN,
-					"topic %.*s cannot be created on demand: %s", name.n, name.s, err.text);
-		if (!topic)
-			continue;
-		fb_write_topic(cluster, topic, NULL, 0);
-		made += n;
+		if (twins[i].first == (size_t)i && !fb_topic_find(req->cluster, name) &&
+		    !fb_topic_name_fault(name, &req->arena))
+			names[n++] = name;
 	}
-	fb_wrote(cluster);
+	if (n > 0)
+		fb_topics_on_demand(req->cluster, req->node, names, n);
 }
 
 /* When both client and broker allow it. */

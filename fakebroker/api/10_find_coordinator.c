@@ -1,5 +1,4 @@
 /* FindCoordinator (10): that of a group or a transactional id is one of our brokers; share groups have none here. */
-#include "fakebroker/cluster/log_line.h"
 #include "fakebroker/cluster/transactions.h"
 #include "fakebroker/config/java_hash.h"
 #include "fakebroker/request.h"
@@ -55,9 +54,8 @@ static void find(struct fb_request *req, struct kw_str key, int8_t type,
 }
 
 /* The first question after a transactional id makes the topic that transactions are kept in, as in Kafka. */
-static void make_topic(struct fb_cluster *cluster)
+static void make_topic(struct fb_cluster *cluster, const struct fb_node *node)
 {
-	struct kt_err err = {0};
 	bool there;
 
 	pthread_rwlock_rdlock(&cluster->lock);
@@ -66,8 +64,7 @@ static void make_topic(struct fb_cluster *cluster)
 	if (there)
 		return;
 	pthread_rwlock_wrlock(&cluster->lock);
-	if (fb_txn_topic(cluster, &err) < 0)
-		fb_log_repeated(KASSAY_ERROR, "__transaction_state: %s", err.text);
+	fb_txn_topic(cluster, node);
 	pthread_rwlock_unlock(&cluster->lock);
 }
 
@@ -105,7 +102,7 @@ enum fb_outcome fb_find_coordinator(struct fb_request *req)
 	bool ok = true;
 
 	if (body->keyType == TRANSACTION && !req->forced)
-		make_topic(req->cluster);
+		make_topic(req->cluster, req->node);
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	if (req->version < FIRST_BATCHED)
 		answer_one(req);

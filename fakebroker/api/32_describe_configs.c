@@ -20,7 +20,7 @@ static bool fill(struct fb_request *req, const struct fb_described *d,
 	if (fb_mutant(FB_M_DEFAULT_VALUE_NULL) && d->source == FB_SRC_DEFAULT)
 		out->value = KW_NULL_STR;
 	if (!body->includeSynonyms || fb_mutant(FB_M_SYNONYMS_UNTOLD))
-		return true;
+		return !req->arena.failed;
 	if (!FB_RESPONSE_ARRAY(req, out->synonyms, kw_DescribeConfigsResponse_DescribeConfigsSynonym_struct,
 			       (int32_t)d->nsynonyms))
 		return false;
@@ -30,7 +30,7 @@ static bool fill(struct fb_request *req, const struct fb_described *d,
 			.value = kw_str_dup(&req->arena, d->synonyms[i].value),
 			.source = (int8_t)d->synonyms[i].source,
 		};
-	return true;
+	return !req->arena.failed;
 }
 
 enum { NO_TYPE = INT16_MIN };

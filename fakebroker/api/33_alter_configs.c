@@ -29,7 +29,7 @@ enum fb_outcome fb_alter_configs(struct fb_request *req)
 	}
 	if (!resources || fb_alter(req, &alter, body->validateOnly, &answer) < 0)
 		return FB_CLOSE;
-	if (answer.fault)
+	if (answer.fault && fb_faults[answer.fault].fate == FB_MUTE)
 		return fb_request_mute(req, answer.fault);
 	if (!FB_RESPONSE_ARRAY(req, response->responses, kw_AlterConfigsResponse_AlterConfigsResourceResponse_struct,
 			       (int32_t)answer.nresults))

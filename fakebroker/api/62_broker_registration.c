@@ -3,6 +3,7 @@
 #include "fakebroker/cluster/log_line.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
+#include "lib/wire/errors.h"
 
 static struct fb_static_config static_of(const struct kw_BrokerRegistrationRequest_BrokerStaticConfig *config)
 {
@@ -42,6 +43,18 @@ static bool view_of(struct fb_request *req, struct fb_register_view *view)
 	return true;
 }
 
+/* Kafka's controller fails when the record does not fit into a batch, and resigns. */
+static struct fb_register_answer not_registered(const struct fb_request *req, int code)
+{
+	bool topples = code == KT_ELIMIT && atomic_load(&fb_cluster_controller(req->cluster)->imitates);
+
+	return (struct fb_register_answer){
+		.errorCode = KW_ERR_UNKNOWN_SERVER_ERROR,
+		.reason = code == KT_ELIMIT ? "the record would be larger than 8388608 bytes" : "out of memory",
+		.fault = topples ? FB_F_LARGE_BATCH : FB_NO_FAULT,
+	};
+}
+
 enum fb_outcome fb_broker_registration(struct fb_request *req)
 {
 	struct kw_BrokerRegistrationResponse *response = req->response;
@@ -49,16 +62,18 @@ enum fb_outcome fb_broker_registration(struct fb_request *req)
 	struct fb_register_view request;
 	struct fb_cluster_view *cluster;
 	int64_t epoch = -1;
+	int code = 0;
 
 	if (!view_of(req, &request))
 		return FB_CLOSE;
 	pthread_rwlock_wrlock(&req->cluster->lock);
 	cluster = fb_cluster_view(req->cluster, &req->arena);
 	if (!req->forced && (!cluster || fb_register_check(cluster, &request, &req->arena, &answer) < 0))
-		answer = (struct fb_register_answer){.errorCode = -1, .reason = "out of memory"};
-	if (!answer.errorCode &&
-	    fb_cluster_register(req->cluster, &request, answer.keepsStatics, answer.amends, &epoch) < 0)
-		answer = (struct fb_register_answer){.errorCode = -1, .reason = "out of memory"};
+		answer = not_registered(req, KT_ENOMEM);
+	if (!answer.errorCode)
+		code = fb_cluster_register(req->cluster, &request, answer.keepsStatics, answer.amends, &epoch);
+	if (code)
+		answer = not_registered(req, code);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	response->errorCode = answer.errorCode;
 	response->brokerEpoch = answer.errorCode ? -1 : epoch;

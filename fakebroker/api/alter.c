@@ -36,24 +36,30 @@ static struct fb_change *observer_change(const struct fb_alter_result *result)
 	return NULL;
 }
 
-/* Strings of changes may lie in what the changes change. */
-static struct kw_str keep(struct fb_request *req, struct kw_str s)
-{
-	return s.n < 0 ? s : (struct kw_str){kw_strndup(&req->arena, s.s, (size_t)s.n), s.n};
-}
-
-/* The change that would bring back what is set now; name NULL without one. */
+/* The change that would bring back what is set now; name NULL without one. Copies: strings of changes may lie in what
+ * they change. */
 static struct fb_change opposite(struct fb_request *req, const struct fb_change *change)
 {
-	struct fb_change back = {0};
+	struct kw_arena *arena = &req->arena;
 	struct kw_str v;
 
 	if (!change)
-		return back;
+		return (struct fb_change){0};
 	v = fb_configs_dynamic(req->cluster->configs, FB_BROKER, change->resourceName, change->name);
-	back = (struct fb_change){change->resourceType, keep(req, change->resourceName), keep(req, change->name),
-				  keep(req, v)};
-	return back;
+	return (struct fb_change){change->resourceType, kw_str_dup(arena, change->resourceName),
+				  kw_str_dup(arena, change->name), kw_str_dup(arena, v)};
+}
+
+/* Of each result. NULL without memory. */
+static struct fb_change *opposites(struct fb_request *req, const struct fb_alter_answer *answer)
+{
+	struct fb_change *back;
+
+	req->arena.failed = false;   /* the check has answered what it had no memory for */
+	back = kw_alloc(&req->arena, answer->nresults * sizeof *back);
+	for (size_t i = 0; back && i < answer->nresults; i++)
+		back[i] = opposite(req, observer_change(&answer->results[i]));
+	return req->arena.failed ? NULL : back;
 }
 
 static void exchange(struct fb_request *req, struct fb_alter_answer *answer, const struct fb_change *back,
@@ -114,6 +120,22 @@ static void mutate(struct fb_alter_answer *answer, bool validateOnly)
 		answer->results[i].errorCode = worst;
 }
 
+/* The controller writes what it changes as one batch, or changes nothing. */
+static void judge_batch(struct fb_request *req, struct fb_alter_answer *answer, bool validateOnly)
+{
+	struct fb_cluster *cluster = req->cluster;
+	const char *message;
+	int16_t error;
+
+	for (size_t i = 0; i < answer->nresults; i++)
+		if (answer->results[i].forwarded)
+			fb_write_configs(cluster, answer->results[i].changes, answer->results[i].nchanges);
+	error = fb_judge_batch(cluster, validateOnly, &message, &answer->fault);
+	fb_metadata_rewind(&cluster->metadata, 0);
+	if (error)
+		fb_alter_fail_forwarded(answer, error, message);
+}
+
 int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool validateOnly,
 	     struct fb_alter_answer *answer)
 {
@@ -128,13 +150,12 @@ int fb_alter(struct fb_request *req, const struct fb_alter_request *alter, bool 
 	code = fb_alter_check(req->cluster->configs, &facts, alter, &req->arena, answer);
 	mutate(answer, validateOnly);
 	if (!code) {
-		back = kw_alloc(&req->arena, answer->nresults * sizeof *back);
+		judge_batch(req, answer, validateOnly);
+		back = opposites(req, answer);
 		code = back ? 0 : KT_ENOMEM;
 	}
-	for (size_t i = 0; !code && i < answer->nresults; i++) {
-		back[i] = opposite(req, observer_change(&answer->results[i]));
+	for (size_t i = 0; !code && i < answer->nresults; i++)
 		apply(req, &answer->results[i], validateOnly);
-	}
 	fb_wrote(req->cluster);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	if (code)

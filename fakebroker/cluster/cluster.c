@@ -86,6 +86,7 @@ void fb_cluster_free(struct fb_cluster *cluster)
 		fb_topic_unref(cluster->topics[--cluster->ntopics]);
 	free(cluster->topics);
 	free(cluster->topics_by_id);
+	free(cluster->topics_alike);
 	while (cluster->nbrokers)
 		broker_free(cluster->brokers[--cluster->nbrokers]);
 	free(cluster->brokers);
@@ -261,7 +262,7 @@ static int copy_listeners(struct fb_broker *broker, const struct fb_register_vie
 			};
 	}
 	kw_arena_fini(&arena);
-	return twins && broker->listeners ? 0 : KT_ENOMEM;
+	return twins && !broker->arena.failed ? 0 : KT_ENOMEM;
 }
 
 static int fill_broker(struct fb_broker *broker, const struct fb_register_view *request, bool keep_statics)
@@ -285,23 +286,30 @@ static int fill_broker(struct fb_broker *broker, const struct fb_register_view *
 		.nfeatures = request->nfeatures, .logDirs = dirs, .nlogDirs = request->nlogDirs,
 		.reported = keep_statics, .statics = statics, .nstatics = keep_statics ? request->nstatics : 0,
 	};
-	return 0;
+	return arena->failed ? KT_ENOMEM : 0;
 }
 
-static int insert_broker(struct fb_cluster *cluster, struct fb_broker *broker)
+/* Room for one more. */
+static int reserve_broker(struct fb_cluster *cluster)
 {
 	struct fb_broker **v = realloc(cluster->brokers, (cluster->nbrokers + 1) * sizeof *v);
-	size_t i = 0;
 
 	if (!v)
 		return KT_ENOMEM;
 	cluster->brokers = v;
+	return 0;
+}
+
+static void insert_broker(struct fb_cluster *cluster, struct fb_broker *broker)
+{
+	struct fb_broker **v = cluster->brokers;
+	size_t i = 0;
+
 	while (i < cluster->nbrokers && v[i]->view.id < broker->view.id)
 		i++;
 	memmove(&v[i + 1], &v[i], (cluster->nbrokers - i) * sizeof *v);
 	v[i] = broker;
 	cluster->nbrokers++;
-	return 0;
 }
 
 static void replace_broker(struct fb_cluster *cluster, struct fb_broker *old, struct fb_broker *broker)
@@ -314,36 +322,61 @@ static void replace_broker(struct fb_cluster *cluster, struct fb_broker *old, st
 	broker_free(old);
 }
 
-int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
-			bool amends, int64_t *epoch)
+/* As a registration leaves it, which amends the old one (not NULL) or begins anew. */
+static void begin_broker(const struct fb_cluster *cluster, struct fb_broker *broker, const struct fb_broker *old,
+			 bool amends)
 {
-	struct fb_broker *old = fb_cluster_broker(cluster, request->brokerId);
-	struct fb_broker *broker = calloc(1, sizeof *broker);
-
-	if (!broker)
-		return KT_ENOMEM;
-	kw_arena_init(&broker->arena, 0);
-	if (fill_broker(broker, request, keep_statics) < 0 || (!old && insert_broker(cluster, broker) < 0)) {
-		broker_free(broker);
-		return KT_ENOMEM;
-	}
-	broker->epoch = amends && old ? old->epoch : fb_metadata_next(&cluster->metadata);
-	broker->fenced = amends && old && !fb_mutant(FB_M_AMENDING_FENCES) ? old->fenced : true;
-	broker->contact_ns = amends && old ? old->contact_ns : 0;
-	broker->inControlledShutdown = amends && old && old->inControlledShutdown;
+	broker->epoch = amends ? old->epoch : fb_metadata_next(&cluster->metadata);
+	broker->fenced = amends && !fb_mutant(FB_M_AMENDING_FENCES) ? old->fenced : true;
+	broker->contact_ns = amends ? old->contact_ns : 0;
+	broker->inControlledShutdown = amends && old->inControlledShutdown;
 	if (!amends && fb_mutant(FB_M_UNFENCED_AT_FIRST)) {
 		broker->fenced = false;
 		broker->contact_ns = fb_now_ns() + 60000000000;
 	}
 	broker->own = old && old->own;
-	*epoch = broker->epoch;
-	if (old && fb_mutant(FB_M_MV_FIRST_REPORT_STAYS) && request->nstatics) {
+}
+
+/* Is the record one that can be kept? If not, it is taken back. */
+static int write_registration(struct fb_cluster *cluster, const struct fb_broker *broker)
+{
+	int32_t written = cluster->metadata.nrecords;
+	int code;
+
+	fb_write_registration(cluster, broker);
+	code = fb_metadata_fits(&cluster->metadata);
+	if (code)
+		fb_metadata_rewind(&cluster->metadata, written);
+	return code;
+}
+
+int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
+			bool amends, int64_t *epoch)
+{
+	struct fb_broker *old = fb_cluster_broker(cluster, request->brokerId);
+	struct fb_broker *broker = calloc(1, sizeof *broker);
+	bool ignored = old && fb_mutant(FB_M_MV_FIRST_REPORT_STAYS) && request->nstatics;
+	int code;
+
+	if (!broker)
+		return KT_ENOMEM;
+	kw_arena_init(&broker->arena, 0);
+	code = fill_broker(broker, request, keep_statics);
+	if (!code)
+		code = reserve_broker(cluster);
+	if (!code) {
+		begin_broker(cluster, broker, old, amends && old);
+		*epoch = broker->epoch;
+		code = ignored ? 0 : write_registration(cluster, broker);
+	}
+	if (code || ignored) {
 		broker_free(broker);
-		return 0;
+		return code;
 	}
 	if (old)
 		replace_broker(cluster, old, broker);
-	fb_write_registration(cluster, broker);
+	else
+		insert_broker(cluster, broker);
 	fb_wrote(cluster);
 	return 0;
 }

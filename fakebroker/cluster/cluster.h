@@ -112,7 +112,7 @@ struct fb_topic {
 struct fb_cluster {
 	pthread_rwlock_t lock;
 	char id[23];
-	struct fb_clock *clock;      /* has a lock of its own */
+	struct fb_clock *clock;      /* needs no lock */
 	pthread_mutex_t tick_lock;   /* alone; guards what follows */
 	int64_t txns_due, retention_due; /* ms by the clock */
 	const struct fb_release *release;
@@ -123,6 +123,7 @@ struct fb_cluster {
 	size_t nbrokers;
 	struct fb_topic **topics;    /* by name */
 	struct fb_topic **topics_by_id;
+	struct fb_topic **topics_alike; /* by name, as if '.' were '_' */
 	size_t ntopics;
 	struct fb_configdefs *defs;
 	struct fb_configs *configs;
@@ -269,14 +270,17 @@ void fb_broker_beat(struct fb_cluster *cluster, struct fb_broker *broker, const 
 /* What the checks of config/ see. Arrays live in arena. NULL when memory is exhausted. */
 struct fb_cluster_view *fb_cluster_view(struct fb_cluster *cluster, struct kw_arena *arena);
 struct fb_config_facts fb_cluster_facts(struct fb_cluster *cluster, const struct fb_node *self);
-/* Registers a broker (checked before) and writes it. Takes everything it needs by copy. */
+/* Registers a broker (checked before) and writes it. Takes everything it needs by copy. 0; KT_ELIMIT if the record is
+ * larger than the controller writes, KT_ENOMEM: nothing is changed then. */
 int fb_cluster_register(struct fb_cluster *cluster, const struct fb_register_view *request, bool keep_statics,
 			bool amends, int64_t *epoch);
 void fb_cluster_unregister(struct fb_cluster *cluster, int32_t id);
 
 /* Topics. find: NULL if there is none; no reference is taken. */
-struct fb_topic *fb_topic_find(struct fb_cluster *cluster, struct kw_str name);
-struct fb_topic *fb_topic_find_id(struct fb_cluster *cluster, struct kw_uuid id);
+struct fb_topic *fb_topic_find(const struct fb_cluster *cluster, struct kw_str name);
+struct fb_topic *fb_topic_find_id(const struct fb_cluster *cluster, struct kw_uuid id);
+/* One whose name differs in nothing but '.' and '_', if in that: the first, for there can be several. */
+struct fb_topic *fb_topic_find_alike(const struct fb_cluster *cluster, struct kw_str name);
 struct fb_topic *fb_topic_ref(struct fb_topic *topic);
 void fb_topic_unref(struct fb_topic *topic);
 /* The partition, or NULL. */
@@ -288,8 +292,6 @@ int16_t fb_partition_judge_epoch(const struct fb_partition *partition, int32_t c
 int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npartitions, int32_t rf,
 		    const int32_t *replicas, struct fb_topic **out, struct kt_err *err);
 void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic);
-/* Kafka's Topic.isInternal. */
-bool fb_topic_is_internal(struct kw_str name);
 
 /* Applies changes of configuration and all that follows: topics' values and chains, observers; and writes them (see
  * metadata_records.h). On an error (a validator that cannot be made) nothing is changed. */

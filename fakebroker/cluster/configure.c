@@ -252,19 +252,22 @@ static bool keeps_chain(const struct fb_topic *topic, const char *classes)
 	       (fb_mutant(FB_M_LIST_FIXED) || (fb_mutant(FB_M_LIST_STAYS) && (!classes || !*classes)));
 }
 
-static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_err *err)
+/* anew: also where the key says that it would be the same, which does not tell static options. */
+static int make_chain(struct lookup *lookup, struct outcome *outcome, bool anew, struct kt_err *err)
 {
 	struct fb_hook_env env = {config, fb_hook_line, lookup, lookup->cluster->plugins};
 	const char *classes = config(lookup, classes_name);
 	const char *present = outcome->topic->chain_key;
+	bool stays;
 	int code = 0;
 
-	if (keeps_chain(outcome->topic, classes))
+	if (keeps_chain(outcome->topic, classes) && !anew)
 		return 0;
 	outcome->key = chain_key(lookup, classes ? classes : "");
 	if (!outcome->key)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
-	if (!present || strcmp(outcome->key, present) != 0) {
+	stays = !anew && present && strcmp(outcome->key, present) == 0;
+	if (!stays) {
 		code = fb_chain_new(classes ? classes : "", &env, &outcome->chain, err);
 		if (!code)
 			code = check_options(lookup, outcome->chain, err);
@@ -279,7 +282,7 @@ static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_
 		fb_chain_unref(outcome->topic->chain);
 		outcome->topic->chain = NULL;
 	}
-	if (code || (present && strcmp(outcome->key, present) == 0)) {
+	if (code || stays) {
 		free(outcome->key);
 		outcome->key = NULL;
 	}
@@ -287,7 +290,8 @@ static int make_chain(struct lookup *lookup, struct outcome *outcome, struct kt_
 }
 
 /* On failure there is nothing to discard. */
-static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct outcome *outcome, struct kt_err *err)
+static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, bool anew, struct outcome *outcome,
+		    struct kt_err *err)
 {
 	struct lookup lookup;
 	int code;
@@ -298,7 +302,7 @@ static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct o
 	read_retention(&lookup, &outcome->retention);
 	read_compaction(&lookup, &outcome->conf, &outcome->compaction);
 	outcome->segmentMs = read_segment_ms(&lookup, outcome->compaction.compacts);
-	code = make_chain(&lookup, outcome, err);
+	code = make_chain(&lookup, outcome, anew, err);
 	kw_arena_fini(&lookup.arena);
 	return code;
 }
@@ -306,7 +310,7 @@ static int work_out(struct fb_cluster *cluster, struct fb_topic *topic, struct o
 int fb_topic_configure(struct fb_cluster *cluster, struct fb_topic *topic, struct kt_err *err)
 {
 	struct outcome outcome;
-	int code = work_out(cluster, topic, &outcome, err);
+	int code = work_out(cluster, topic, false, &outcome, err);
 
 	if (!code)
 		install(&outcome);
@@ -363,11 +367,6 @@ static bool touches_all(const struct fb_change *changes, size_t n)
 	return false;
 }
 
-static struct kw_str keep_str(struct kw_arena *arena, struct kw_str s)
-{
-	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
-}
-
 /* The values that changes would overwrite. Names are copied, too: those of a replacing request lie in the very values
  * that it deletes. NULL without memory. */
 static struct fb_change *present(struct fb_cluster *cluster, const struct fb_change *changes, size_t n,
@@ -379,14 +378,14 @@ static struct fb_change *present(struct fb_cluster *cluster, const struct fb_cha
 		struct kw_str v = fb_configs_dynamic(cluster->configs, (enum fb_scope)changes[i].resourceType,
 						     changes[i].resourceName, changes[i].name);
 
-		old[i] = (struct fb_change){changes[i].resourceType, keep_str(arena, changes[i].resourceName),
-					    keep_str(arena, changes[i].name), keep_str(arena, v)};
+		old[i] = (struct fb_change){changes[i].resourceType, kw_str_dup(arena, changes[i].resourceName),
+					    kw_str_dup(arena, changes[i].name), kw_str_dup(arena, v)};
 	}
-	return old;
+	return arena->failed ? NULL : old;
 }
 
 /* Works out all topics before any is touched, so that one that cannot have its validators changes none. */
-static int reconfigure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, bool keep,
+static int reconfigure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, bool anew, bool keep,
 		       struct kt_err *err)
 {
 	struct outcome *outcomes = calloc(cluster->ntopics + 1, sizeof *outcomes);
@@ -399,7 +398,7 @@ static int reconfigure(struct fb_cluster *cluster, const struct fb_change *chang
 	for (size_t i = 0; i < cluster->ntopics && !code; i++) {
 		if (!touches(changes, n, cluster->topics[i]))
 			continue;
-		code = work_out(cluster, cluster->topics[i], &outcomes[done], err);
+		code = work_out(cluster, cluster->topics[i], anew, &outcomes[done], err);
 		if (!code)
 			done++;
 	}
@@ -423,11 +422,14 @@ static int apply(struct fb_cluster *cluster, const struct fb_change *changes, si
 	kw_arena_init(&arena, 0);
 	fb_write_configs(cluster, changes, n);   /* before: their strings may lie in what they change */
 	old = present(cluster, changes, n, &arena);
-	code = old ? fb_configs_apply(cluster->configs, changes, n) : KT_ENOMEM;
+	/* Whether it is too much for a batch is judged for the whole request. */
+	code = old && fb_metadata_fits(&cluster->metadata) != KT_ENOMEM ? 0 : KT_ENOMEM;
+	if (!code)
+		code = fb_configs_apply(cluster->configs, changes, n);
 	if (code)
 		kt_fail(err, code, "out of memory");
 	else
-		code = reconfigure(cluster, old, n, keep, err);
+		code = reconfigure(cluster, old, n, false, keep, err);
 	if (old && (code || !keep))
 		fb_configs_apply(cluster->configs, old, n);
 	if (code || !keep)
@@ -440,11 +442,7 @@ int fb_topics_reconfigure(struct fb_cluster *cluster, bool validators, struct kt
 {
 	struct fb_change all = {FB_BROKER, kw_str(""), kw_str(classes_name), KW_NULL_STR};
 
-	for (size_t i = 0; validators && i < cluster->ntopics; i++) {
-		free(cluster->topics[i]->chain_key);   /* it does not tell static options */
-		cluster->topics[i]->chain_key = NULL;
-	}
-	return reconfigure(cluster, &all, 1, true, err);
+	return reconfigure(cluster, &all, 1, validators, true, err);
 }
 
 int fb_cluster_configure(struct fb_cluster *cluster, const struct fb_change *changes, size_t n, struct kt_err *err)

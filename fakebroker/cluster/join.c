@@ -58,7 +58,7 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 	struct fb_register_answer answer;
 	struct fb_broker *broker;
 	int64_t epoch;
-	int nstatics;
+	int nstatics, code;
 
 	if (!view)
 		return kt_fail(err, KT_ENOMEM, "out of memory");
@@ -73,8 +73,11 @@ static int join(struct fb_cluster *cluster, struct fb_node *node, struct kw_aren
 		return kt_fail(err, KT_ENOMEM, "out of memory");
 	if (answer.errorCode)
 		return kt_fail(err, KT_ERANGE, "broker %d cannot join: %s", node->id, answer.reason);
-	if (fb_cluster_register(cluster, &request, answer.keepsStatics, answer.amends, &epoch) < 0)
-		return kt_fail(err, KT_ENOMEM, "out of memory");
+	code = fb_cluster_register(cluster, &request, answer.keepsStatics, answer.amends, &epoch);
+	if (code)
+		return kt_fail(err, code, "broker %d cannot join: %s", node->id,
+			       code == KT_ELIMIT ? "its static configuration is too large to be registered"
+						 : "out of memory");
 	broker = fb_cluster_broker(cluster, node->id);
 	broker->own = true;
 	if (broker->fenced)

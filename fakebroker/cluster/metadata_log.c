@@ -2,9 +2,10 @@
 
 #include <stdlib.h>
 
+#include "fakebroker/cluster/log_line.h"
 #include "lib/wire/varint.h"
 
-enum { FRAME_VERSION = 1, MAX_BATCH = 64 * 1024 * 1024 };
+enum { FRAME_VERSION = 1 };
 
 void fb_metadata_init(struct fb_metadata_log *log, size_t max)
 {
@@ -39,17 +40,20 @@ int64_t fb_metadata_next(const struct fb_metadata_log *log)
 
 /* ---- writing ---- */
 
-/* The message behind what is in the buffer already; out lives in the arena. */
-static bool encode(struct fb_metadata_log *log, struct kw_buf *buf, const struct kw_msg *msg, int version,
-		   const void *in, struct kw_bytes *out)
+/* The message behind what is in the buffer already; out lives in the arena. 0 or an error. */
+static int encode(struct fb_metadata_log *log, struct kw_buf *buf, const struct kw_msg *msg, int version,
+		  const void *in, struct kw_bytes *out)
 {
+	int code = kw_encode(msg, version, in, buf, NULL);
 	uint8_t *copy = NULL;
 
-	if (kw_encode(msg, version, in, buf, NULL) == 0 && !buf->failed)
+	if (!code && !buf->failed)
 		copy = (uint8_t *)kw_strndup(&log->arena, (const char *)buf->p, buf->n);
 	*out = (struct kw_bytes){copy, (int32_t)buf->n};
+	if (!code && !copy)
+		code = buf->failed ? buf->failed : KT_ENOMEM;
 	kw_buf_fini(buf);
-	return copy;
+	return code;
 }
 
 /* Room grows at every power of two. */
@@ -66,13 +70,26 @@ static bool room_for_record(struct fb_metadata_log *log)
 	return records;
 }
 
-static void add(struct fb_metadata_log *log, struct kw_bytes key, struct kw_bytes value, bool good)
+/* Measured as BatchBuilder.bytesNeededForRecords does. */
+static void add(struct fb_metadata_log *log, struct kw_bytes key, struct kw_bytes value, int code)
 {
-	if (good && !log->failed && room_for_record(log))
-		log->records[log->nrecords] =
-			(struct kw_record){.offsetDelta = log->nrecords, .key = key, .value = value};
-	else
-		log->failed = true;
+	struct kw_record record = {.offsetDelta = log->nrecords, .key = key, .value = value};
+
+	record.size = kw_record_size(&record);
+	if (code || log->failed || !room_for_record(log)) {
+		fb_metadata_add_failed(log, code ? code : KT_ENOMEM);
+		return;
+	}
+	log->records[log->nrecords++] = record;
+	log->open_bytes += record.size;
+}
+
+void fb_metadata_add_failed(struct fb_metadata_log *log, int code)
+{
+	if (!log->failed) {
+		log->failed = code;
+		log->failed_at = log->nrecords;
+	}
 	log->nrecords++;
 }
 
@@ -81,14 +98,14 @@ void fb_metadata_add(struct fb_metadata_log *log, const struct kw_msg *msg, int 
 {
 	struct kw_bytes value;
 	struct kw_buf buf;
-	bool good;
+	int code;
 
-	kw_buf_init(&buf, MAX_BATCH);
+	kw_buf_init(&buf, FB_METADATA_BATCH_MAX);
 	kw_put_uvarint(&buf, FRAME_VERSION);
 	kw_put_uvarint(&buf, (uint32_t)msg->key);
 	kw_put_uvarint(&buf, (uint32_t)version);
-	good = encode(log, &buf, msg, version, in, &value);
-	add(log, (struct kw_bytes){NULL, -1}, value, good);
+	code = encode(log, &buf, msg, version, in, &value);
+	add(log, (struct kw_bytes){NULL, -1}, value, code);
 }
 
 void fb_metadata_add_control(struct fb_metadata_log *log, enum kw_control type, const void *in)
@@ -96,17 +113,31 @@ void fb_metadata_add_control(struct fb_metadata_log *log, enum kw_control type, 
 	const uint8_t head[4] = {0, 0, 0, (uint8_t)type};   /* version of the key, type */
 	struct kw_bytes key = {(uint8_t *)kw_strndup(&log->arena, (const char *)head, sizeof head), sizeof head}, value;
 	struct kw_buf buf;
-	bool good;
+	int code;
 
-	kw_buf_init(&buf, MAX_BATCH);
-	good = encode(log, &buf, kw_control_message((int)type), 0, in, &value) && key.p;
+	kw_buf_init(&buf, FB_METADATA_BATCH_MAX);
+	code = encode(log, &buf, kw_control_message((int)type), 0, in, &value);
 	log->control = true;
-	add(log, key, value, good);
+	add(log, key, value, code || key.p ? code : KT_ENOMEM);
 }
 
 void fb_metadata_rewind(struct fb_metadata_log *log, int32_t nrecords)
 {
-	log->nrecords = nrecords;
+	while (log->nrecords > nrecords) {
+		log->nrecords--;
+		if (!log->failed || log->nrecords < log->failed_at)
+			log->open_bytes -= log->records[log->nrecords].size;
+	}
+	if (log->failed_at >= nrecords)
+		log->failed = 0;
+	log->control = log->control && nrecords > 0;
+}
+
+int fb_metadata_fits(const struct fb_metadata_log *log)
+{
+	if (log->failed)
+		return log->failed;
+	return log->open_bytes + KW_B_RECORDS > FB_METADATA_BATCH_MAX ? KT_ELIMIT : 0;
 }
 
 static bool keep(struct fb_metadata_log *log, const struct fb_metadata_batch *batch)
@@ -137,18 +168,10 @@ static struct kw_batch_spec spec_of(const struct fb_metadata_log *log, int64_t n
 	return spec;
 }
 
-/* Takes the batch, unless it could not be made. */
-static void append(struct fb_metadata_log *log, struct fb_metadata_batch *batch, int32_t count, bool good)
+static void limit(struct fb_metadata_log *log)
 {
 	size_t excess = 0, bytes;
 
-	good = good && keep(log, batch);
-	log->end += count;
-	if (!good) {
-		kw_buf_fini(&batch->bytes);
-		drop(log, log->n);
-		return;
-	}
 	for (bytes = log->bytes; excess + 1 < log->n && bytes > log->max; excess++)
 		bytes -= log->batches[excess].bytes.n;
 	/* Not one by one: what lies behind is moved. */
@@ -156,21 +179,52 @@ static void append(struct fb_metadata_log *log, struct fb_metadata_batch *batch,
 		drop(log, excess < log->n / 4 ? log->n / 4 : excess);
 }
 
-void fb_metadata_close(struct fb_metadata_log *log, int64_t now)
+/* So many records from there on as one batch. */
+static bool append(struct fb_metadata_log *log, struct kw_record *records, int32_t n, int64_t now)
 {
 	struct kw_batch_spec spec = spec_of(log, now);
 	struct fb_metadata_batch batch = {.baseOffset = log->end};
-	int32_t n = log->nrecords;
+
+	for (int32_t i = 0; i < n; i++)
+		records[i].offsetDelta = i;
+	kw_buf_init(&batch.bytes, 0);
+	if (kw_batch_build(&spec, records, n, &batch.bytes, NULL) || !keep(log, &batch)) {
+		kw_buf_fini(&batch.bytes);
+		return false;
+	}
+	log->end += n;
+	limit(log);
+	return true;
+}
+
+/* How many of the records from there on one batch takes: at least one. */
+static int32_t count_fitting(const struct fb_metadata_log *log, int32_t from)
+{
+	size_t bytes = KW_B_RECORDS + log->records[from].size;
+	int32_t to = from + 1;
+
+	while (to < log->nrecords && bytes + log->records[to].size <= FB_METADATA_BATCH_MAX)
+		bytes += log->records[to++].size;
+	return to - from;
+}
+
+void fb_metadata_close(struct fb_metadata_log *log, int64_t now)
+{
+	int64_t end = fb_metadata_next(log);
 	bool good = !log->failed;
 
-	if (n == 0)
-		return;
-	kw_buf_init(&batch.bytes, 2 * (size_t)MAX_BATCH);
-	good = good && kw_batch_build(&spec, log->records, n, &batch.bytes, NULL) == 0;
-	log->nrecords = 0;
-	log->control = log->failed = false;
+	for (int32_t at = 0, n; good && at < log->nrecords; at += n) {
+		n = count_fitting(log, at);
+		good = append(log, log->records + at, n, now);
+	}
+	if (!good) {
+		log->end = end;
+		drop(log, log->n);
+		fb_log_line(KASSAY_ERROR, "a record of the metadata log could not be made: it begins anew at offset "
+			    "%lld", (long long)end);
+	}
+	fb_metadata_rewind(log, 0);
 	kw_arena_reset(&log->arena);
-	append(log, &batch, n, good);
 }
 
 /* ---- reading ---- */

@@ -1,6 +1,7 @@
 #include "fakebroker/cluster/metadata_records.h"
 
 #include "kw_messages.h"
+#include "lib/wire/errors.h"
 
 /* Levels at which records change. */
 enum {
@@ -20,6 +21,22 @@ static int16_t level_of(const struct fb_cluster *cluster)
 void fb_wrote(struct fb_cluster *cluster)
 {
 	fb_metadata_close(&cluster->metadata, fb_cluster_now(cluster));
+}
+
+int16_t fb_judge_batch(const struct fb_cluster *cluster, bool validateOnly, const char **message, enum fb_fault *fault)
+{
+	int code = fb_metadata_fits(&cluster->metadata);
+
+	*message = NULL;
+	if (cluster->metadata.nrecords > FB_MAX_RECORDS) {
+		*message = "Unable to perform excessively large batch operation.";
+		return KW_ERR_POLICY_VIOLATION;
+	}
+	if (!code || (code == KT_ELIMIT && validateOnly))
+		return 0;
+	if (code == KT_ELIMIT && atomic_load(&fb_cluster_controller(cluster)->imitates))
+		*fault = FB_F_LARGE_BATCH;
+	return KW_ERR_UNKNOWN_SERVER_ERROR;
 }
 
 /* A record of the message with all fields at their defaults; and adding it. */
@@ -202,6 +219,18 @@ static void write_partition(struct fb_cluster *cluster, const struct fb_topic *t
 	ADD(cluster, PartitionRecord, version);
 }
 
+/* Whoever was an eligible leader is none by another min.insync.replicas, though a new topic has nobody. */
+static void write_clear_elr(struct fb_cluster *cluster, const struct fb_topic *topic, const struct fb_change *configs,
+			    size_t n)
+{
+	RECORD(ClearElrRecord);
+
+	record.topicName = kw_str(topic->name);
+	for (size_t i = 0; cluster->levels.v[FB_ELR_VERSION] > 0 && i < n; i++)
+		if (kw_str_is(configs[i].name, "min.insync.replicas"))
+			ADD(cluster, ClearElrRecord, 0);
+}
+
 void fb_write_topic(struct fb_cluster *cluster, const struct fb_topic *topic, const struct fb_change *configs, size_t n)
 {
 	RECORD(TopicRecord);
@@ -210,6 +239,7 @@ void fb_write_topic(struct fb_cluster *cluster, const struct fb_topic *topic, co
 	record.topicId = topic->id;
 	ADD(cluster, TopicRecord, 0);
 	fb_write_configs(cluster, configs, n);
+	write_clear_elr(cluster, topic, configs, n);
 	for (int32_t i = 0; i < topic->npartitions; i++)
 		write_partition(cluster, topic, i);
 }
@@ -312,9 +342,10 @@ void fb_write_registration(struct fb_cluster *cluster, const struct fb_broker *b
 		record.logDirs.v = (struct kw_uuid *)view->logDirs;
 		record.logDirs.n = (int32_t)view->nlogDirs;
 	}
-	if (!fill_registration(broker, &record, &arena))
-		cluster->metadata.failed = true;
-	ADD(cluster, RegisterBrokerRecord, registration_version(cluster, broker));
+	if (fill_registration(broker, &record, &arena))
+		ADD(cluster, RegisterBrokerRecord, registration_version(cluster, broker));
+	else
+		fb_metadata_add_failed(&cluster->metadata, KT_ENOMEM);
 	kw_arena_fini(&arena);
 }
 

@@ -13,6 +13,12 @@
 /* Ends the batch of what was written since the last call. */
 void fb_wrote(struct fb_cluster *cluster);
 
+/* Most records that Kafka's controller writes for one request (QuorumController.MAX_RECORDS_PER_USER_OP). */
+enum { FB_MAX_RECORDS = 10000 };
+/* Does Kafka's controller write the open batch, which a client asked for? 0, or a code with *message, NULL for none,
+ * and *fault, what the controller does besides, if it imitates faults. Nothing is taken back. */
+int16_t fb_judge_batch(const struct fb_cluster *cluster, bool validateOnly, const char **message, enum fb_fault *fault);
+
 /* Whole batches: what a new cluster begins with; configs are its first ConfigRecords. */
 void fb_write_bootstrap(struct fb_cluster *cluster, const struct fb_change *configs, size_t n);
 /* What follows when metadata.version was at another level. */

@@ -7,12 +7,20 @@ static int64_t interval(const struct fb_cluster *cluster, const char *name, int6
 	return fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, cluster->nodes[0].id, name, fallback);
 }
 
+/* Milliseconds, which may be as many as "never" is written with. */
+static int64_t later(int64_t now, int64_t ms)
+{
+	int64_t at;
+
+	return __builtin_add_overflow(now, ms, &at) ? INT64_MAX : at;
+}
+
 /* A clock that was moved makes things due at once: forwards, or so far back that they would be due in an age. */
 static bool is_due(int64_t *due, int64_t now, int64_t every)
 {
 	if (now < *due && *due - now <= every)
 		return false;
-	*due = now + every;
+	*due = later(now, every);
 	return true;
 }
 
@@ -92,7 +100,8 @@ void fb_cluster_tick(struct fb_cluster *cluster, bool at_once)
 	pthread_rwlock_unlock(&cluster->lock);
 	pthread_mutex_lock(&cluster->tick_lock);
 	if (!cluster->retention_due)
-		cluster->retention_due = now + (first_retention < every_retention ? first_retention : every_retention);
+		cluster->retention_due = later(now, first_retention < every_retention ? first_retention
+										      : every_retention);
 	txns = is_due(&cluster->txns_due, now, every_txns) || at_once;
 	retention = is_due(&cluster->retention_due, now, every_retention) || at_once;
 	pthread_mutex_unlock(&cluster->tick_lock);

@@ -1,18 +1,40 @@
 /* Topics and their partitions. */
 #include <stdlib.h>
 
-#include "fakebroker/cluster/cluster.h"
+#include "fakebroker/cluster/on_demand.h"
+#include "fakebroker/config/topicname.h"
 #include "lib/wire/errors.h"
 
-/* Where the name is or belongs. */
-static size_t place(const struct fb_cluster *cluster, struct kw_str name)
+/* ---- the three orders in which topics are kept ---- */
+
+/* How a topic stands to what is looked for: below 0, 0, above 0. */
+typedef int fb_order(const struct fb_topic *topic, const void *key);
+
+static int by_name(const struct fb_topic *topic, const void *key)
 {
-	size_t lo = 0, hi = cluster->ntopics;
+	return kw_str_cmp(kw_str(topic->name), *(const struct kw_str *)key);
+}
+
+static int by_id(const struct fb_topic *topic, const void *key)
+{
+	return memcmp(&topic->id, key, sizeof topic->id);
+}
+
+/* As if every '.' were a '_'. */
+static int by_name_alike(const struct fb_topic *topic, const void *key)
+{
+	return fb_topic_name_cmp_alike(kw_str(topic->name), *(const struct kw_str *)key);
+}
+
+/* Where the key is or belongs. */
+static size_t place(struct fb_topic *const *topics, size_t n, fb_order *order, const void *key)
+{
+	size_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		if (kw_str_cmp(kw_str(cluster->topics[mid]->name), name) < 0)
+		if (order(topics[mid], key) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -20,35 +42,81 @@ static size_t place(const struct fb_cluster *cluster, struct kw_str name)
 	return lo;
 }
 
-struct fb_topic *fb_topic_find(struct fb_cluster *cluster, struct kw_str name)
+static struct fb_topic *find(struct fb_topic *const *topics, size_t n, fb_order *order, const void *key)
 {
-	size_t i = place(cluster, name);
+	size_t i = place(topics, n, order, key);
 
-	return i < cluster->ntopics && kw_str_is(name, cluster->topics[i]->name) ? cluster->topics[i] : NULL;
+	return i < n && order(topics[i], key) == 0 ? topics[i] : NULL;
 }
 
-/* Where the id is or belongs, in topics_by_id. */
-static size_t place_id(const struct fb_cluster *cluster, struct kw_uuid id)
+struct fb_topic *fb_topic_find(const struct fb_cluster *cluster, struct kw_str name)
 {
-	size_t lo = 0, hi = cluster->ntopics;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (memcmp(&cluster->topics_by_id[mid]->id, &id, sizeof id) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return find(cluster->topics, cluster->ntopics, by_name, &name);
 }
 
-struct fb_topic *fb_topic_find_id(struct fb_cluster *cluster, struct kw_uuid id)
+struct fb_topic *fb_topic_find_id(const struct fb_cluster *cluster, struct kw_uuid id)
 {
-	size_t i = place_id(cluster, id);
-
-	return i < cluster->ntopics && kw_uuid_eq(cluster->topics_by_id[i]->id, id) ? cluster->topics_by_id[i] : NULL;
+	return find(cluster->topics_by_id, cluster->ntopics, by_id, &id);
 }
+
+struct fb_topic *fb_topic_find_alike(const struct fb_cluster *cluster, struct kw_str name)
+{
+	return find(cluster->topics_alike, cluster->ntopics, by_name_alike, &name);
+}
+
+static int reserve(struct fb_topic ***topics, size_t n)
+{
+	struct fb_topic **v = realloc(*topics, n * sizeof *v);
+
+	if (!v)
+		return KT_ENOMEM;
+	*topics = v;
+	return 0;
+}
+
+static void insert_at(struct fb_topic **topics, size_t n, size_t i, struct fb_topic *topic)
+{
+	memmove(&topics[i + 1], &topics[i], (n - i) * sizeof *topics);
+	topics[i] = topic;
+}
+
+static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
+{
+	const struct kw_str name = kw_str(topic->name);
+	size_t n = cluster->ntopics;
+
+	if (reserve(&cluster->topics, n + 1) < 0 || reserve(&cluster->topics_by_id, n + 1) < 0 ||
+	    reserve(&cluster->topics_alike, n + 1) < 0)
+		return KT_ENOMEM;
+	insert_at(cluster->topics, n, place(cluster->topics, n, by_name, &name), topic);
+	insert_at(cluster->topics_by_id, n, place(cluster->topics_by_id, n, by_id, &topic->id), topic);
+	insert_at(cluster->topics_alike, n, place(cluster->topics_alike, n, by_name_alike, &name), topic);
+	cluster->ntopics++;
+	return 0;
+}
+
+/* It is there, from i on. */
+static void remove_from(struct fb_topic **topics, size_t n, size_t i, const struct fb_topic *topic)
+{
+	while (topics[i] != topic)
+		i++;
+	memmove(&topics[i], &topics[i + 1], (n - i - 1) * sizeof *topics);
+}
+
+void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
+{
+	const struct kw_str name = kw_str(topic->name);
+	size_t n = cluster->ntopics;
+
+	remove_from(cluster->topics, n, place(cluster->topics, n, by_name, &name), topic);
+	remove_from(cluster->topics_by_id, n, place(cluster->topics_by_id, n, by_id, &topic->id), topic);
+	remove_from(cluster->topics_alike, n, place(cluster->topics_alike, n, by_name_alike, &name), topic);
+	cluster->ntopics--;
+	fb_configs_forget(cluster->configs, FB_TOPIC, name);
+	fb_topic_unref(topic);
+}
+
+/* ---- life ---- */
 
 struct fb_topic *fb_topic_ref(struct fb_topic *topic)
 {
@@ -88,17 +156,24 @@ int16_t fb_partition_judge_epoch(const struct fb_partition *partition, int32_t c
 	return currentLeaderEpoch < partition->leaderEpoch ? KW_ERR_FENCED_LEADER_EPOCH : KW_ERR_UNKNOWN_LEADER_EPOCH;
 }
 
-/* Ids of our brokers: those that run, *running of them, then the others. */
-static void list_brokers(const struct fb_cluster *cluster, int32_t ids[FB_MAX_NODES], size_t *running)
+/* Our brokers in the order in which they are taken: those that run, those that are registered, the others. */
+struct tiers {
+	int32_t ids[FB_MAX_NODES];
+	size_t end[3];
+};
+
+static void list_brokers(struct fb_cluster *cluster, struct tiers *tiers)
 {
 	size_t n = 0;
 
-	for (int stopped = 0; stopped <= 1; stopped++) {
-		for (size_t i = 0; i + 1 < cluster->nnodes; i++)
-			if (cluster->nodes[i].stopped == (stopped == 1))
-				ids[n++] = cluster->nodes[i].id;
-		if (!stopped)
-			*running = n;
+	for (size_t tier = 0; tier < 3; tier++) {
+		for (size_t i = 0; i + 1 < cluster->nnodes; i++) {
+			const struct fb_node *node = &cluster->nodes[i];
+
+			if (tier == (!node->stopped ? 0 : fb_cluster_broker(cluster, node->id) ? 1 : 2))
+				tiers->ids[n++] = node->id;
+		}
+		tiers->end[tier] = n;
 	}
 }
 
@@ -106,16 +181,16 @@ static void list_brokers(const struct fb_cluster *cluster, int32_t ids[FB_MAX_NO
  * where the others do not suffice. */
 static void assign(struct fb_cluster *cluster, struct fb_topic *topic)
 {
-	size_t brokers = cluster->nnodes - 1, rf = (size_t)topic->replicationFactor, running;
-	int32_t ids[FB_MAX_NODES];
+	size_t rf = (size_t)topic->replicationFactor;
+	struct tiers tiers;
 
-	list_brokers(cluster, ids, &running);
+	list_brokers(cluster, &tiers);
 	for (size_t p = 0; p < (size_t)topic->npartitions; p++) {
-		for (size_t r = 0; r < rf; r++) {
-			size_t at = cluster->ntopics + p + r;
-
-			topic->replicas[p * rf + r] = r < running ? ids[at % running]
-								  : ids[running + at % (brokers - running)];
+		for (size_t r = 0, tier = 0, from = 0; r < rf; r++) {
+			while (r >= tiers.end[tier])
+				from = tiers.end[tier++];
+			topic->replicas[p * rf + r] =
+				tiers.ids[from + (cluster->ntopics + p + r) % (tiers.end[tier] - from)];
 		}
 	}
 }
@@ -151,27 +226,6 @@ static struct fb_topic *topic_new(struct kw_str name, int32_t npartitions, int32
 	return topic;
 }
 
-static int insert(struct fb_cluster *cluster, struct fb_topic *topic)
-{
-	size_t i = place(cluster, kw_str(topic->name));
-	size_t k = place_id(cluster, topic->id);
-	struct fb_topic **v = realloc(cluster->topics, (cluster->ntopics + 1) * sizeof *v), **ids;
-
-	if (!v)
-		return KT_ENOMEM;
-	cluster->topics = v;
-	ids = realloc(cluster->topics_by_id, (cluster->ntopics + 1) * sizeof *ids);
-	if (!ids)
-		return KT_ENOMEM;
-	cluster->topics_by_id = ids;
-	memmove(&v[i + 1], &v[i], (cluster->ntopics - i) * sizeof *v);
-	memmove(&ids[k + 1], &ids[k], (cluster->ntopics - k) * sizeof *ids);
-	ids[k] = topic;
-	v[i] = topic;
-	cluster->ntopics++;
-	return 0;
-}
-
 int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npartitions, int32_t rf,
 		    const int32_t *replicas, struct fb_topic **out, struct kt_err *err)
 {
@@ -202,22 +256,4 @@ int fb_topic_create(struct fb_cluster *cluster, struct kw_str name, int32_t npar
 	}
 	*out = topic;
 	return 0;
-}
-
-void fb_topic_delete(struct fb_cluster *cluster, struct fb_topic *topic)
-{
-	size_t i = place(cluster, kw_str(topic->name)), k = place_id(cluster, topic->id);
-
-	cluster->ntopics--;
-	memmove(&cluster->topics_by_id[k], &cluster->topics_by_id[k + 1],
-		(cluster->ntopics - k) * sizeof *cluster->topics_by_id);
-	memmove(&cluster->topics[i], &cluster->topics[i + 1], (cluster->ntopics - i) * sizeof *cluster->topics);
-	fb_configs_forget(cluster->configs, FB_TOPIC, kw_str(topic->name));
-	fb_topic_unref(topic);
-}
-
-bool fb_topic_is_internal(struct kw_str name)
-{
-	return kw_str_is(name, "__consumer_offsets") || kw_str_is(name, "__transaction_state") ||
-	       kw_str_is(name, "__share_group_state");
 }

@@ -1,4 +1,4 @@
-#include "fakebroker/cluster/metadata_records.h"
+#include "fakebroker/cluster/on_demand.h"
 #include "fakebroker/cluster/transactions.h"
 
 #include <stdlib.h>
@@ -68,27 +68,17 @@ const struct fb_node *fb_txn_coordinator(struct fb_cluster *cluster, struct kw_s
 	return fb_cluster_node(cluster, topic->partitions[fb_java_slot(id, topic->npartitions)].leader);
 }
 
+void fb_txn_topic(struct fb_cluster *cluster, const struct fb_node *node)
+{
+	const struct kw_str name = kw_str(topic_name);
+
+	if (!fb_topic_find(cluster, name))
+		fb_topics_on_demand(cluster, node, &name, 1);
+}
+
 static int32_t config(const struct fb_cluster *cluster, int32_t node, const char *name, int32_t otherwise)
 {
 	return (int32_t)fb_configs_long(cluster->configs, FB_BROKER, KW_NULL_STR, node, name, otherwise);
-}
-
-int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err)
-{
-	int32_t first = cluster->nodes[0].id;
-	int32_t replicas = config(cluster, first, "transaction.state.log.replication.factor", 3);
-	int32_t brokers = (int32_t)cluster->nnodes - 1;
-	struct fb_topic *topic;
-
-	if (fb_topic_find(cluster, kw_str(topic_name)))
-		return 0;
-	if (fb_topic_create(cluster, kw_str(topic_name),
-			    config(cluster, first, "transaction.state.log.num.partitions", 50),
-			    replicas < brokers ? replicas : brokers, NULL, &topic, err) < 0)
-		return err->code;
-	fb_write_topic(cluster, topic, NULL, 0);
-	fb_wrote(cluster);
-	return 0;
 }
 
 /* ---- the ids ---- */

@@ -60,9 +60,9 @@ void fb_transactions_free(struct fb_transactions *transactions);
 
 /* The broker that coordinates the id, once __transaction_state is there; NULL before. Under the cluster's lock. */
 const struct fb_node *fb_txn_coordinator(struct fb_cluster *cluster, struct kw_str id);
-/* Makes __transaction_state unless it is there, as Kafka does when the first coordinator is asked for. Under the
- * cluster's lock, for writing. 0, or what fb_topic_create() says. */
-int fb_txn_topic(struct fb_cluster *cluster, struct kt_err *err);
+/* Makes __transaction_state unless it is there, as Kafka does when a broker is asked for the first coordinator; see
+ * on_demand.h. Under the cluster's lock, for writing. */
+void fb_txn_topic(struct fb_cluster *cluster, const struct fb_node *node);
 
 /* A producer as it names itself. */
 struct fb_txn_producer {

@@ -408,16 +408,15 @@ static int find_mute(const struct fb_configs *configs, const struct fb_config_fa
 	return 0;
 }
 
-/* What Kafka's controller trips over takes all with it that it was to look at. */
-static void fail_forwarded(struct fb_alter_answer *answer)
+void fb_alter_fail_forwarded(struct fb_alter_answer *answer, int16_t error, const char *message)
 {
 	for (size_t i = 0; i < answer->nresults; i++) {
 		struct fb_alter_result *result = &answer->results[i];
 
 		if (!result->forwarded)
 			continue;
-		result->errorCode = KW_ERR_UNKNOWN_SERVER_ERROR;
-		result->errorMessage = NULL;
+		result->errorCode = error;
+		result->errorMessage = message;
 		result->nchanges = 0;
 	}
 }
@@ -451,8 +450,8 @@ int fb_alter_check(const struct fb_configs *configs, const struct fb_config_fact
 		else
 			at_broker(&alter);
 	}
-	if (answer->fault)
-		fail_forwarded(answer);
+	if (answer->fault)   /* what Kafka's controller trips over takes all with it that it was to look at */
+		fb_alter_fail_forwarded(answer, KW_ERR_UNKNOWN_SERVER_ERROR, NULL);
 	return 0;
 }
 

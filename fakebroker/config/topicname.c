@@ -26,3 +26,16 @@ const char *fb_topic_name_fault(struct kw_str name, struct kw_arena *arena)
 	}
 	return NULL;
 }
+
+static int alike(char c)
+{
+	return (uint8_t)(c == '.' ? '_' : c);
+}
+
+int fb_topic_name_cmp_alike(struct kw_str a, struct kw_str b)
+{
+	for (int32_t i = 0; i < a.n && i < b.n; i++)
+		if (alike(a.s[i]) != alike(b.s[i]))
+			return alike(a.s[i]) - alike(b.s[i]);
+	return (a.n > b.n) - (a.n < b.n);
+}

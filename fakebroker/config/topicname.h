@@ -8,4 +8,7 @@
  * Source: org.apache.kafka.common.internals.Topic. */
 const char *fb_topic_name_fault(struct kw_str name, struct kw_arena *arena);
 
+/* The order of names in which '.' and '_' are one: Topic.unifyCollisionChars. */
+int fb_topic_name_cmp_alike(struct kw_str a, struct kw_str b);
+
 #endif

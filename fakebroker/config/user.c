@@ -43,7 +43,7 @@ static void set_bound(struct kt_obj *obj, const char *member, json_t *v, bool *h
 	}
 	*has = true;
 	*d = json_number_value(v);
-	*l = json_is_integer(v) ? json_integer_value(v) : (int64_t)ceil(*d);
+	*l = json_is_integer(v) ? json_integer_value(v) : fabs(*d) < 0x1p63 ? (int64_t)*d : 0;
 }
 
 static void read_at_least(struct kt_obj *obj, const char *member, json_t *v, struct fb_validator *validator)
@@ -106,6 +106,15 @@ static void read_names(struct fb_configdefs *defs, struct kt_obj *obj, const cha
 		kt_obj_fail(obj, member, KT_ENOMEM, "out of memory");
 }
 
+/* No number with a fraction, nor one that is only a DOUBLE. */
+static bool are_whole(const json_t *v)
+{
+	for (size_t i = 0; i < json_array_size(v); i++)
+		if (json_is_real(json_array_get(v, i)))
+			return false;
+	return !json_is_real(v);
+}
+
 /* The members of a validator: one of them, or none for "anything goes". */
 static const struct {
 	const char *name;
@@ -140,6 +149,9 @@ static void read_validator(struct fb_configdefs *defs, struct kt_obj *obj, enum 
 		if (members[i].type != (numeric(type) ? FB_INT : type))
 			kt_obj_fail(obj, name, KT_ETYPE, "\"%s\" is not for a configuration of type %s", name,
 				fb_config_type_name(type));
+		else if (numeric(type) && type != FB_DOUBLE && !are_whole(v))
+			kt_obj_fail(obj, name, KT_ETYPE, "a configuration of type %s has whole numbers for bounds",
+				    fb_config_type_name(type));
 		first = name;
 		if (members[i].read) {
 			members[i].read(obj, name, v, validator);

@@ -5,6 +5,7 @@
 #include "fakebroker/config/levels.h"
 #include "fakebroker/config/message.h"
 #include "fakebroker/config/parse.h"
+#include "fakebroker/config/twins.h"
 #include "fakebroker/mutants.h"
 
 struct call {
@@ -124,22 +125,25 @@ static bool check_oneof(const struct call *call)
 	return refuse(call, shown(call), "String must be one of%s: %s", how, names(call));
 }
 
-/* ConfigDef.parse drops what a ValidList would call a duplicate. Quadratic, so not beyond what a person writes. */
-static void drop_duplicates(struct fb_value *value)
+/* ConfigDef.parse drops what a ValidList would call a duplicate. False, without a message, when memory is exhausted. */
+static bool drop_duplicates(const struct call *call)
 {
+	struct fb_value *value = call->value;
+	struct fb_named *names = kw_alloc(call->arena, value->nitems * sizeof *names);
+	struct fb_twins *twins;
 	size_t n = 0;
 
-	if (value->nitems > 1000)
-		return;
-	for (size_t i = 0; i < value->nitems; i++) {
-		size_t at = 0;
-
-		while (at < n && !kw_str_eq(value->items[at], value->items[i]))
-			at++;
-		if (at == n)
+	for (size_t i = 0; names && i < value->nitems; i++)
+		names[i] = (struct fb_named){0, value->items[i]};
+	twins = names ? fb_find_twins(names, value->nitems, call->arena) : NULL;
+	*call->message = NULL;
+	if (!twins)
+		return false;
+	for (size_t i = 0; i < value->nitems; i++)
+		if (twins[i].first == i)
 			value->items[n++] = value->items[i];
-	}
 	value->nitems = n;
+	return true;
 }
 
 static bool check_each(const struct call *call)
@@ -164,7 +168,8 @@ static bool check_list(const struct call *call)
 				    v->kind == FB_V_LISTOF ? "[" : "",
 				    v->kind == FB_V_LISTOF ? names(call) : "any non-empty value",
 				    v->kind == FB_V_LISTOF ? "]" : "");
-	drop_duplicates(call->value);
+	if (!drop_duplicates(call))
+		return false;
 	for (size_t i = 0; i < call->value->nitems; i++) {
 		struct kw_str item = call->value->items[i];
 

@@ -192,6 +192,9 @@ struct fb_alter_answer {
 int fb_alter_check(const struct fb_configs *configs, const struct fb_config_facts *facts,
 		   const struct fb_alter_request *request, struct kw_arena *arena, struct fb_alter_answer *answer);
 
+/* Refuses all that the controller looked at. */
+void fb_alter_fail_forwarded(struct fb_alter_answer *answer, int16_t error, const char *message);
+
 /* The configurations of a CreateTopics request, likewise (only the controller checks them). The last of a repeated
  * name wins. result->changes are for the new topic. 0 or KT_ENOMEM. */
 int fb_create_check(const struct fb_configs *configs, const struct fb_config_facts *facts, struct kw_str topic,

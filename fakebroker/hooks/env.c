@@ -72,6 +72,13 @@ int64_t fb_hook_now(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t fb_hook_deadline(int64_t now, int64_t ms)
+{
+	const int64_t ns = 1000000;
+
+	return ms > (INT64_MAX - now) / ns ? INT64_MAX : now + ms * ns;
+}
+
 void fb_hook_failed(struct fb_failures *failures, const struct fb_hook_env *env, const char *name, const char *why)
 {
 	uint_fast64_t count = atomic_fetch_add(&failures->count, 1) + 1;

@@ -48,5 +48,8 @@ __attribute__((cold)) void fb_hook_failed(struct fb_failures *failures, const st
 
 /* Nanoseconds of the monotonic clock. */
 int64_t fb_hook_now(void);
+/* So many milliseconds after now, both by fb_hook_now(); INT64_MAX if that is in 292 years or later. ms: not below
+ * 0. */
+int64_t fb_hook_deadline(int64_t now, int64_t ms);
 
 #endif

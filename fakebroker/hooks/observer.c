@@ -401,8 +401,7 @@ static bool wait_closed(struct watcher *watcher)
 
 int fb_observer_close(struct fb_observer *observer, int64_t timeout_ms, struct kt_err *err)
 {
-	const int64_t now = fb_hook_now(), most = (INT64_MAX - now) / 1000000;
-	const int64_t deadline = now + (timeout_ms < most ? timeout_ms : most) * 1000000;
+	const int64_t deadline = fb_hook_deadline(fb_hook_now(), timeout_ms);
 	size_t i;
 	int rc = 0;
 

@@ -408,8 +408,7 @@ static int validate_in_time(struct fb_chain *chain, struct fb_batch_place *place
 	int rc;
 
 	if (!place->deadline_ns)
-		place->deadline_ns = chain->timeout_ms > (INT64_MAX - now) / NS_PER_MS
-				     ? INT64_MAX : now + chain->timeout_ms * NS_PER_MS;
+		place->deadline_ns = fb_hook_deadline(now, chain->timeout_ms);
 	left = (place->deadline_ns - now) / NS_PER_MS;
 	errand = errand_new(chain, place, index, record);
 	if (!errand)

@@ -466,7 +466,7 @@ static void a_fetch_does_not_wait_for_what_cannot_come(void **state)
 	json_decref(hear(&run, c, "Fetch", 12));
 	tell(&run, c, "Fetch", 12, "{'maxWaitMs': 20000, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': "
 	     "'tail', 'partitions': [{'partition': 0, 'fetchOffset': 5, 'partitionMaxBytes': 100000}]}]}");
-	json_decref(talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['tail']}"));
+	json_decref(talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['tail'], 'timeoutMs': 5000}"));
 	json = hear(&run, c, "Fetch", 12);
 	assert_int_equal(num_at(json, "responses.0.partitions.0.errorCode"), 3);
 	json_decref(json);

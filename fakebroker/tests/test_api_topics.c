@@ -1,6 +1,7 @@
-/* Topics over the wire: CreateTopics, DeleteTopics, Metadata. What is expected was measured on Apache Kafka 4.4.0 with
- * one broker, unless a line says that it is the kit's. */
+/* Topics over the wire: CreateTopics, DeleteTopics. What is expected was measured on Apache Kafka 4.4.0 with one
+ * broker, unless a line says that it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
+#include "fakebroker/tests/http.h"
 #include "fakebroker/tests/talk.h"
 
 static struct running run;
@@ -43,9 +44,10 @@ static int tear_down(void **state)
 	"{'name': '" name "', 'numPartitions': " #n ", 'replicationFactor': " #rf ", 'assignments': [" assignments "]}"
 #define AT(partition, brokers) "{'partitionIndex': " #partition ", 'brokerIds': [" brokers "]}"
 
-enum { INVALID_TOPIC = 17, EXISTS = 36, INVALID_PARTITIONS = 37, INVALID_RF = 38, INVALID_PLACES = 39,
+enum { TIMED_OUT = 7, INVALID_TOPIC = 17, EXISTS = 36, INVALID_PARTITIONS = 37, INVALID_RF = 38, INVALID_PLACES = 39,
        INVALID_CONFIG = 40, INVALID_REQUEST = 42, POLICY_VIOLATION = 44 };
 
+#define TOO_MANY "Unable to perform excessively large batch operation."
 #define X50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define X250 X50 X50 X50 X50 X50
 
@@ -77,7 +79,21 @@ static const struct {
 	{TOPIC(X250),
 	 {{INVALID_TOPIC,
 	   "Topic name is invalid: the length of '" X250 "' is longer than the max allowed length 249"}}},
+	/* names are held against those that there are, not against each other */
 	{TOPIC("x_y") "," TOPIC("x.y"), {{0, NULL}, {0, NULL}}},
+	{TOPIC("x.y"), {{EXISTS, "Topic 'x.y' already exists."}}},
+	{TOPIC("x-y"), {{0, NULL}}},
+	{TOPIC("p.q.r") "," TOPIC("pq_r"), {{0, NULL}, {0, NULL}}},
+	{TOPIC("p_q.r") "," TOPIC("p.q_r") "," TOPIC("pq.r"),
+	 {{INVALID_TOPIC, "Topic 'p_q.r' collides with existing topic: p.q.r"},
+	  {INVALID_TOPIC, "Topic 'p.q_r' collides with existing topic: p.q.r"},
+	  {INVALID_TOPIC, "Topic 'pq.r' collides with existing topic: pq_r"}}},
+	{SIZED("p_q_r", 0, 1), {{INVALID_TOPIC, "Topic 'p_q_r' collides with existing topic: p.q.r"}}},
+	{TOPIC("_") "," TOPIC("__"), {{0, NULL}, {0, NULL}}},
+	{TOPIC(".") "," TOPIC("..") "," TOPIC("._"),
+	 {{INVALID_TOPIC, "Topic '.' collides with existing topic: _"},
+	  {INVALID_TOPIC, "Topic '..' collides with existing topic: __"},
+	  {INVALID_TOPIC, "Topic '._' collides with existing topic: __"}}},
 	{TOPIC("__consumer_offsets"), {{0, NULL}}},
 	{TOPIC("__cluster_metadata"), {{INVALID_REQUEST,
 					"Creation of internal topic __cluster_metadata is prohibited."}}},
@@ -109,6 +125,11 @@ static const struct {
 	 {{POLICY_VIOLATION, "Excessively large number of partitions per request."},
 	  {POLICY_VIOLATION, "Excessively large number of partitions per request."},
 	  {POLICY_VIOLATION, "Excessively large number of partitions per request."}}},
+	/* a record for the topic and one for each partition; what is refused goes with the rest */
+	{SIZED("none", 10000, 1), {{POLICY_VIOLATION, TOO_MANY}}},
+	{SIZED("none", 9996, 1) "," SIZED("none2", 3, 1) "," TOPIC("a b"),
+	 {{POLICY_VIOLATION, TOO_MANY}, {POLICY_VIOLATION, TOO_MANY}, {POLICY_VIOLATION, TOO_MANY}}},
+	{SIZED("wide", 9999, 1), {{0, NULL}}},
 	/* what is refused anyway counts as well, what is named twice does not */
 	{SIZED("none", 20000, 1) "," SIZED("none", 20000, 1), {{INVALID_REQUEST, "Duplicate topic name."}}},
 };
@@ -282,6 +303,50 @@ static void validate_only_leaves_nothing(void **state)
 			 604800000);
 }
 
+/* A topic or a partition is a record each, a configuration is another: 10,000 and no more. */
+static struct kw_CreateTopicsResponse *create_many(int32_t n, bool configured)
+{
+	static struct kw_CreateTopicsRequest_CreatableTopicConfig config;
+	struct kw_CreateTopicsRequest request = {.timeoutMs = 1000, .validateOnly = true};
+
+	config.name = kw_str("retention.ms");
+	config.value = kw_str("1");
+	request.topics.v = kw_new_array(&kw_CreateTopicsRequest_CreatableTopic_struct, n, &run.arena);
+	request.topics.n = n;
+	for (int32_t i = 0; i < n; i++) {
+		request.topics.v[i].name = kw_str(kw_sprintf(&run.arena, "m%d", i));
+		request.topics.v[i].numPartitions = request.topics.v[i].replicationFactor = 1;
+	}
+	if (configured) {
+		request.topics.v[n / 2].configs.v = &config;
+		request.topics.v[n / 2].configs.n = 1;
+	}
+	return call(&run, conn, 19, 7, &request);
+}
+
+static void requests_are_bounded(void **state)
+{
+	static const struct { int n; bool configured; int16_t error; } rows[] = {
+		{5000, false, 0}, {5000, true, POLICY_VIOLATION}, {5001, false, POLICY_VIOLATION},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct kw_CreateTopicsResponse *response = create_many(rows[i].n, rows[i].configured);
+
+		assert_int_equal(response->topics.n, rows[i].n);
+		for (int32_t k = 0; k < rows[i].n; k++) {
+			assert_int_equal(response->topics.v[k].errorCode, rows[i].error);
+			assert_true(rows[i].error ? kw_str_is(response->topics.v[k].errorMessage, TOO_MANY)
+						  : response->topics.v[k].errorMessage.n < 0);
+			assert_int_equal(response->topics.v[k].configs.n > 0, !rows[i].error);
+		}
+		kw_arena_reset(&run.arena);
+	}
+	assert_null(fb_topic_find(run.process.cluster, kw_str("m0")));
+	assert_int_equal(run.process.cluster->metadata.nrecords, 0);
+}
+
 /* ---- DeleteTopics ---- */
 
 static void deletions_are_judged(void **state)
@@ -293,7 +358,7 @@ static void deletions_are_judged(void **state)
 	json_decref(talk(&run, conn, "CreateTopics", 7,
 			 "{'topics': [" TOPIC("d1") "," TOPIC("d2") "," TOPIC("d3") "]}"));
 	kw_uuid_text(fb_topic_find(run.process.cluster, kw_str("d3"))->id, id);
-	json = talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['nope', 'd1', 'd2', 'd2']}");
+	json = talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['nope', 'd1', 'd2', 'd2'], 'timeoutMs': 5000}");
 	assert_int_equal(json_array_size(at(json, "responses")), 3);
 	assert_int_equal(num_at(json, "responses.0.errorCode"), 3);
 	assert_string_equal(str_at(json, "responses.0.errorMessage"),
@@ -306,7 +371,7 @@ static void deletions_are_judged(void **state)
 	assert_non_null(fb_topic_find(run.process.cluster, kw_str("d2")));
 	json = talk(&run, conn, "DeleteTopics", 6, "{'topics': [{'name': null, 'topicId': '%s'}, {'name': null, "
 		    "'topicId': '5Z5gKqsvTGGJxHMFXMuXUg'}, {'name': 'd2', 'topicId': '5Z5gKqsvTGGJxHMFXMuXUg'}, "
-		    "{'name': null}]}", id);
+		    "{'name': null}], 'timeoutMs': 5000}", id);
 	assert_int_equal(num_at(json, "responses.0.errorCode"), 0);
 	assert_string_equal(str_at(json, "responses.0.name"), "d3");
 	assert_int_equal(num_at(json, "responses.1.errorCode"), 100);
@@ -319,13 +384,96 @@ static void deletions_are_judged(void **state)
 	assert_string_equal(str_at(json, "responses.3.errorMessage"), "Neither topic name nor id were specified.");
 	json_decref(json);
 	json = talk(&run, conn, "DeleteTopics", 6,
-		    "{'topics': [{'name': null, 'topicId': '%s'}, {'name': null, 'topicId': '%s'}]}",
+		    "{'topics': [{'name': null, 'topicId': '%s'}, {'name': null, 'topicId': '%s'}], "
+		    "'timeoutMs': 5000}",
 		    id, id);
 	assert_int_equal(json_array_size(at(json, "responses")), 1);
 	assert_string_equal(str_at(json, "responses.0.errorMessage"), "Duplicate topic id.");
 	json_decref(json);
 	assert_null(fb_topic_find(run.process.cluster, kw_str("d1")));
 	assert_null(fb_topic_find(run.process.cluster, kw_str("d3")));
+}
+
+#define BY_NAME "{'name': 'both'}"
+#define BY_ID "{'name': null, 'topicId': '%1$s'}"
+#define BY_BOTH "{'name': 'both', 'topicId': '%1$s'}"
+#define GIVEN "The provided topic name maps to an ID that was already supplied."
+#define ONE_OF_THEM "You may not specify both topic name and topic id."
+#define NO_ID "AAAAAAAAAAAAAAAAAAAAAA"
+
+/* A topic that is named in two ways. In which order Kafka answers is left to chance. */
+static void a_topic_is_named_in_one_way(void **state)
+{
+	static const struct {
+		const char *topics;
+		bool deleted;
+		struct { int16_t error; const char *name, *message; bool has_id; } answers[2];
+	} rows[] = {
+		{BY_NAME "," BY_ID, false, {{INVALID_REQUEST, "both", GIVEN, true}}},
+		{BY_ID "," BY_NAME, false, {{INVALID_REQUEST, "both", GIVEN, true}}},
+		{BY_NAME "," BY_ID "," BY_ID, false,
+		 {{INVALID_REQUEST, "both", GIVEN, true}, {INVALID_REQUEST, NULL, "Duplicate topic id.", true}}},
+		{BY_BOTH "," BY_BOTH, false,
+		 {{INVALID_REQUEST, "both", ONE_OF_THEM, true}, {INVALID_REQUEST, "both", ONE_OF_THEM, true}}},
+		{"{'name': null}, {'name': null}", false,
+		 {{INVALID_REQUEST, NULL, "Neither topic name nor id were specified.", false},
+		  {INVALID_REQUEST, NULL, "Neither topic name nor id were specified.", false}}},
+		{BY_NAME "," BY_NAME "," BY_ID, true,
+		 {{INVALID_REQUEST, "both", "Duplicate topic name.", false}, {0, "both", NULL, true}}},
+		{BY_BOTH "," BY_ID, true, {{INVALID_REQUEST, "both", ONE_OF_THEM, true}, {0, "both", NULL, true}}},
+		{BY_BOTH "," BY_NAME, true, {{INVALID_REQUEST, "both", ONE_OF_THEM, true}, {0, "both", NULL, true}}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char id[23], body[500], topics[400];
+		json_t *json, *answer;
+		size_t k;
+
+		if (!fb_topic_find(run.process.cluster, kw_str("both")))
+			json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [" TOPIC("both") "]}"));
+		kw_uuid_text(fb_topic_find(run.process.cluster, kw_str("both"))->id, id);
+		snprintf(topics, sizeof topics, rows[i].topics, id);
+		snprintf(body, sizeof body, "{'topics': [%s], 'timeoutMs': 5000}", topics);
+		json = talk(&run, conn, "DeleteTopics", 6, "%s", body);
+		json_array_foreach(at(json, "responses"), k, answer) {
+			assert_in_range(k, 0, 1);
+			assert_int_equal(num_at(answer, "errorCode"), rows[i].answers[k].error);
+			check_message(answer, "errorMessage", rows[i].answers[k].message);
+			check_message(answer, "name", rows[i].answers[k].name);
+			assert_string_equal(str_at(answer, "topicId"), rows[i].answers[k].has_id ? id : NO_ID);
+		}
+		assert_true(k == 2 || (k == 1 && !rows[i].answers[1].error));
+		json_decref(json);
+		assert_int_equal(fb_topic_find(run.process.cluster, kw_str("both")) == NULL, rows[i].deleted);
+	}
+}
+
+/* Whatever else is wrong. */
+static void time_outs_are_obeyed(void **state)
+{
+	(void)state;
+	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [" TOPIC("timed") "]}"));
+	for (int timeout = 0; timeout >= -1; timeout--) {
+		json_t *json = talk(&run, conn, "CreateTopics", 7, "{'topics': [" TOPIC("late") "," TOPIC("a b") "], "
+				    "'timeoutMs': %d}", timeout);
+
+		for (int i = 0; i < 2; i++) {
+			json_t *topic = json_array_get(at(json, "topics"), (size_t)i);
+
+			assert_int_equal(num_at(topic, "errorCode"), TIMED_OUT);
+			assert_null(str_at(topic, "errorMessage"));
+		}
+		json_decref(json);
+		json = talk(&run, conn, "DeleteTopics", 6, "{'topics': [{'name': 'timed'}, {'name': 'nope'}], "
+			    "'timeoutMs': %d}", timeout);
+		assert_int_equal(num_at(json, "responses.0.errorCode"), TIMED_OUT);
+		assert_int_equal(num_at(json, "responses.1.errorCode"), TIMED_OUT);
+		assert_null(str_at(json, "responses.1.errorMessage"));
+		json_decref(json);
+	}
+	assert_null(fb_topic_find(run.process.cluster, kw_str("late")));
+	assert_non_null(fb_topic_find(run.process.cluster, kw_str("timed")));
 }
 
 /* A topic of the same name is another one: other id, no configuration, no records. */
@@ -340,166 +488,14 @@ static void a_new_topic_has_nothing_of_the_old(void **state)
 	id = fb_topic_find(cluster, kw_str("again"))->id;
 	json_decref(talk(&run, conn, "Produce", 9, "{'acks': 1, 'topicData': [{'name': 'again', 'partitionData': "
 			 "[{'index': 0, 'records': {'batches': [{'records': [{'key': 'k', 'value': 'a'}]}]}}]}]}"));
-	json_decref(talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['again']}"));
+	json_decref(talk(&run, conn, "DeleteTopics", 5, "{'topicNames': ['again'], 'timeoutMs': 5000}"));
 	json_decref(talk(&run, conn, "CreateTopics", 7, "{'topics': [" TOPIC("again") "]}"));
 	assert_false(kw_uuid_eq(fb_topic_find(cluster, kw_str("again"))->id, id));
 	assert_false(fb_topic_find(cluster, kw_str("again"))->conf.compact);
 	assert_int_equal(fb_topic_find(cluster, kw_str("again"))->partitions[0].log.logEndOffset, 0);
 }
 
-/* ---- Metadata ---- */
-
-static void empty_and_null_lists_differ(void **state)
-{
-	json_t *json;
-
-	(void)state;
-	make_topic(&run, "m1");
-	make_topic(&run, "m2");
-	for (int version = 0; version <= 13; version++) {
-		json = talk(&run, conn, "Metadata", version, "{'topics': []}");
-		assert_int_equal(json_array_size(at(json, "topics")), version == 0 ? 2 : 0);
-		assert_int_equal(json_array_size(at(json, "brokers")), 3);
-		json_decref(json);
-		if (version == 0)
-			continue;
-		json = talk(&run, conn, "Metadata", version, "{'topics': null}");
-		assert_int_equal(json_array_size(at(json, "topics")), 2);
-		assert_string_equal(str_at(json, "topics.0.name"), "m1");
-		json_decref(json);
-	}
-}
-
-static void brokers_have_their_addresses(void **state)
-{
-	json_t *json = talk(&run, conn, "Metadata", 12, "{'topics': []}");
-
-	(void)state;
-	for (size_t i = 0; i < 3; i++) {
-		json_t *broker = json_array_get(at(json, "brokers"), i);
-
-		assert_int_equal(num_at(broker, "nodeId"), (int64_t)i + 1);
-		assert_string_equal(str_at(broker, "host"), "127.0.0.1");
-		assert_int_equal(num_at(broker, "port"), run.process.cluster->nodes[i].port);
-		assert_null(str_at(broker, "rack"));
-	}
-	assert_string_equal(str_at(json, "clusterId"), run.process.cluster->id);
-	assert_int_equal(num_at(json, "controllerId"), 1);
-	json_decref(json);
-}
-
-/* A client that is not answered with "here it is" asks again: Kafka creates behind the answer. */
-static void topics_come_when_both_sides_want_them(void **state)
-{
-	const struct fb_topic *topic;
-	json_t *json;
-
-	(void)state;
-	json = talk(&run, conn, "Metadata", 4, "{'topics': [{'name': 'auto'}], 'allowAutoTopicCreation': false}");
-	assert_int_equal(num_at(json, "topics.0.errorCode"), 3);
-	json_decref(json);
-	assert_null(fb_topic_find(run.process.cluster, kw_str("auto")));
-	json = talk(&run, conn, "Metadata", 4, "{'topics': [{'name': 'auto'}, {'name': 'a b'}]}");
-	assert_int_equal(num_at(json, "topics.0.errorCode"), 3);
-	assert_int_equal(num_at(json, "topics.1.errorCode"), 17);
-	json_decref(json);
-	json = talk(&run, conn, "Metadata", 4, "{'topics': [{'name': 'auto'}]}");
-	assert_int_equal(num_at(json, "topics.0.errorCode"), 0);
-	assert_int_equal(json_array_size(at(json, "topics.0.partitions")), 1);
-	json_decref(json);
-	json_decref(talk(&run, conn, "Metadata", 0, "{'topics': [{'name': 'auto0'}]}"));   /* had no such flag */
-	topic = fb_topic_find(run.process.cluster, kw_str("auto0"));
-	assert_non_null(topic);
-	assert_int_equal(topic->replicationFactor, 1);
-}
-
-static void a_broker_can_forbid_creation(void **state)
-{
-	struct kt_list set = {0};
-	struct fb_settings settings = {.nodes = 3};
-	struct running other;
-	struct kc_conn *c;
-
-	(void)state;
-	kt_list_add(&set, "auto.create.topics.enable=false");
-	settings.set = set;
-	running_start(&other, &settings);
-	c = dial(&other, 1);
-	assert_int_equal(ask_num(&other, c, "topics.0.errorCode", "Metadata", 4, "{'topics': [{'name': 'auto'}]}"), 3);
-	assert_null(fb_topic_find(other.process.cluster, kw_str("auto")));
-	kc_free(c);
-	running_stop(&other);
-	kt_list_fini(&set);
-}
-
-static void creation_on_demand_obeys_the_defaults(void **state)
-{
-	struct kt_list set = {0};
-	struct fb_settings settings = {.nodes = 2};
-	const struct fb_topic *topic;
-	struct running other;
-	struct kc_conn *c;
-
-	(void)state;
-	kt_list_add(&set, "num.partitions=2000000000");
-	kt_list_add(&set, "default.replication.factor=3");
-	settings.set = set;
-	running_start(&other, &settings);
-	c = dial(&other, 1);
-	json_decref(talk(&other, c, "Metadata", 4, "{'topics': [{'name': 'auto'}]}"));
-	topic = fb_topic_find(other.process.cluster, kw_str("auto"));
-	assert_int_equal(topic->npartitions, FB_MAX_PARTITIONS);   /* the kit's: as many as a request may ask for */
-	assert_int_equal(topic->replicationFactor, 2);             /* the kit's: Kafka would not create it */
-	kc_free(c);
-	running_stop(&other);
-	kt_list_fini(&set);
-}
-
-static void topics_are_found_by_id(void **state)
-{
-	static const char other[] = "5Z5gKqsvTGGJxHMFXMuXUg";
-	char id[23];
-	json_t *json;
-
-	(void)state;
-	make_topic(&run, "byid");
-	kw_uuid_text(fb_topic_find(run.process.cluster, kw_str("byid"))->id, id);
-	json = talk(&run, conn, "Metadata", 12, "{'topics': [{'topicId': '%s', 'name': null}, {'topicId': '%s', "
-		    "'name': null}, {'topicId': '%s', 'name': 'm1'}, {'name': 'm1'}]}", id, other, id);
-	assert_int_equal(json_array_size(at(json, "topics")), 2);   /* an id twice is one, a name among ids none */
-	assert_string_equal(str_at(json, "topics.0.name"), "byid");
-	assert_string_equal(str_at(json, "topics.0.topicId"), id);
-	assert_int_equal(num_at(json, "topics.1.errorCode"), 100);
-	assert_null(str_at(json, "topics.1.name"));
-	assert_string_equal(str_at(json, "topics.1.topicId"), other);
-	json_decref(json);
-	/* versions that have the field and cannot use it */
-	json = talk(&run, conn, "Metadata", 10, "{'topics': [{'topicId': '%s', 'name': 'byid'}]}", id);
-	assert_int_equal(json_array_size(at(json, "brokers")), 0);
-	assert_null(str_at(json, "clusterId"));
-	assert_int_equal(num_at(json, "controllerId"), -1);
-	assert_int_equal(num_at(json, "topics.0.errorCode"), 42);
-	json_decref(json);
-	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "Metadata", 12, "{'topics': [{'name': null}]}"), -1);
-}
-
-static void names_are_judged(void **state)
-{
-	json_t *json = talk(&run, conn, "Metadata", 12, "{'topics': [{'name': 'm1'}, {'name': ''}, {'name': 'm1'}, "
-			    "{'name': '__transaction_state'}], 'allowAutoTopicCreation': false, "
-			    "'includeTopicAuthorizedOperations': true}");
-
-	(void)state;
-	assert_int_equal(json_array_size(at(json, "topics")), 3);
-	assert_int_equal(num_at(json, "topics.0.topicAuthorizedOperations"), 3576);
-	assert_int_equal(num_at(json, "topics.1.errorCode"), 17);
-	assert_int_equal(num_at(json, "topics.1.topicAuthorizedOperations"), INT32_MIN);
-	assert_int_equal(num_at(json, "topics.2.errorCode"), 3);
-	assert_int_equal(num_at(json, "topics.2.isInternal"), 1);
-	json_decref(json);
-	assert_int_equal(ask_num(&run, conn, "clusterAuthorizedOperations", "Metadata", 8, "{'topics': [], "
-				 "'includeClusterAuthorizedOperations': true}"), 8096);
-}
+/* ---- where partitions go ---- */
 
 static void partitions_are_spread(void **state)
 {
@@ -525,29 +521,77 @@ static void partitions_are_spread(void **state)
 	json_decref(json);
 }
 
+static void post(const char *path)
+{
+	json_decref(http_json(&run, 200, "POST", path, NULL));
+}
+
+static void expect_38(struct kc_conn *controller, const char *topics, const char *message)
+{
+	json_t *json = talk(&run, controller, "CreateTopics", 7, "{'topics': [%s]}", topics);
+
+	assert_int_equal(num_at(json, "topics.0.errorCode"), INVALID_RF);
+	assert_string_equal(str_at(json, "topics.0.errorMessage"), message);
+	json_decref(json);
+}
+
+/* Replicas need brokers that are registered, leaders one that runs. */
+static void topics_need_brokers(void **state)
+{
+	static const char fenced[] = "Unable to replicate the partition 1 time(s): All brokers are currently fenced, "
+				     "or have all their log directories cordoned.";
+	struct kc_conn *controller = dial(&run, FB_CONTROLLER_ID);
+	const struct fb_topic *topic;
+
+	(void)state;
+	post("/v1/nodes/3/stop");
+	assert_int_equal(ask_num(&run, controller, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [" SIZED("three", 4, 3) "]}"), 0);
+	assert_int_equal(ask_num(&run, controller, "errorCode", "UnregisterBroker", 0, "{'brokerId': 3}"), 0);
+	expect_38(controller, SIZED("none", 1, 3),
+		  "Unable to replicate the partition 3 time(s): The target replication factor of 3 cannot be reached "
+		  "because only 2 broker(s) are registered or some brokers have all their log directories cordoned.");
+	assert_int_equal(ask_num(&run, controller, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [" SIZED("two", 4, 2) "]}"), 0);
+	topic = fb_topic_find(run.process.cluster, kw_str("two"));
+	for (int i = 0; i < 8; i++)
+		assert_in_range(topic->replicas[i], 1, 2);
+	post("/v1/nodes/1/stop");
+	post("/v1/nodes/2/stop");
+	expect_38(controller, TOPIC("none"), fenced);
+	assert_int_equal(ask_num(&run, controller, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [" PLACED("none", -1, -1, AT(0, "1")) "]}"), INVALID_PLACES);
+	for (int i = 1; i <= 3; i++) {
+		char path[40];
+
+		snprintf(path, sizeof path, "/v1/nodes/%d/start", i);
+		post(path);
+	}
+	kc_free(controller);
+	kc_free(conn);
+	conn = dial(&run, 1);
+}
+
 int main(void)
 {
-	const struct CMUnitTest creating[] = {
+	const struct CMUnitTest one[] = {
 		cmocka_unit_test(creations_are_judged),
 		cmocka_unit_test(configurations_are_judged),
 		cmocka_unit_test(what_is_set_is_there),
 		cmocka_unit_test(validate_only_leaves_nothing),
+		cmocka_unit_test(requests_are_bounded),
 		cmocka_unit_test(deletions_are_judged),
+		cmocka_unit_test(a_topic_is_named_in_one_way),
+		cmocka_unit_test(time_outs_are_obeyed),
 		cmocka_unit_test(a_new_topic_has_nothing_of_the_old),
 	};
-	const struct CMUnitTest metadata[] = {
-		cmocka_unit_test(empty_and_null_lists_differ),
-		cmocka_unit_test(brokers_have_their_addresses),
-		cmocka_unit_test(topics_come_when_both_sides_want_them),
-		cmocka_unit_test(a_broker_can_forbid_creation),
-		cmocka_unit_test(creation_on_demand_obeys_the_defaults),
-		cmocka_unit_test(topics_are_found_by_id),
-		cmocka_unit_test(names_are_judged),
+	const struct CMUnitTest three[] = {
 		cmocka_unit_test(partitions_are_spread),
+		cmocka_unit_test(topics_need_brokers),
 	};
 	int failed;
 
 	fb_log_level(KASSAY_ERROR);
-	failed = cmocka_run_group_tests(creating, one_broker, tear_down);
-	return failed + cmocka_run_group_tests(metadata, three_brokers, tear_down);
+	failed = cmocka_run_group_tests(one, one_broker, tear_down);
+	return failed + cmocka_run_group_tests(three, three_brokers, tear_down);
 }

@@ -201,11 +201,36 @@ static void every_batch_has_one_chain(void **state)
 	}
 }
 
+/* Static values that no chain can be made of: what is in force stays, and is not made anew by the next change. */
+static void a_refused_start_changes_nothing(void **state)
+{
+	struct fb_cluster *cluster = run.process.cluster;
+	const struct fb_change unrelated = {FB_TOPIC, kw_str("t"), kw_str("retention.ms"), kw_str("1000")};
+	const struct fb_chain *chain;
+	struct kt_err err = {0};
+
+	(void)state;
+	put_chain("{\"topic\": \"t\", \"configs\": {\"record.validator.classes\": \"NonEmptyValue\"}}");
+	pthread_rwlock_wrlock(&cluster->lock);
+	chain = fb_topic_find(cluster, kw_str("t"))->chain;
+	assert_int_equal(fb_cluster_set_static(cluster, 1, kw_str("record.validator.classes"), kw_str("NoSuch"), NULL,
+					       NULL), 0);
+	assert_true(fb_topics_reconfigure(cluster, true, &err) < 0);
+	assert_int_equal(fb_cluster_configure(cluster, &unrelated, 1, NULL), 0);
+	assert_ptr_equal(fb_topic_find(cluster, kw_str("t"))->chain, chain);
+	fb_configs_unset_static(cluster->configs, 1, kw_str("record.validator.classes"));
+	assert_int_equal(fb_topics_reconfigure(cluster, true, &err), 0);
+	assert_ptr_not_equal(fb_topic_find(cluster, kw_str("t"))->chain, chain);
+	fb_metadata_close(&cluster->metadata, 0);
+	pthread_rwlock_unlock(&cluster->lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slow_validator_holds_up_nobody_else),
 		cmocka_unit_test(every_batch_has_one_chain),
+		cmocka_unit_test(a_refused_start_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

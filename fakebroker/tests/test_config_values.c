@@ -309,10 +309,21 @@ static const char *entry_text(struct fixture *f, enum fb_scope type, const char 
 	return text;
 }
 
+/* With a comma between. */
+static void many_times(char *out, size_t size, int n, const char *word)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < n; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "", word);
+	assert_true(used < size);
+}
+
 /* Asked from Apache Kafka 4.4.0. */
 static void synonyms_as_kafka(void **state)
 {
 	struct fixture *f = *state;
+	char text[1500 * sizeof "delete,"];
 
 	fix(f, 1, "log.retention.hours", "1");
 	fix(f, 1, "message.max.bytes", "5000");
@@ -335,6 +346,11 @@ static void synonyms_as_kafka(void **state)
 	set(f, FB_TOPIC, "t", "cleanup.policy", " delete , compact,delete");
 	assert_string_equal(entry_text(f, FB_TOPIC, "t", "cleanup.policy"),
 			    "delete,compact/1, cleanup.policy=delete,compact/1, log.cleanup.policy=compact/4, "
+			    "log.cleanup.policy=delete/5");
+	many_times(text, sizeof text, 1500, "delete");
+	set(f, FB_TOPIC, "t", "cleanup.policy", text);
+	assert_string_equal(entry_text(f, FB_TOPIC, "t", "cleanup.policy"),
+			    "delete/1, cleanup.policy=delete/1, log.cleanup.policy=compact/4, "
 			    "log.cleanup.policy=delete/5");
 	assert_string_equal(entry_text(f, FB_GROUP, "g", "share.auto.offset.reset"),
 			    "latest/5, share.auto.offset.reset=latest/5");

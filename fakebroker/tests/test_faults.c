@@ -341,6 +341,91 @@ static void bad_operations_topple(void **state)
 	assert_int_equal(leader_epoch(), epoch + 6);
 }
 
+/* Configurations that nobody knows, of a broker, of 9.6 MB together, beside a topic's. */
+static void alter_much(bool validateOnly, int16_t broker, int16_t topic)
+{
+	static struct kw_IncrementalAlterConfigsRequest_AlterableConfig configs[300], one;
+	static char text[32001];
+	struct kw_IncrementalAlterConfigsRequest_AlterConfigsResource resources[] = {
+		{.resourceType = 4, .resourceName = kw_str("1"), .configs = {configs, 300}},
+		{.resourceType = 2, .resourceName = kw_str("t"), .configs = {&one, 1}},
+	};
+	struct kw_IncrementalAlterConfigsRequest request = {.resources = {resources, 2}, .validateOnly = validateOnly};
+	struct kw_IncrementalAlterConfigsResponse *response;
+
+	memset(text, 'v', sizeof text - 1);
+	one.name = kw_str("retention.ms");
+	one.value = kw_str("5");
+	for (int i = 0; i < 300; i++) {
+		configs[i].name = kw_str(kw_sprintf(&run.arena, "nobody.knows.%d", i));
+		configs[i].value = kw_str(text);
+	}
+	response = call(&run, conn, 44, 1, &request);
+	assert_int_equal(response->responses.v[0].errorCode, broker);
+	assert_true(response->responses.v[0].errorMessage.n < 0);
+	assert_int_equal(response->responses.v[1].errorCode, topic);
+	assert_int_equal(retention(), 604800000);
+	kw_arena_reset(&run.arena);
+}
+
+/* Topics with a configuration of 32,000 bytes each. */
+static void create_much(bool validateOnly, int16_t error)
+{
+	static struct kw_CreateTopicsRequest_CreatableTopicConfig config;
+	static char text[32001];
+	struct kw_CreateTopicsRequest request = {.timeoutMs = 1000, .validateOnly = validateOnly};
+	struct kw_CreateTopicsResponse *response;
+
+	for (int i = 0; i < 32000; i++)
+		text[i] = "0:1,"[i % 4];
+	text[31999] = '\0';
+	config.name = kw_str("follower.replication.throttled.replicas");
+	config.value = kw_str(text);
+	request.topics.v = kw_new_array(&kw_CreateTopicsRequest_CreatableTopic_struct, 300, &run.arena);
+	request.topics.n = 300;
+	for (int i = 0; i < 300; i++) {
+		request.topics.v[i].name = kw_str(kw_sprintf(&run.arena, i == 7 ? "a %d" : "a%d", i));
+		request.topics.v[i].numPartitions = request.topics.v[i].replicationFactor = 1;
+		request.topics.v[i].configs.v = &config;
+		request.topics.v[i].configs.n = 1;
+	}
+	response = call(&run, conn, 19, 7, &request);
+	assert_int_equal(response->topics.n, 300);
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(response->topics.v[i].errorCode,
+				 i == 7 && !error ? KW_ERR_INVALID_TOPIC_EXCEPTION : error);
+	assert_null(fb_topic_find(run.process.cluster, kw_str("a0")));
+	kw_arena_reset(&run.arena);
+}
+
+static void large_batches_are_refused(void **state)
+{
+	int64_t start = run.process.cluster->metadata.start, end = run.process.cluster->metadata.end;
+
+	(void)state;
+	alter_much(true, 0, 0);
+	alter_much(false, -1, -1);
+	create_much(true, 0);
+	create_much(false, -1);
+	assert_int_equal(run.process.cluster->metadata.start, start);
+	assert_int_equal(run.process.cluster->metadata.end, end);
+	assert_int_equal(leader_epoch(), 1);
+}
+
+static void large_batches_topple(void **state)
+{
+	int64_t epoch = leader_epoch();
+
+	(void)state;
+	alter_much(true, 0, 0);
+	create_much(true, 0);
+	assert_int_equal(leader_epoch(), epoch);
+	alter_much(false, -1, -1);
+	expect_resignation(epoch);
+	create_much(false, -1);
+	expect_resignation(epoch + 2);
+}
+
 static const char *const listeners[] = {LISTENER("P", "h", 0, 0), LISTENER("P", "", 1, 0), LISTENER("P", "h", 1, 99)};
 static const char nameless[] = LISTENER("", "h", 1, 0);
 
@@ -481,6 +566,7 @@ int main(void)
 		cmocka_unit_test(no_transactions_are_added),
 		cmocka_unit_test(a_resource_twice_is_refused),
 		cmocka_unit_test(bad_operations_are_refused),
+		cmocka_unit_test(large_batches_are_refused),
 		cmocka_unit_test(bad_listeners_are_refused),
 	};
 	const struct CMUnitTest imitating[] = {
@@ -488,6 +574,7 @@ int main(void)
 		cmocka_unit_test(no_transactions_mute),
 		cmocka_unit_test(a_resource_twice_mutes),
 		cmocka_unit_test(bad_operations_topple),
+		cmocka_unit_test(large_batches_topple),
 		cmocka_unit_test(bad_listeners_topple),
 		cmocka_unit_test(a_nameless_listener_ends_the_controller),
 	};

@@ -84,7 +84,7 @@ static void records_are_taken_back(void **state)
 }
 
 /* A record of control characters, each of which is six of JSON. */
-static void add_large(struct fb_metadata_log *log)
+static void put_large(struct fb_metadata_log *log)
 {
 	static char value[INT16_MAX];
 	const struct kw_ConfigRecord record = {
@@ -93,7 +93,118 @@ static void add_large(struct fb_metadata_log *log)
 
 	memset(value, 1, sizeof value);
 	fb_metadata_add(log, &kw_msg_ConfigRecord, 0, &record);
+}
+
+static void add_large(struct fb_metadata_log *log)
+{
+	put_large(log);
 	fb_metadata_close(log, 7);
+}
+
+/* No batch is larger than Kafka's controller writes; what does not fit into one is known before it is closed. */
+static void batches_are_as_large_as_kafkas(void **state)
+{
+	struct kw_buf segment;
+	struct kw_set set = {0};
+	struct kw_entry entry;
+	struct fb_metadata_log log;
+	size_t n = 0;
+
+	(void)state;
+	fb_metadata_init(&log, FB_METADATA_LOG_MAX);
+	for (int i = 0; i < 300; i++)
+		put_large(&log);
+	assert_int_equal(fb_metadata_fits(&log), KT_ELIMIT);
+	fb_metadata_rewind(&log, 250);
+	assert_int_equal(fb_metadata_fits(&log), 0);
+	for (int i = 250; i < 300; i++)
+		put_large(&log);
+	fb_metadata_close(&log, 7);
+	assert_int_equal(log.end, 300);
+	assert_int_equal(log.start, 0);
+	kw_buf_init(&segment, 0);
+	fb_metadata_segment(&log, &segment);
+	set.p = segment.p;
+	set.n = segment.n;
+	for (; kw_set_next(&set, &entry, NULL) > 0; n++)
+		assert_true(kw_entry_check(&entry, NULL) == 0 && entry.size <= FB_METADATA_BATCH_MAX &&
+			    entry.offset == (n ? log.batches[1].baseOffset : 0));
+	assert_int_equal(n, 2);
+	assert_true(log.batches[0].bytes.n > FB_METADATA_BATCH_MAX - 33000);
+	kw_buf_fini(&segment);
+	fb_metadata_fini(&log);
+}
+
+/* A record that could not be made takes the log with it only if it stays. */
+static void a_failure_can_be_taken_back(void **state)
+{
+	struct fb_metadata_log log;
+	int64_t expected = 0;
+
+	(void)state;
+	fb_metadata_init(&log, 10000);
+	add_feature(&log, 0);
+	fb_metadata_add_failed(&log, KT_ENOMEM);
+	add_feature(&log, 9);
+	assert_int_equal(fb_metadata_fits(&log), KT_ENOMEM);
+	fb_metadata_rewind(&log, 1);
+	assert_int_equal(fb_metadata_fits(&log), 0);
+	add_feature(&log, 1);
+	fb_metadata_close(&log, 7);
+	assert_int_equal(fb_metadata_each(&log, 0, next_level, &expected), 0);
+	assert_int_equal(expected, 2);
+	fb_metadata_add_failed(&log, KT_ENOMEM);
+	fb_metadata_close(&log, 7);
+	assert_int_equal(log.start, 3);
+	assert_int_equal(log.end, 3);
+	assert_int_equal(log.n, 0);
+	add_feature(&log, 3);
+	fb_metadata_close(&log, 7);
+	expected = 3;
+	assert_int_equal(fb_metadata_each(&log, 0, next_level, &expected), 0);
+	assert_int_equal(expected, 4);
+	fb_metadata_fini(&log);
+}
+
+/* With so many static configurations of 32,000 bytes. */
+static int register_with(struct fb_cluster *cluster, size_t nstatics, int64_t *epoch)
+{
+	static char text[32001];
+	static struct fb_static_config statics[300];
+	const struct fb_listener_view listener = {kw_str("P"), kw_str("h"), 9, 0};
+	struct fb_register_view view = {.version = 5, .brokerId = 50, .listeners = &listener, .nlisteners = 1,
+					.statics = statics, .nstatics = nstatics};
+
+	memset(text, 'x', sizeof text - 1);
+	for (size_t i = 0; i < nstatics; i++)
+		statics[i] = (struct fb_static_config){.name = kw_str("a"), .value = kw_str(text)};
+	return fb_cluster_register(cluster, &view, true, false, epoch);
+}
+
+static void a_registration_is_kept_or_refused(void **state)
+{
+	struct fb_cluster *cluster;
+	int64_t epoch = 7, end;
+
+	(void)state;
+	running_start(&run, &settings);
+	cluster = run.process.cluster;
+	pthread_rwlock_wrlock(&cluster->lock);
+	end = cluster->metadata.end;
+	assert_int_equal(register_with(cluster, 270, &epoch), KT_ELIMIT);
+	assert_null(fb_cluster_broker(cluster, 50));
+	assert_int_equal(cluster->metadata.end, end);
+	assert_int_equal(cluster->metadata.start, 0);
+	assert_int_equal(register_with(cluster, 250, &epoch), 0);
+	assert_int_equal(epoch, end);
+	assert_int_equal(fb_cluster_broker(cluster, 50)->view.nstatics, 250);
+	assert_int_equal(register_with(cluster, 270, &epoch), KT_ELIMIT);
+	assert_int_equal(fb_cluster_broker(cluster, 50)->view.nstatics, 250);
+	assert_int_equal(fb_cluster_broker(cluster, 50)->epoch, end);
+	assert_int_equal(cluster->metadata.end, end + 1);
+	assert_int_equal(cluster->metadata.start, 0);
+	pthread_rwlock_unlock(&cluster->lock);
+	running_stop(&run);
 }
 
 /* How many records come, all of them or as many as the answer takes. */
@@ -150,6 +261,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(old_batches_are_dropped),
 		cmocka_unit_test(records_are_taken_back),
+		cmocka_unit_test(batches_are_as_large_as_kafkas),
+		cmocka_unit_test(a_failure_can_be_taken_back),
+		cmocka_unit_test(a_registration_is_kept_or_refused),
 		cmocka_unit_test(answers_are_bounded),
 		cmocka_unit_test(the_endpoint_knows_its_parameters),
 	};

@@ -228,6 +228,8 @@ static void test_close_of_any_timeout(void **state)
 
 	(void)state;
 	assert_int_equal(fb_observer_close(observer, INT64_MAX, NULL), 0);
+	assert_int_equal(fb_hook_deadline(5, 2), 2000005);
+	assert_int_equal(fb_hook_deadline(1000000, INT64_MAX / 1000000), INT64_MAX);
 	fb_observer_unref(observer);
 	assert_int_equal(fixture.lines, 0);
 }

@@ -226,6 +226,28 @@ static void compacted_logs_keep_their_segments(void **state)
 				 "'partitions': [{'partitionIndex': 0, 'offset': 1}]}]}"), 44);
 }
 
+/* Intervals that mean "never": the sum with the present does not fit. */
+static void never_is_not_at_once(void **state)
+{
+	static const char *sets[] = {"log.retention.check.interval.ms=9223372036854775807",
+				     "log.initial.task.delay.ms=9223372036854775807"};
+	struct fb_settings settings = {.set = {sets, 2}};
+	struct running other;
+	struct kc_conn *c;
+
+	(void)state;
+	running_start(&other, &settings);
+	c = dial(&other, BROKER);
+	make_topic(&other, "kept");
+	assert_int_equal(produce(&other, c, "kept",
+				 "{'batches': [{'baseTimestamp': 1000, 'records': [{'value': 'a'}]}]}"), 0);
+	for (int i = 0; i < 3; i++)
+		fb_cluster_tick(other.process.cluster, false);
+	assert_int_equal(fb_topic_find(other.process.cluster, kw_str("kept"))->partitions[0].log.logStartOffset, 0);
+	kc_free(c);
+	running_stop(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +259,7 @@ int main(void)
 		cmocka_unit_test(records_without_timestamps_grow_old),
 		cmocka_unit_test(large_logs_lose_segments),
 		cmocka_unit_test(compacted_logs_keep_their_segments),
+		cmocka_unit_test(never_is_not_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

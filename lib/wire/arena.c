@@ -33,6 +33,7 @@ void kw_arena_fini(struct kw_arena *arena)
 {
 	free_chunks(arena, NULL);
 	arena->used = 0;
+	arena->failed = false;
 }
 
 void kw_arena_reset(struct kw_arena *arena)
@@ -45,6 +46,7 @@ void kw_arena_reset(struct kw_arena *arena)
 	if (first)
 		first->n = 0;
 	arena->used = 0;
+	arena->failed = false;
 }
 
 /* A new chunk with room for at least `size`. Chunks double, so that few requests need more than one or two, but a
@@ -67,20 +69,26 @@ static struct kw_chunk *grow(struct kw_arena *arena, size_t size)
 	return arena->head = chunk;
 }
 
+__attribute__((cold)) static void *fail(struct kw_arena *arena)
+{
+	arena->failed = true;
+	return NULL;
+}
+
 void *kw_alloc(struct kw_arena *arena, size_t size)
 {
 	struct kw_chunk *chunk = arena->head;
 	uint8_t *p;
 
 	if (size > SIZE_MAX / 2)
-		return NULL;
+		return fail(arena);
 	size = size ? (size + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
 	if (arena->limit && (arena->used > arena->limit || size > arena->limit - arena->used))
-		return NULL;
+		return fail(arena);
 	if (!chunk || size > chunk->cap - chunk->n)
 		chunk = grow(arena, size);
 	if (!chunk)
-		return NULL;
+		return fail(arena);
 	p = chunk->data + chunk->n;
 	chunk->n += size;
 	arena->used += size;
@@ -89,7 +97,7 @@ void *kw_alloc(struct kw_arena *arena, size_t size)
 
 char *kw_strndup(struct kw_arena *arena, const char *s, size_t n)
 {
-	char *copy = n < SIZE_MAX ? kw_alloc(arena, n + 1) : NULL;
+	char *copy = kw_alloc(arena, n < SIZE_MAX ? n + 1 : n);
 
 	if (copy && n)
 		memcpy(copy, s, n);
@@ -98,7 +106,9 @@ char *kw_strndup(struct kw_arena *arena, const char *s, size_t n)
 
 struct kw_str kw_str_dup(struct kw_arena *arena, struct kw_str s)
 {
-	return s.n < 0 ? s : (struct kw_str){kw_strndup(arena, s.s, (size_t)s.n), s.n};
+	char *copy = s.n < 0 ? NULL : kw_strndup(arena, s.s, (size_t)s.n);
+
+	return copy ? (struct kw_str){copy, s.n} : KW_NULL_STR;
 }
 
 char *kw_sprintf(struct kw_arena *arena, const char *fmt, ...)

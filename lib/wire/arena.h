@@ -13,6 +13,7 @@ struct kw_arena {
 	struct kw_chunk *head;
 	size_t used;     /* bytes handed out, each allocation rounded up to 16 */
 	size_t limit;    /* most bytes to hand out; 0 = no limit */
+	bool failed;     /* something was not handed out: one look after many allocations. Until _fini or _reset */
 };
 
 void kw_arena_init(struct kw_arena *arena, size_t limit);
@@ -24,7 +25,7 @@ void kw_arena_reset(struct kw_arena *arena);
 void *kw_alloc(struct kw_arena *arena, size_t size);
 /* A copy of the n bytes at s with a NUL behind; NULL as above. */
 char *kw_strndup(struct kw_arena *arena, const char *s, size_t n);
-/* The same of a string, null for null; .s is NULL with .n of before when there is no memory. */
+/* The same of a string, null for null; null also when there is no memory: ask `failed`. */
 struct kw_str kw_str_dup(struct kw_arena *arena, struct kw_str s);
 /* printf into the arena; NULL as above. */
 char *kw_sprintf(struct kw_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -75,13 +75,28 @@ const char *kw_batch_unwritable(const struct kw_batch *batch)
 	       ? "Invalid negative sequence number used" : NULL;
 }
 
-void kw_record_put(struct kw_buf *out, const struct kw_record *record)
+/* Without its length prefix. */
+static size_t body_size(const struct kw_record *record)
 {
 	size_t size = 1 + varlong_size(record->timestampDelta) + varlong_size(record->offsetDelta) +
 		      run_size(record->key.n) + run_size(record->value.n) + varlong_size(record->nheaders);
 
 	for (int32_t i = 0; i < record->nheaders; i++)
 		size += run_size(record->headers[i].key.n) + run_size(record->headers[i].value.n);
+	return size;
+}
+
+size_t kw_record_size(const struct kw_record *record)
+{
+	size_t size = body_size(record);
+
+	return varlong_size((int64_t)size) + size;
+}
+
+void kw_record_put(struct kw_buf *out, const struct kw_record *record)
+{
+	size_t size = body_size(record);
+
 	if (size > INT32_MAX) {
 		if (!out->failed)
 			out->failed = KT_ELIMIT;

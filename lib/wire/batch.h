@@ -119,6 +119,8 @@ int kw_batch_wrap(const struct kw_batch_spec *spec, const uint8_t *area, size_t 
 const char *kw_batch_unwritable(const struct kw_batch *batch);
 /* Appends one encoded record with its length prefix. Null header keys are written as null, which no broker accepts. */
 void kw_record_put(struct kw_buf *out, const struct kw_record *record);
+/* How many bytes that would be. */
+size_t kw_record_size(const struct kw_record *record);
 
 /* Appends the batches of a JSON array, the form that kw_from_json takes under {"batches": [...]}: each is an object
  * with any of

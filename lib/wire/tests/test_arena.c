@@ -67,16 +67,22 @@ static void limit_bounds_the_total(void **state)
 
 	(void)state;
 	kw_arena_init(&arena, 1000);
-	assert_null(kw_alloc(&arena, 1001));
 	assert_non_null(kw_alloc(&arena, 496));
+	assert_false(arena.failed);
+	assert_null(kw_alloc(&arena, 1001));
 	assert_non_null(kw_alloc(&arena, 481));
+	assert_true(arena.failed);   /* still */
 	assert_int_equal(arena.used, 992);
 	assert_null(kw_alloc(&arena, 1));
 	assert_null(kw_alloc(&arena, SIZE_MAX));
 	assert_null(kw_alloc(&arena, SIZE_MAX - 15));
 	kw_arena_reset(&arena);
+	assert_false(arena.failed);
 	assert_non_null(kw_alloc(&arena, 900));
+	assert_int_equal(kw_str_dup(&arena, (struct kw_str){"", INT32_MAX}).n, -1);
+	assert_true(arena.failed);
 	kw_arena_fini(&arena);
+	assert_false(arena.failed);
 }
 
 static void strings(void **state)
