@@ -126,6 +126,16 @@ static enum fb_outcome unparsed(struct fb_request *req, const char *fmt, ...)
 	return FB_CLOSE;
 }
 
+/* Kafka reads the header of a version beyond the newest as that of the newest. */
+static int header_version(int key, int version)
+{
+	int newest = kw_request(key)->versions.max;
+
+	if (version > newest && !fb_mutant(FB_M_API_VERSIONS_ANY_HEADER))
+		version = newest;
+	return kw_request_header_version(key, version);
+}
+
 /* Reads the header: FB_REPLY when it is good. */
 static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 {
@@ -148,8 +158,8 @@ static enum fb_outcome parse_header(struct fb_request *req, size_t *used)
 								  kw_api_name(key) ? kw_api_name(key) : "unknown"));
 	if (!(req->api->listeners & (req->node->controller ? FB_ON_CONTROLLER : FB_ON_BROKER)))
 		return ignored(FB_M_LISTENER_IGNORED, unparsed(req, "%s is not for this listener", kw_api_name(key)));
-	if (kw_decode(&kw_msg_RequestHeader, kw_request_header_version(key, version), frame->p, frame->n, &req->arena,
-		      &header, used, &err) < 0)
+	if (kw_decode(&kw_msg_RequestHeader, header_version(key, version), frame->p, frame->n, &req->arena, &header,
+		      used, &err) < 0)
 		return ignored(FB_M_BAD_HEADER_IGNORED, unparsed(req, "request header of %s: %s", kw_api_name(key),
 								 kt_err_line(&err, line, sizeof line)));
 	req->header = header;

@@ -8,12 +8,8 @@ enum { MS = 1000000, FORWARDING_MS = 60000 };   /* how long a broker tries to fo
 
 enum fb_outcome fb_request_mute(struct fb_request *req, enum fb_fault fault)
 {
-	int64_t idle;
+	int64_t idle = fb_session_max_idle(req->cluster, req->node);
 
-	pthread_rwlock_rdlock(&req->cluster->lock);
-	idle = fb_configs_long(req->cluster->configs, FB_BROKER, KW_NULL_STR, req->node->id, "connections.max.idle.ms",
-			       600000);
-	pthread_rwlock_unlock(&req->cluster->lock);
 	fb_log_line(KASSAY_WARN, "node %d imitates %s: connection %llu is not answered any more", req->node->id,
 		    fb_faults[fault].name, (unsigned long long)fb_conn_id(req->conn));
 	if (req->cluster->recorder)

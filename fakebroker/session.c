@@ -10,15 +10,25 @@ static struct kassay_str str_of(const char *s)
 	return fb_hook_str(kw_str(s));
 }
 
+int64_t fb_session_max_idle(struct fb_cluster *cluster, struct fb_node *node)
+{
+	int64_t ms;
+
+	pthread_rwlock_rdlock(&cluster->lock);
+	ms = fb_configs_kept_long(cluster->configs, node->id, "connections.max.idle.ms", 600000, &node->max_idle);
+	pthread_rwlock_unlock(&cluster->lock);
+	return ms;
+}
+
 bool fb_session_began(void *arg, struct fb_conn *conn)
 {
-	const struct fb_node *node = fb_conn_tag(conn);
+	struct fb_node *node = fb_conn_tag(conn);
 	struct fb_session *session = malloc(sizeof *session);
 
-	(void)arg;
 	if (!session)
 		return false;
 	fb_conn_set_session(conn, session);
+	fb_conn_set_max_idle(conn, fb_session_max_idle(arg, node));
 	*session = (struct fb_session){
 		.state = FB_AUTH_DONE, .listener = str_of(node->auth.name), .address = str_of(fb_conn_address(conn)),
 		.principal = str_of(FB_ANONYMOUS),

@@ -6,6 +6,9 @@
 #include "fakebroker/hooks/kassay_observer.h"
 #include "fakebroker/net/server.h"
 
+struct fb_cluster;
+struct fb_node;
+
 struct fb_session {
 	enum fb_auth_state state;
 	/* As observers are shown them. The principal, "User:alice", has a NUL behind, and changes with a login. */
@@ -16,6 +19,9 @@ struct fb_session {
 /* fb_server_ops.began and .ended. A connection has its session in fb_conn_session(). */
 bool fb_session_began(void *arg, struct fb_conn *conn);
 void fb_session_ended(void *arg, struct fb_conn *conn);
+
+/* connections.max.idle.ms of a broker. Takes the cluster's lock. */
+int64_t fb_session_max_idle(struct fb_cluster *cluster, struct fb_node *node);
 
 /* The client is known from now on. Returns 0 or KT_ENOMEM. */
 int fb_session_log_in(struct fb_session *session, const char *user);

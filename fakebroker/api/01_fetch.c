@@ -12,8 +12,9 @@ struct fetch {
 	const struct kw_FetchRequest *body;
 	struct fb_fetch_context *context;
 	int64_t min_bytes;         /* minBytes, at most what may be sent */
-	int64_t left;              /* of maxBytes and fetch.max.bytes */
+	int64_t left;              /* of maxBytes and fetch.max.bytes; negative only until a partition is read */
 	bool first;                /* nothing was put yet: the first batch comes whatever its size (KIP-74) */
+	bool refused;              /* as a whole, for a reason of the request's own */
 };
 
 /* ---- what is wanted ---- */
@@ -47,6 +48,13 @@ static struct fb_partition *find(const struct fetch *f, const struct fb_fetch_wa
 	return partition;
 }
 
+static bool exists(const struct fetch *f, const struct fb_fetch_want *want)
+{
+	int16_t error;
+
+	return find(f, want, &error) != NULL;
+}
+
 /* Any negative epoch is none here. */
 static int16_t judge_epoch(const struct fb_partition *partition, int32_t epoch)
 {
@@ -66,6 +74,14 @@ static bool diverges(const struct fb_partition *partition, const struct fb_fetch
 		return false;
 	*end = fb_epochs_end(&partition->epochs, want->data.lastFetchedEpoch, log->logStartOffset, log->logEndOffset);
 	return end->epoch >= 0 && (end->epoch < want->data.lastFetchedEpoch || end->start < want->data.fetchOffset);
+}
+
+/* Under the partition's lock: what this reader may read. */
+static int64_t readable_end(const struct fetch *f, const struct fb_partition *partition)
+{
+	if (f->body->isolationLevel == READ_COMMITTED)
+		return fb_last_stable_offset(&partition->log, &partition->producers);
+	return partition->log.logEndOffset;
 }
 
 /* Is there no batch with this offset, though there is one behind it? */
@@ -92,64 +108,58 @@ static int16_t judge_offset(const struct fetch *f, const struct fb_partition *pa
 	if (want->data.fetchOffset < log->logStartOffset || want->data.fetchOffset > log->logEndOffset ||
 	    want->data.lastFetchedEpoch > partition->leaderEpoch)
 		return KW_ERR_OFFSET_OUT_OF_RANGE;
-	if ((f->body->maxBytes < 0 || want->data.partitionMaxBytes < 0) && want->data.fetchOffset < log->logEndOffset)
+	if ((f->left < 0 || want->data.partitionMaxBytes < 0) && want->data.fetchOffset < readable_end(f, partition) &&
+	    !fb_mutant(FB_M_LIMIT_BELOW_NOTHING))
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	return 0;
 }
 
-/* Under the partition's lock: what this reader may read. */
-static int64_t readable_end(const struct fetch *f, const struct fb_partition *partition)
-{
-	if (f->body->isolationLevel == READ_COMMITTED)
-		return fb_last_stable_offset(&partition->log, &partition->producers);
-	return partition->log.logEndOffset;
-}
-
 /* ---- is there enough to answer? ---- */
 
-/* Bytes between offsets, as far as they are asked for; -1 if `end` is in a later segment than what is there to be
+/* Bytes between offsets, as far as they are asked for. False if `end` is in a later segment than what is there to be
  * read. */
-static int64_t count_bytes(const struct fb_log *log, int64_t offset, int64_t end, int64_t most)
+static bool count_bytes(const struct fb_log *log, int64_t offset, int64_t end, int64_t most, int64_t *bytes)
 {
 	size_t first = fb_log_find(log, offset), i = first;
-	int64_t bytes = 0;
 
-	for (; i < log->n && log->entries[i].baseOffset < end && bytes < most; i++) {
+	for (; i < log->n && log->entries[i].baseOffset < end && *bytes < most; i++) {
 		if (i > first && log->entries[i].rolled)
-			return -1;
-		bytes += log->entries[i].size;
+			return false;
+		*bytes += log->entries[i].size;
 	}
-	return bytes && bytes < most && (i < log->n ? log->entries[i].rolled : log->activeBytes == 0) ? -1 : bytes;
+	return *bytes == 0 || *bytes >= most || !(i < log->n ? log->entries[i].rolled : log->activeBytes == 0);
 }
 
-/* Bytes from an offset on; -1: the partition is answered at once, with an error, or because Kafka does not wait for
- * more when more is in another segment (DelayedFetch.tryComplete). */
-static int64_t available(const struct fetch *f, const struct fb_fetch_want *want)
+/* Is the partition answered at once: with an error, because the reader is behind the end of what it may read, or
+ * because that is in another segment (DelayedFetch.tryComplete)? Else *bytes are those that it has. */
+static bool is_ready(const struct fetch *f, const struct fb_fetch_want *want, int64_t *bytes)
 {
 	int16_t error;
 	struct fb_partition *partition = find(f, want, &error);
-	const struct fb_log *log;
-	int64_t bytes = -1;
 	struct fb_epoch diverging;
+	bool ready;
+	int64_t end;
 
+	*bytes = 0;
 	if (error || judge_epoch(partition, want->data.currentLeaderEpoch))
-		return -1;
-	log = &partition->log;
+		return true;
 	pthread_mutex_lock(&partition->lock);
-	if (!diverges(partition, want, &diverging) && !judge_offset(f, partition, want))
-		bytes = count_bytes(log, want->data.fetchOffset, readable_end(f, partition), f->min_bytes);
+	end = readable_end(f, partition);
+	ready = diverges(partition, want, &diverging) || judge_offset(f, partition, want) ||
+		want->data.fetchOffset > end ||
+		!count_bytes(&partition->log, want->data.fetchOffset, end, f->min_bytes, bytes);
 	pthread_mutex_unlock(&partition->lock);
-	return bytes > want->data.partitionMaxBytes ? want->data.partitionMaxBytes : bytes;
+	if (*bytes > 0 && *bytes > want->data.partitionMaxBytes)
+		*bytes = want->data.partitionMaxBytes;
+	return ready;
 }
 
 static bool enough(const struct fetch *f)
 {
-	int64_t sum = 0;
+	int64_t sum = 0, bytes;
 
 	for (size_t i = 0; i < f->context->n; i++) {
-		int64_t bytes = available(f, &f->context->wants[i]);
-
-		if (bytes < 0)
+		if (is_ready(f, &f->context->wants[i], &bytes))
 			return true;
 		sum += bytes;
 		if (sum >= f->min_bytes)
@@ -191,11 +201,20 @@ static int64_t next_batch(const struct fb_log *log, int64_t offset)
 	return offset;
 }
 
+/* Does the reader not get the first batch, because it is larger than what is left? Kafka then has no list of aborted
+ * transactions either (ReplicaManager.readFromLog). */
+static bool is_first_unfit(const struct fb_log *log, int64_t from, int64_t end, int64_t max, const struct fb_read *read)
+{
+	size_t i = fb_log_find(log, from);
+
+	return max > 0 && read->nframes == 0 && i < log->n && log->entries[i].baseOffset < end;
+}
+
 static bool read_log(struct fetch *f, struct fb_partition *partition, const struct fb_fetch_want *want,
 		     struct kw_FetchResponse_PartitionData *out, struct fb_read *read)
 {
 	int64_t max = want->data.partitionMaxBytes < f->left ? want->data.partitionMaxBytes : f->left;
-	int64_t from = want->data.fetchOffset;
+	int64_t from = want->data.fetchOffset, end;
 	struct fb_epoch diverging;
 	bool apart;
 	int code = 0;
@@ -219,9 +238,11 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 		out->logStartOffset = partition->log.logStartOffset;
 	}
 	if (!out->errorCode && !apart) {
-		code = fb_log_read(&partition->log, from, readable_end(f, partition), max > 0 ? (size_t)max : 0,
+		end = readable_end(f, partition);
+		code = fb_log_read(&partition->log, from, end, max > 0 ? (size_t)max : 0,
 				   f->first && !fb_mutant(FB_M_FETCH_FIRST_BOUNDED), &f->req->arena, read);
 		if (!code && f->body->isolationLevel == READ_COMMITTED &&
+		    !is_first_unfit(&partition->log, from, end, max, read) &&
 		    !tell_aborted(f, &partition->txns, want->data.fetchOffset, read->end, out))
 			code = KT_ENOMEM;
 	}
@@ -231,7 +252,6 @@ static bool read_log(struct fetch *f, struct fb_partition *partition, const stru
 	out->records = read->records;
 	if (read->records.n > 0)
 		f->first = false;
-	f->left -= read->records.n;
 	return fb_request_keep_take(f->req, read->frames, read->nframes) == 0;
 }
 
@@ -272,7 +292,7 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want,
 	out->partitionIndex = want->data.partition;
 	out->highWatermark = out->lastStableOffset = out->logStartOffset = -1;
 	out->records.n = 0;
-	if (partition && f->body->isolationLevel == READ_UNCOMMITTED)
+	if (partition && !f->refused && !(f->req->forced && f->body->isolationLevel == READ_COMMITTED))
 		out->abortedTransactions.n = -1;
 	if (!out->errorCode)
 		out->errorCode = judge_epoch(partition, want->data.currentLeaderEpoch);
@@ -285,6 +305,8 @@ static bool answer_partition(struct fetch *f, const struct fb_fetch_want *want,
 		fb_fetch_old_fail(out, refused);
 	else if (!out->errorCode)
 		ok = read_log(f, partition, want, out, &read);
+	if (partition)
+		f->left = f->left > read.records.n ? f->left - read.records.n : 0;
 	if (shown)
 		show_consumed(f, want, partition, &read, out->errorCode, shown);
 	return ok;
@@ -308,27 +330,44 @@ static bool same_topic(const struct fetch *f, const struct fb_fetch_want *a, con
 	return by_id(f) ? kw_uuid_eq(a->topicId, b->topicId) : kw_str_eq(a->topic, b->topic);
 }
 
-/* A row of the answer for wants[from] and those of the same topic that follow it. Returns how many those are; -1
- * without memory. */
+/* KafkaApis.handleFetchRequest: partitions that do not exist come last; but a request that is refused as a whole is
+ * answered in its own order. */
+static bool put_in_order(struct fetch *f)
+{
+	size_t *order = kw_alloc(&f->req->arena, f->context->n * sizeof *order), n = 0;
+
+	if (!order)
+		return false;
+	for (int missing = 0; missing < 2; missing++)
+		for (size_t i = 0; i < f->context->n; i++)
+			if (missing == (!f->req->forced && !exists(f, &f->context->wants[i])))
+				order[n++] = i;
+	f->context->order = order;
+	return true;
+}
+
+/* A row of the answer for the want that comes as the from-th, and those of the same topic that follow it. Returns how
+ * many those are; -1 without memory. */
 static int32_t answer_topic(struct fetch *f, size_t from, struct kw_FetchResponse_FetchableTopicResponse *out)
 {
-	struct fb_fetch_want *wants = f->context->wants + from;
+	struct fb_fetch_want *wants = f->context->wants;
+	const size_t *order = f->context->order + from;
 	int32_t n = 1, told = 0;
 
-	while (from + (size_t)n < f->context->n && same_topic(f, wants, wants + n))
+	while (from + (size_t)n < f->context->n && same_topic(f, &wants[order[0]], &wants[order[n]]))
 		n++;
 	if (!by_id(f))
-		out->topic = wants->topic;
-	out->topicId = wants->topicId;
+		out->topic = wants[order[0]].topic;
+	out->topicId = wants[order[0]].topicId;
 	if (!FB_RESPONSE_ARRAY(f->req, out->partitions, kw_FetchResponse_PartitionData_struct, n))
 		return -1;
 	for (int32_t i = 0; i < n; i++) {
 		struct kw_FetchResponse_PartitionData *data = &out->partitions.v[told];
 		struct kassay_partition *shown = f->req->watched ? &f->req->partitions[f->req->npartitions] : NULL;
 
-		if (!answer_partition(f, &wants[i], data, shown))
+		if (!answer_partition(f, &wants[order[i]], data, shown))
 			return -1;
-		if (is_news(f, &wants[i], data)) {
+		if (is_news(f, &wants[order[i]], data)) {
 			told++;
 			f->req->npartitions += f->req->watched;
 		} else {
@@ -337,6 +376,18 @@ static int32_t answer_topic(struct fetch *f, size_t from, struct kw_FetchRespons
 	}
 	out->partitions.n = told;
 	return n;
+}
+
+/* Kafka cannot put anything behind a topic that has neither an id nor a name: FetchResponse.matchingTopic compares
+ * names then. */
+static bool is_stuck(const struct fetch *f)
+{
+	static const struct kw_uuid zero;
+
+	for (size_t i = 0; by_id(f) && !f->req->forced && i + 1 < f->context->n; i++)
+		if (kw_uuid_eq(f->context->wants[f->context->order[i]].topicId, zero))
+			return true;
+	return false;
 }
 
 static bool answer(struct fetch *f)
@@ -389,6 +440,7 @@ static void set_bounds(struct fetch *f)
 /* Done once, however often a waiting request looks again. */
 static int16_t begin(struct fetch *f)
 {
+	struct fb_fetcher fetcher = {.by_id = by_id(f), .replica = replica_id(f) >= 0};
 	struct fb_request *req = f->req;
 
 	f->context = req->kept;
@@ -397,18 +449,35 @@ static int16_t begin(struct fetch *f)
 	f->context = req->kept = kw_alloc(&req->arena, sizeof *f->context);
 	if (!f->context)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
-	return fb_fetch_begin(req->node->fetch_sessions, f->body, by_id(f), fb_now_ns() / NS_PER_MS, &req->arena,
+	return fb_fetch_begin(req->node->fetch_sessions, f->body, &fetcher, fb_now_ns() / NS_PER_MS, &req->arena,
 			      f->context);
 }
 
-/* FetchRequest.getErrorResponse: all that the request itself names, whatever its session wants, which has moved on. */
+/* FetchRequest.getErrorResponse: all that the request itself names, whatever its session wants, which has moved on;
+ * where topics are named by id, nothing. */
 static bool refuse_whole(struct fetch *f)
 {
 	struct kw_FetchResponse *response = f->req->response;
 
+	f->refused = true;
 	response->errorCode = f->req->forced = KW_ERR_UNKNOWN_SERVER_ERROR;
 	response->sessionId = f->body->sessionId;
-	return fb_fetch_list(f->body, by_id(f), &f->req->arena, f->context);
+	if (!by_id(f))
+		return fb_fetch_list(f->body, &f->req->arena, f->context);
+	*f->context = (struct fb_fetch_context){.by_id = true};
+	return true;
+}
+
+/* Kafka looks at the isolation level once it has something to read. Under the cluster's lock. */
+static bool is_isolation_wrong(const struct fetch *f)
+{
+	if (f->body->isolationLevel == READ_UNCOMMITTED || f->body->isolationLevel == READ_COMMITTED ||
+	    f->req->forced || fb_mutant(FB_M_ISOLATION_UNCHECKED))
+		return false;
+	for (size_t i = 0; i < f->context->n; i++)
+		if (exists(f, &f->context->wants[i]))
+			return true;
+	return false;
 }
 
 static int32_t end(struct fetch *f)
@@ -428,22 +497,23 @@ enum fb_outcome fb_fetch(struct fb_request *req)
 	bool ok;
 
 	response->errorCode = begin(&f);
-	if (response->errorCode) {
-		response->errorCode = req->forced ? req->forced : response->errorCode;
-		return FB_REPLY;
-	}
-	if (f.body->isolationLevel != READ_UNCOMMITTED && f.body->isolationLevel != READ_COMMITTED && !req->forced &&
-	    !fb_mutant(FB_M_ISOLATION_UNCHECKED) &&
-	    !refuse_whole(&f))
+	if (!f.context)
 		return FB_CLOSE;
+	if (req->forced && response->errorCode)
+		response->errorCode = req->forced;
+	if (response->errorCode && (req->forced || response->errorCode != KW_ERR_UNKNOWN_SERVER_ERROR))
+		return FB_REPLY;
+	ok = !response->errorCode || refuse_whole(&f);
 	pthread_rwlock_rdlock(&req->cluster->lock);
+	if (ok && is_isolation_wrong(&f))
+		ok = refuse_whole(&f);
 	set_bounds(&f);
-	if (must_wait(&f)) {
+	if (ok && must_wait(&f)) {
 		pthread_rwlock_unlock(&req->cluster->lock);
 		return FB_WAIT;
 	}
 	req->twice = req->expired && fb_mutant(FB_M_FETCH_WAIT_ANSWERED_TWICE);
-	ok = answer(&f);
+	ok = ok && put_in_order(&f) && (!is_stuck(&f) || refuse_whole(&f)) && answer(&f);
 	if (ok && !response->errorCode)
 		response->sessionId = fb_mutant(FB_M_SESSION_UNTOLD) ? 0 : end(&f);
 	pthread_rwlock_unlock(&req->cluster->lock);

@@ -1,10 +1,14 @@
 /* ListOffsets (2): by the special timestamps, and by time; in version 0 by when segments were written. */
-#include "fakebroker/config/twins.h"
+#include "fakebroker/api/grouping.h"
+#include "fakebroker/log/write_times.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
 
-enum { READ_COMMITTED = 1 };
+enum { READ_UNCOMMITTED = 0, READ_COMMITTED = 1 };
+/* Replica ids: of those who are none, and of those who ask any replica what it has. */
+enum { CONSUMER = -1, DEBUGGING = -2 };
+enum { FIRST_WITH_EPOCH = 4 };
 
 enum {
 	LATEST = -1, EARLIEST = -2, MAX_TIMESTAMP = -3, EARLIEST_LOCAL = -4, LATEST_TIERED = -5,
@@ -24,33 +28,45 @@ static bool is_known(int64_t timestamp, int version)
 	return timestamp >= 0 || (timestamp >= EARLIEST_PENDING_UPLOAD && version >= since[-timestamp]);
 }
 
-/* `end`: where the reader's records end, which is before the log's end for one that reads committed records only. */
-static void look_up(struct fb_partition *partition, int64_t timestamp, int64_t end,
-		    struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
+/* `end`: where the reader's records end, which is before the log's end for one that reads committed records only. The
+ * epoch told is that of the record, so that a client which goes on there can tell whether its log is still the broker's
+ * (KIP-320). */
+static void look_up(const struct fb_partition *partition, int64_t timestamp, int64_t end,
+		    struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out, int32_t *epoch)
 {
-	struct fb_log *log = &partition->log;
+	const struct fb_log *log = &partition->log;
+	struct fb_found found;
 
 	switch (timestamp) {
 	case LATEST:
 		out->offset = end;
-		break;
+		*epoch = partition->leaderEpoch;
+		return;
 	case EARLIEST:
 	case EARLIEST_LOCAL:
 		out->offset = log->logStartOffset;
-		break;
+		*epoch = fb_epochs_at(&partition->epochs, log->logStartOffset);
+		return;
 	case LATEST_TIERED:            /* nothing is tiered, and nothing waits for it */
 	case EARLIEST_PENDING_UPLOAD:
-		out->offset = -1;
-		break;
-	case MAX_TIMESTAMP:
-		fb_log_max_time(log, &out->offset, &out->timestamp);
-		break;
+		return;
 	default:
-		if (!fb_log_by_time(log, timestamp, &out->offset, &out->timestamp))
-			out->offset = out->timestamp = -1;
+		found = timestamp == MAX_TIMESTAMP ? fb_log_max_time(log) : fb_log_by_time(log, timestamp);
+		if (found.offset >= end)
+			return;
+		out->offset = found.offset;
+		out->timestamp = found.timestamp;
+		*epoch = found.leaderEpoch;
 	}
-	if (out->timestamp >= 0 && out->offset >= end)
-		out->offset = out->timestamp = -1;
+}
+
+static bool may_answer(const struct fb_request *req, const struct fb_partition *partition)
+{
+	const struct kw_ListOffsetsRequest *body = req->body;
+
+	if (body->replicaId == DEBUGGING && fb_partition_is_at(partition, req->node->id))
+		return true;
+	return partition->leader == req->node->id;
 }
 
 static int16_t judge(const struct fb_request *req, const struct fb_partition *partition,
@@ -62,23 +78,38 @@ static int16_t judge(const struct fb_request *req, const struct fb_partition *pa
 		return KW_ERR_UNSUPPORTED_VERSION;
 	if (!partition)
 		return KW_ERR_UNKNOWN_TOPIC_OR_PARTITION;
-	if (partition->leader != req->node->id)
+	if (!may_answer(req, partition))
 		return KW_ERR_NOT_LEADER_OR_FOLLOWER;
 	return fb_partition_judge_epoch(partition, want->currentLeaderEpoch);
 }
 
+/* ---- the answer ---- */
+
+struct listing {
+	struct fb_request *req;
+	const struct kw_ListOffsetsRequest *body;
+	/* Each entry is answered in its place: of version 0, and where the whole request is refused
+	 * (ListOffsetsRequest.getErrorResponse). Else a partition that is named more than once is refused once. */
+	bool as_asked;
+	struct fb_grouping grouping;
+	struct fb_write_times *times;  /* version 0: at a partition's first entry */
+};
+
 /* Kafka cannot make an array of less than nothing. Under the partition's lock. */
-static int16_t look_up_old(struct fb_request *req, const struct fb_partition *partition,
-			   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want,
+static int16_t look_up_old(struct listing *l, const struct fb_partition *partition,
+			   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want, struct fb_write_times *times,
 			   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
 {
+	struct fb_request *req = l->req;
 	int64_t *offsets;
 	int32_t n;
 
 	if (want->maxNumOffsets < 0)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
-	n = fb_log_offsets_before(&partition->log, want->timestamp, fb_cluster_now(req->cluster), want->maxNumOffsets,
-				  &req->arena, &offsets);
+	if (!times->v &&
+	    fb_write_times_list(&partition->log, fb_cluster_now(req->cluster), &req->arena, times) < 0)
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
+	n = fb_write_times_before(times, want->timestamp, want->maxNumOffsets, &req->arena, &offsets);
 	if (n < 0)
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	out->oldStyleOffsets.v = offsets;
@@ -86,81 +117,149 @@ static int16_t look_up_old(struct fb_request *req, const struct fb_partition *pa
 	return 0;
 }
 
-static void answer(struct fb_request *req, struct fb_topic *topic,
-		   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want, bool repeated,
+/* Under the partition's lock: where the reader's records end. */
+static int64_t readable_end(const struct kw_ListOffsetsRequest *body, const struct fb_partition *partition)
+{
+	if (body->replicaId == CONSUMER && body->isolationLevel == READ_COMMITTED &&
+	    !fb_mutant(FB_M_OFFSETS_UNCOMMITTED))
+		return fb_last_stable_offset(&partition->log, &partition->producers);
+	return partition->log.logEndOffset;
+}
+
+/* The i-th entry is its partition's first. */
+static bool is_named_twice(const struct listing *l, size_t i)
+{
+	return !l->as_asked && l->grouping.twins[i].last != i && !fb_mutant(FB_M_OFFSETS_TWICE);
+}
+
+/* The i-th entry of the request. */
+static void answer(struct listing *l, size_t i, struct fb_topic *topic,
+		   const struct kw_ListOffsetsRequest_ListOffsetsPartition *want,
 		   struct kw_ListOffsetsResponse_ListOffsetsPartitionResponse *out)
 {
 	struct fb_partition *partition = topic ? fb_topic_partition(topic, want->partitionIndex) : NULL;
-	const struct kw_ListOffsetsRequest *body = req->body;
-	int64_t end;
+	const struct fb_request *req = l->req;
+	int32_t epoch = -1;
 
 	out->partitionIndex = want->partitionIndex;
-	out->errorCode = repeated && !req->forced && req->version > 0 ? KW_ERR_INVALID_REQUEST
-								      : judge(req, partition, want);
+	out->errorCode = is_named_twice(l, i) ? KW_ERR_INVALID_REQUEST : judge(req, partition, want);
 	if (out->errorCode)
 		return;
 	pthread_mutex_lock(&partition->lock);
-	end = body->isolationLevel == READ_COMMITTED && !fb_mutant(FB_M_OFFSETS_UNCOMMITTED)
-			? fb_last_stable_offset(&partition->log, &partition->producers)
-						     : partition->log.logEndOffset;
 	if (req->version == 0)
-		out->errorCode = look_up_old(req, partition, want, out);
+		out->errorCode = look_up_old(l, partition, want, &l->times[l->grouping.twins[i].first], out);
 	else
-		look_up(partition, want->timestamp, end, out);
-	if (req->version >= 4 && out->offset >= 0)
-		out->leaderEpoch = partition->leaderEpoch;
+		look_up(partition, want->timestamp, readable_end(l->body, partition), out, &epoch);
+	if (fb_mutant(FB_M_OFFSETS_OF_LEADER) && out->offset >= 0)
+		epoch = partition->leaderEpoch;
 	pthread_mutex_unlock(&partition->lock);
+	if (req->version >= FIRST_WITH_EPOCH)
+		out->leaderEpoch = epoch;
 }
 
-/* Partitions that are named more than once, over all entries. NULL without memory. */
-static struct fb_twins *find_repeated(struct fb_request *req, const struct kw_ListOffsetsRequest *body)
+static bool has_answer(const struct listing *l, size_t i)
 {
+	return l->as_asked || l->grouping.twins[i].first == i;
+}
+
+/* The topics of the answer are those of the request. */
+static bool keep_topics(struct listing *l)
+{
+	struct fb_grouping *grouping = &l->grouping;
+	size_t i = 0;
+
+	grouping->n = l->body->topics.n;
+	grouping->rooms = kw_alloc(&l->req->arena, (size_t)grouping->n * sizeof *grouping->rooms);
+	if (!grouping->rooms)
+		return false;
+	for (int32_t t = 0; t < l->body->topics.n; t++) {
+		grouping->rooms[t] = l->body->topics.v[t].partitions.n;
+		for (int32_t p = 0; p < grouping->rooms[t]; p++)
+			grouping->rows[i++] = t;
+	}
+	return true;
+}
+
+static bool group(struct listing *l)
+{
+	const struct kw_ListOffsetsRequest *body = l->body;
 	struct fb_named *names;
 	size_t n = 0, i = 0;
 
 	for (int32_t t = 0; t < body->topics.n; t++)
 		n += (size_t)body->topics.v[t].partitions.n;
-	names = kw_alloc(&req->arena, n * sizeof *names);
-	if (!names)
-		return NULL;
+	names = kw_alloc(&l->req->arena, n * sizeof *names);
+	l->times = kw_alloc(&l->req->arena, (l->req->version == 0 ? n : 0) * sizeof *l->times);
+	if (!names || !l->times)
+		return false;
 	for (int32_t t = 0; t < body->topics.n; t++)
 		for (int32_t p = 0; p < body->topics.v[t].partitions.n; p++)
 			names[i++] = (struct fb_named){body->topics.v[t].partitions.v[p].partitionIndex,
 						       body->topics.v[t].name};
-	return fb_find_twins(names, n, &req->arena);
+	return fb_group(names, n, &l->req->arena, &l->grouping) && (!l->as_asked || keep_topics(l));
 }
 
-/* *i counts the partitions of the request; one that is repeated is answered once, since version 1. */
-static bool answer_topic(struct fb_request *req, const struct kw_ListOffsetsRequest_ListOffsetsTopic *topic,
-			 const struct fb_twins *twins, size_t *i,
-			 struct kw_ListOffsetsResponse_ListOffsetsTopicResponse *out)
+/* The topics of the answer, with room for their partitions, of which none is there yet. */
+static bool make_rows(struct listing *l, struct kw_ListOffsetsResponse *response)
 {
-	struct fb_topic *found = fb_topic_find(req->cluster, topic->name);
-	int32_t n = 0;
-
-	out->name = topic->name;
-	if (!FB_RESPONSE_ARRAY(req, out->partitions, kw_ListOffsetsResponse_ListOffsetsPartitionResponse_struct,
-			       topic->partitions.n))
+	if (!FB_RESPONSE_ARRAY(l->req, response->topics, kw_ListOffsetsResponse_ListOffsetsTopicResponse_struct,
+			       l->grouping.n))
 		return false;
-	for (int32_t p = 0; p < topic->partitions.n; p++, ++*i)
-		if (req->version == 0 || twins[*i].first == *i)
-			answer(req, found, &topic->partitions.v[p], twins[*i].last != *i, &out->partitions.v[n++]);
-	out->partitions.n = n;
+	for (int32_t t = 0; t < l->grouping.n; t++) {
+		struct kw_ListOffsetsResponse_ListOffsetsTopicResponse *out = &response->topics.v[t];
+
+		if (!FB_RESPONSE_ARRAY(l->req, out->partitions,
+				       kw_ListOffsetsResponse_ListOffsetsPartitionResponse_struct,
+				       l->grouping.rooms[t]))
+			return false;
+		out->partitions.n = 0;
+		if (l->as_asked)
+			out->name = l->body->topics.v[t].name;
+	}
 	return true;
+}
+
+/* Under the cluster's lock. */
+static bool answer_all(struct listing *l)
+{
+	struct kw_ListOffsetsResponse *response = l->req->response;
+	size_t i = 0;
+
+	if (!make_rows(l, response))
+		return false;
+	for (int32_t t = 0; t < l->body->topics.n; t++) {
+		const struct kw_ListOffsetsRequest_ListOffsetsTopic *topic = &l->body->topics.v[t];
+		struct fb_topic *found = fb_topic_find(l->req->cluster, topic->name);
+
+		for (int32_t p = 0; p < topic->partitions.n; p++, i++) {
+			struct kw_ListOffsetsResponse_ListOffsetsTopicResponse *out =
+				&response->topics.v[l->grouping.rows[i]];
+
+			out->name = topic->name;
+			if (has_answer(l, i))
+				answer(l, i, found, &topic->partitions.v[p], &out->partitions.v[out->partitions.n++]);
+		}
+	}
+	return true;
+}
+
+static bool is_isolation_known(const struct kw_ListOffsetsRequest *body)
+{
+	return body->isolationLevel == READ_UNCOMMITTED || body->isolationLevel == READ_COMMITTED ||
+	       fb_mutant(FB_M_OFFSETS_ISOLATION_UNCHECKED);
 }
 
 enum fb_outcome fb_list_offsets(struct fb_request *req)
 {
-	const struct kw_ListOffsetsRequest *body = req->body;
-	struct kw_ListOffsetsResponse *response = req->response;
-	struct fb_twins *twins = find_repeated(req, body);
-	bool ok = twins && FB_RESPONSE_ARRAY(req, response->topics,
-					     kw_ListOffsetsResponse_ListOffsetsTopicResponse_struct, body->topics.n);
-	size_t i = 0;
+	struct listing l = {.req = req, .body = req->body};
+	bool ok;
 
+	if (!req->forced && !is_isolation_known(l.body))
+		req->forced = KW_ERR_UNKNOWN_SERVER_ERROR;
+	l.as_asked = req->version == 0 || req->forced;
+	ok = group(&l);
 	pthread_rwlock_rdlock(&req->cluster->lock);
-	for (int32_t t = 0; ok && t < body->topics.n; t++)
-		ok = answer_topic(req, &body->topics.v[t], twins, &i, &response->topics.v[t]);
+	ok = ok && answer_all(&l);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	return ok ? FB_REPLY : FB_CLOSE;
 }

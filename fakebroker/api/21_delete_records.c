@@ -1,5 +1,5 @@
 /* DeleteRecords (21): moves the start of a log. */
-#include "fakebroker/config/twins.h"
+#include "fakebroker/api/grouping.h"
 #include "fakebroker/mutants.h"
 #include "fakebroker/request.h"
 #include "lib/wire/errors.h"
@@ -42,58 +42,102 @@ static void trim(struct fb_partition *partition, int64_t offset,
 	pthread_mutex_unlock(&partition->lock);
 }
 
-/* Kafka keeps partitions in a map: of two entries for one the last counts, in the first's place. NULL without
- * memory. */
-static struct fb_twins *find_repeated(struct fb_request *req,
-				      const struct kw_DeleteRecordsRequest_DeleteRecordsTopic *topic)
-{
-	size_t n = (size_t)topic->partitions.n;
-	struct fb_named *names = kw_alloc(&req->arena, n * sizeof *names);
+/* The partitions of the request, over all of its topics. Of two entries for one the last counts. */
+struct trimming {
+	struct fb_request *req;
+	const struct kw_DeleteRecordsRequest *body;
+	const struct kw_DeleteRecordsRequest_DeleteRecordsPartition **wants;
+	struct fb_grouping grouping;
+};
 
-	for (size_t i = 0; names && i < n; i++)
-		names[i] = (struct fb_named){topic->partitions.v[i].partitionIndex, topic->name};
-	return names ? fb_find_twins(names, n, &req->arena) : NULL;
+static bool group(struct trimming *trimming)
+{
+	const struct kw_DeleteRecordsRequest *body = trimming->body;
+	struct kw_arena *arena = &trimming->req->arena;
+	struct fb_named *names;
+	size_t n = 0, i = 0;
+
+	for (int32_t t = 0; t < body->topics.n; t++)
+		n += (size_t)body->topics.v[t].partitions.n;
+	names = kw_alloc(arena, n * sizeof *names);
+	trimming->wants = kw_alloc(arena, n * sizeof *trimming->wants);
+	if (!names || !trimming->wants)
+		return false;
+	for (int32_t t = 0; t < body->topics.n; t++) {
+		const struct kw_DeleteRecordsRequest_DeleteRecordsTopic *topic = &body->topics.v[t];
+
+		for (int32_t p = 0; p < topic->partitions.n; p++, i++) {
+			trimming->wants[i] = &topic->partitions.v[p];
+			names[i] = (struct fb_named){topic->partitions.v[p].partitionIndex, topic->name};
+		}
+	}
+	return fb_group(names, n, arena, &trimming->grouping);
 }
 
-static bool answer_topic(struct fb_request *req, const struct kw_DeleteRecordsRequest_DeleteRecordsTopic *topic,
-			 struct kw_DeleteRecordsResponse_DeleteRecordsTopicResult *out)
+/* The topics of the answer, with room for their partitions, of which none is there yet. */
+static bool make_rows(struct trimming *trimming, struct kw_DeleteRecordsResponse *response)
 {
-	struct fb_topic *found = fb_topic_find(req->cluster, topic->name);
-	struct fb_twins *twins = find_repeated(req, topic);
-	int32_t n = 0;
-
-	out->name = topic->name;
-	if (!twins ||
-	    !FB_RESPONSE_ARRAY(req, out->partitions, kw_DeleteRecordsResponse_DeleteRecordsPartitionResult_struct,
-			       topic->partitions.n))
+	if (!FB_RESPONSE_ARRAY(trimming->req, response->topics,
+			       kw_DeleteRecordsResponse_DeleteRecordsTopicResult_struct, trimming->grouping.n))
 		return false;
-	for (int32_t i = 0; i < topic->partitions.n; i++) {
-		const struct kw_DeleteRecordsRequest_DeleteRecordsPartition *want = &topic->partitions.v[twins[i].last];
-		struct fb_partition *partition = found ? fb_topic_partition(found, want->partitionIndex) : NULL;
+	for (int32_t t = 0; t < trimming->grouping.n; t++) {
+		struct kw_DeleteRecordsResponse_DeleteRecordsTopicResult *out = &response->topics.v[t];
 
-		if (twins[i].first != (size_t)i)
-			continue;
-		out->partitions.v[n].partitionIndex = want->partitionIndex;
-		out->partitions.v[n].lowWatermark = -1;
-		out->partitions.v[n].errorCode = judge(req, found, partition);
-		if (!out->partitions.v[n].errorCode)
-			trim(partition, want->offset, &out->partitions.v[n]);
-		n++;
+		if (!FB_RESPONSE_ARRAY(trimming->req, out->partitions,
+				       kw_DeleteRecordsResponse_DeleteRecordsPartitionResult_struct,
+				       trimming->grouping.rooms[t]))
+			return false;
+		out->partitions.n = 0;
 	}
-	out->partitions.n = n;
+	return true;
+}
+
+static void answer(const struct fb_request *req, struct fb_topic *topic,
+		   const struct kw_DeleteRecordsRequest_DeleteRecordsPartition *want,
+		   struct kw_DeleteRecordsResponse_DeleteRecordsPartitionResult *out)
+{
+	struct fb_partition *partition = topic ? fb_topic_partition(topic, want->partitionIndex) : NULL;
+
+	out->partitionIndex = want->partitionIndex;
+	out->lowWatermark = -1;
+	out->errorCode = judge(req, topic, partition);
+	if (!out->errorCode)
+		trim(partition, want->offset, out);
+}
+
+/* Under the cluster's lock. */
+static bool answer_all(struct trimming *trimming)
+{
+	struct kw_DeleteRecordsResponse *response = trimming->req->response;
+	const struct fb_grouping *grouping = &trimming->grouping;
+	size_t i = 0;
+
+	if (!make_rows(trimming, response))
+		return false;
+	for (int32_t t = 0; t < trimming->body->topics.n; t++) {
+		const struct kw_DeleteRecordsRequest_DeleteRecordsTopic *topic = &trimming->body->topics.v[t];
+		struct fb_topic *found = fb_topic_find(trimming->req->cluster, topic->name);
+
+		for (int32_t p = 0; p < topic->partitions.n; p++, i++) {
+			struct kw_DeleteRecordsResponse_DeleteRecordsTopicResult *out =
+				&response->topics.v[grouping->rows[i]];
+
+			out->name = topic->name;
+			if (grouping->twins[i].first == i)
+				answer(trimming->req, found, trimming->wants[grouping->twins[i].last],
+				       &out->partitions.v[out->partitions.n++]);
+		}
+	}
 	return true;
 }
 
 enum fb_outcome fb_delete_records(struct fb_request *req)
 {
-	const struct kw_DeleteRecordsRequest *body = req->body;
-	struct kw_DeleteRecordsResponse *response = req->response;
-	bool ok = FB_RESPONSE_ARRAY(req, response->topics, kw_DeleteRecordsResponse_DeleteRecordsTopicResult_struct,
-				    body->topics.n);
+	struct trimming trimming = {.req = req, .body = req->body};
+	bool ok = group(&trimming);
 
 	pthread_rwlock_rdlock(&req->cluster->lock);
-	for (int32_t t = 0; ok && t < body->topics.n; t++)
-		ok = answer_topic(req, &body->topics.v[t], &response->topics.v[t]);
+	ok = ok && answer_all(&trimming);
 	pthread_rwlock_unlock(&req->cluster->lock);
 	fb_server_poke(req->cluster->server);
 	return ok ? FB_REPLY : FB_CLOSE;

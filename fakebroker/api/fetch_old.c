@@ -89,7 +89,7 @@ enum fb_outcome fb_fetch_old_convert(struct fb_request *req, const struct fb_fet
 	for (int32_t t = 0; t < response->responses.n; t++) {
 		for (int32_t p = 0; p < response->responses.v[t].partitions.n; p++, i++) {
 			struct kw_FetchResponse_PartitionData *data = &response->responses.v[t].partitions.v[p];
-			int code = data->records.n > 0 ? convert(req, &context->wants[i], data) : 0;
+			int code = data->records.n > 0 ? convert(req, &context->wants[context->order[i]], data) : 0;
 
 			if (code == KT_ECLOSED || code == KT_ENOMEM)
 				return FB_CLOSE;

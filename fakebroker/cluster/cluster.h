@@ -46,7 +46,7 @@ struct fb_node {
 	atomic_bool wants_produce;   /* fb_observer_wants_produce(). Changes with it */
 	atomic_uint_fast64_t passed; /* exchanges that an idle one was not bothered with */
 	atomic_ullong requests;
-	struct fb_kept_long fetch_max_bytes, fetch_session_slots;
+	struct fb_kept_long fetch_max_bytes, fetch_session_slots, max_idle;
 	struct fb_fetch_sessions *fetch_sessions; /* NULL for the controller; have a lock of their own */
 };
 
@@ -248,6 +248,8 @@ int fb_node_join(struct fb_cluster *cluster, struct fb_node *node, struct kt_err
 /* A new partition: the replicas that run are in sync, the first of them leads. */
 void fb_partition_begin(const struct fb_cluster *cluster, struct fb_partition *partition);
 bool fb_broker_leads(const struct fb_cluster *cluster, int32_t id);
+/* Is the broker one of the partition's replicas, in sync or not? */
+bool fb_partition_is_at(const struct fb_partition *partition, int32_t id);
 /* Takes one of our brokers, which runs no more, out of all ISRs, and elects other leaders. Written, but the batch is
  * left open, as by the next function. */
 void fb_broker_leaves(struct fb_cluster *cluster, int32_t id);

@@ -9,7 +9,9 @@
 
 enum {
 	INITIAL_EPOCH = 0, FINAL_EPOCH = -1,
-	IDLE_MS = 120000,          /* Kafka's MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS */
+	EVICTION_MS = 120000,      /* Kafka's MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS */
+	SHARDS = 8,                /* Kafka's NumFetchSessionCacheShards */
+	SHARD_IDS = INT32_MAX / SHARDS, /* ids of a shard: the n-th has those from n times as many on */
 	MOST_PARTITIONS = 1 << 18, /* of all sessions together */
 	LONGEST_NAME = 249,        /* of a topic: a longer one is none's, and not kept */
 };
@@ -17,15 +19,17 @@ enum {
 struct session {
 	int32_t id, epoch;         /* epoch: that of the next request */
 	bool by_id;
-	int64_t used_ms;
+	bool privileged;           /* a replica's */
+	int64_t made_ms, used_ms;
 	struct fb_fetch_want *wants; /* topics are owned */
 	size_t n;
 };
 
 struct fb_fetch_sessions {
 	pthread_mutex_t lock;
-	struct session **v;        /* by id */
+	struct session **v;        /* by id, so that each shard is a run */
 	size_t n, cap;
+	unsigned turn;             /* the shard of the next session, round and round */
 	size_t partitions;         /* of all */
 };
 
@@ -105,18 +109,77 @@ static void drop(struct fb_fetch_sessions *sessions, struct session *session)
 	session_free(session);
 }
 
-/* Room for one more; the one that was idle the longest may have to go. */
-static bool make_room(struct fb_fetch_sessions *sessions, size_t partitions, int64_t slots, int64_t now)
-{
-	struct session *oldest = NULL, **v;
+/* ---- who has to go for whom ---- */
 
-	for (size_t i = 0; (int64_t)sessions->n >= slots && i < sessions->n; i++)
-		if (!oldest || sessions->v[i]->used_ms < oldest->used_ms)
-			oldest = sessions->v[i];
-	if (oldest && now - oldest->used_ms > IDLE_MS)
-		drop(sessions, oldest);
-	if ((int64_t)sessions->n >= slots || partitions > MOST_PARTITIONS - sessions->partitions)
+struct shard {
+	int32_t first_id;          /* ids from here on, SHARD_IDS of them; but 0 is none */
+	size_t first, end;         /* its run */
+};
+
+static struct shard shard_of(const struct fb_fetch_sessions *sessions, unsigned number)
+{
+	int32_t first_id = (int32_t)(number * SHARD_IDS);
+
+	return (struct shard){first_id, place(sessions, first_id), place(sessions, first_id + SHARD_IDS)};
+}
+
+/* Kafka's EvictableKey: a replica's session is worth more than a client's, then one of more partitions. Less than,
+ * equal to or greater than 0, as a is worth less than b, as much, or more. */
+static int compare_worth(bool a_privileged, size_t a_size, bool b_privileged, size_t b_size)
+{
+	if (a_privileged != b_privileged)
+		return a_privileged ? 1 : -1;
+	return (a_size > b_size) - (a_size < b_size);
+}
+
+static int compare_sessions(const struct session *a, const struct session *b)
+{
+	return compare_worth(a->privileged, a->n, b->privileged, b->n);
+}
+
+/* May it go for one that is worth more? A client's always for a replica's; else one that was still used when it was
+ * no longer new. */
+static bool is_evictable(const struct session *session, bool privileged)
+{
+	return (privileged && !session->privileged) || session->used_ms - session->made_ms > EVICTION_MS;
+}
+
+/* FetchSessionCacheShard.tryEvict: the one that was used the longest ago, if that is long enough ago; else the least
+ * worthy, if the new one is worth more. NULL: none goes. */
+static struct session *choose_victim(const struct fb_fetch_sessions *sessions, const struct shard *shard,
+				     const struct fb_fetch_context *context, int64_t now)
+{
+	struct session *oldest = NULL, *least = NULL;
+
+	for (size_t i = shard->first; i < shard->end; i++) {
+		struct session *session = sessions->v[i];
+
+		if (!oldest || session->used_ms < oldest->used_ms)
+			oldest = session;
+		if (is_evictable(session, context->privileged) && (!least || compare_sessions(session, least) < 0))
+			least = session;
+	}
+	if (oldest && now - oldest->used_ms > EVICTION_MS)
+		return oldest;
+	if (least && compare_worth(context->privileged, context->n, least->privileged, least->n) > 0)
+		return least;
+	return NULL;
+}
+
+/* Room for one more in the shard. */
+static bool make_room(struct fb_fetch_sessions *sessions, const struct shard *shard,
+		      const struct fb_fetch_context *context, int64_t slots, int64_t now)
+{
+	struct session *victim, **v;
+
+	if (context->n > MOST_PARTITIONS - sessions->partitions)
 		return false;
+	if ((int64_t)(shard->end - shard->first) >= slots / SHARDS) {
+		victim = choose_victim(sessions, shard, context, now);
+		if (!victim)
+			return false;
+		drop(sessions, victim);
+	}
 	if (sessions->n < sessions->cap)
 		return true;
 	v = realloc(sessions->v, (sessions->cap + 64) * sizeof *v);
@@ -127,17 +190,18 @@ static bool make_room(struct fb_fetch_sessions *sessions, size_t partitions, int
 	return true;
 }
 
-static int32_t new_id(const struct fb_fetch_sessions *sessions)
+static int32_t new_id(const struct fb_fetch_sessions *sessions, const struct shard *shard)
 {
 	struct kw_uuid random;
 	int32_t id;
 
 	do {
 		kw_uuid_random(&random);
-		id = (int32_t)(kw_rd32(random.b) & INT32_MAX);
+		id = shard->first_id + (int32_t)(kw_rd32(random.b) % SHARD_IDS);
 	} while (id == 0 || find(sessions, id));
 	return id;
 }
+
 
 /* Gives the first n wants topics of their own. */
 static bool own_topics(struct fb_fetch_want *wants, size_t n)
@@ -178,8 +242,9 @@ static struct session *session_new(const struct fb_fetch_context *context, int64
 	}
 	session->n = context->n;
 	session->by_id = context->by_id;
+	session->privileged = context->privileged;
 	session->epoch = INITIAL_EPOCH + 1;
-	session->used_ms = now;
+	session->made_ms = session->used_ms = now;
 	return session;
 }
 
@@ -282,10 +347,17 @@ static bool merge(const struct session *session, const struct kw_FetchRequest *b
 	return true;
 }
 
-bool fb_fetch_list(const struct kw_FetchRequest *body, bool by_id, struct kw_arena *arena, struct fb_fetch_context *out)
+bool fb_fetch_list(const struct kw_FetchRequest *body, struct kw_arena *arena, struct fb_fetch_context *out)
 {
-	*out = (struct fb_fetch_context){.by_id = by_id};
-	return merge(NULL, body, arena, out);
+	struct lists lists = {.asked = asked_for(body)};
+
+	lists.wants = kw_alloc(arena, lists.asked * sizeof *lists.wants);
+	lists.names = kw_alloc(arena, lists.asked * sizeof *lists.names);
+	if (!lists.wants || !lists.names)
+		return false;
+	list_asked(&lists, body, false);
+	*out = (struct fb_fetch_context){.wants = lists.wants, .n = lists.asked};
+	return true;
 }
 
 /* Gives wants topics that outlive the session. */
@@ -356,20 +428,23 @@ static int16_t go_on(const struct session *session, struct kw_arena *arena, stru
 	return lend_topics(out->wants, out->n, arena) ? 0 : KW_ERR_UNKNOWN_SERVER_ERROR;
 }
 
-/* The session ends when nothing is wanted any more, and when there is no room for what is: then the client has to begin
- * anew. */
-static int16_t change(struct fb_fetch_sessions *sessions, struct session *session, const struct kw_FetchRequest *body,
+/* The session ends when nothing is wanted any more, and what the request names is answered without one; and when there
+ * is no room for what is wanted: then the client has to begin anew. *session is NULL then. */
+static int16_t change(struct fb_fetch_sessions *sessions, struct session **session, const struct kw_FetchRequest *body,
 		      struct kw_arena *arena, struct fb_fetch_context *out)
 {
 	bool room;
 
-	if (!merge(session, body, arena, out))
+	if (!merge(*session, body, arena, out))
 		return KW_ERR_UNKNOWN_SERVER_ERROR;
-	room = can_be_kept(out) && sessions->partitions - session->n + out->n <= MOST_PARTITIONS;
+	room = can_be_kept(out) && sessions->partitions - (*session)->n + out->n <= MOST_PARTITIONS;
 	if (out->n > 0 && room)
-		return keep(sessions, session, out, arena) ? 0 : KW_ERR_UNKNOWN_SERVER_ERROR;
-	drop(sessions, session);
-	return out->n > 0 ? KW_ERR_FETCH_SESSION_ID_NOT_FOUND : 0;
+		return keep(sessions, *session, out, arena) ? 0 : KW_ERR_UNKNOWN_SERVER_ERROR;
+	drop(sessions, *session);
+	*session = NULL;
+	if (out->n > 0)
+		return KW_ERR_FETCH_SESSION_ID_NOT_FOUND;
+	return merge(NULL, body, arena, out) ? 0 : KW_ERR_UNKNOWN_SERVER_ERROR;
 }
 
 static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struct kw_FetchRequest *body, int64_t now,
@@ -385,9 +460,9 @@ static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struc
 		return KW_ERR_INVALID_FETCH_SESSION_EPOCH;
 	if (session->by_id != out->by_id && !fb_mutant(FB_M_SESSION_IDS_UNCHECKED))
 		return KW_ERR_FETCH_SESSION_TOPIC_ID_ERROR;
-	error = asked_for(body) || forgotten(body) ? change(sessions, session, body, arena, out)
+	error = asked_for(body) || forgotten(body) ? change(sessions, &session, body, arena, out)
 						   : go_on(session, arena, out);
-	if (error || out->n == 0)
+	if (error || !session)
 		return error;
 	session->epoch = next_epoch(session->epoch);
 	session->used_ms = now;
@@ -397,12 +472,15 @@ static int16_t begin_incremental(struct fb_fetch_sessions *sessions, const struc
 	return 0;
 }
 
-int16_t fb_fetch_begin(struct fb_fetch_sessions *sessions, const struct kw_FetchRequest *body, bool by_id, int64_t now,
-		       struct kw_arena *arena, struct fb_fetch_context *out)
+int16_t fb_fetch_begin(struct fb_fetch_sessions *sessions, const struct kw_FetchRequest *body,
+		       const struct fb_fetcher *fetcher, int64_t now, struct kw_arena *arena,
+		       struct fb_fetch_context *out)
 {
 	int16_t error;
 
-	*out = (struct fb_fetch_context){.by_id = by_id};
+	*out = (struct fb_fetch_context){.by_id = fetcher->by_id, .privileged = fetcher->replica};
+	if (body->sessionId / SHARD_IDS < 0 || body->sessionId / SHARD_IDS >= SHARDS)
+		return KW_ERR_UNKNOWN_SERVER_ERROR;
 	pthread_mutex_lock(&sessions->lock);
 	if (body->sessionEpoch == INITIAL_EPOCH || body->sessionEpoch == FINAL_EPOCH)
 		error = begin_full(sessions, body, arena, out);
@@ -437,15 +515,16 @@ static void remember(struct session *session, const struct fb_fetch_context *con
 static int32_t begin_session(struct fb_fetch_sessions *sessions, const struct fb_fetch_context *context, int64_t slots,
 			     int64_t now)
 {
+	struct shard shard = shard_of(sessions, sessions->turn++ % SHARDS);
 	struct session *session;
 	size_t at;
 
-	if (!can_be_kept(context) || !make_room(sessions, context->n, slots, now))
+	if (!can_be_kept(context) || !make_room(sessions, &shard, context, slots, now))
 		return 0;
 	session = session_new(context, now);
 	if (!session)
 		return 0;
-	session->id = new_id(sessions);
+	session->id = new_id(sessions, &shard);
 	at = place(sessions, session->id);
 	memmove(sessions->v + at + 1, sessions->v + at, (sessions->n - at) * sizeof *sessions->v);
 	sessions->v[at] = session;

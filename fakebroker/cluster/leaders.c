@@ -41,6 +41,13 @@ static struct fb_ids replicas_of(const struct fb_partition *partition)
 	return (struct fb_ids){topic->replicas + partition->index * topic->replicationFactor, topic->replicationFactor};
 }
 
+bool fb_partition_is_at(const struct fb_partition *partition, int32_t id)
+{
+	struct fb_ids replicas = replicas_of(partition);
+
+	return contains(&replicas, id);
+}
+
 static int32_t min_isr(const struct fb_cluster *cluster, const struct fb_topic *topic)
 {
 	int64_t n = fb_configs_long(cluster->configs, FB_TOPIC, kw_str(topic->name), FB_CONTROLLER_ID,

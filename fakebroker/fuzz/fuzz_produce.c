@@ -216,14 +216,13 @@ static void store(struct partition *to, const struct fb_frame *frame, struct kw_
 {
 	const uint8_t *p = frame->p + HEAD;
 	size_t n = frame->n - HEAD, all;
-	int64_t offset, timestamp;
 	struct fb_read read;
 	uint8_t *bytes;
 
 	FUZZ_CHECK(fb_log_append_lax(&to->log, p, n, 7) == 0);
 	check_offsets(&to->log);
-	fb_log_by_time(&to->log, 1, &offset, &timestamp);
-	fb_log_max_time(&to->log, &offset, &timestamp);
+	fb_log_by_time(&to->log, 1);
+	fb_log_max_time(&to->log);
 	FUZZ_CHECK(fb_log_read(&to->log, to->log.logStartOffset, to->log.logEndOffset, SIZE_MAX, true, arena,
 			       &read) == 0);
 	bytes = gather(&read);

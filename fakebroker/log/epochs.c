@@ -22,13 +22,22 @@ int fb_epochs_begin(struct fb_epochs *epochs, int32_t epoch, int64_t logEndOffse
 	return 0;
 }
 
+int32_t fb_epochs_at(const struct fb_epochs *epochs, int64_t offset)
+{
+	size_t above = epochs->n;
+
+	while (above > 0 && epochs->v[above - 1].start > offset)
+		above--;
+	return above > 0 ? epochs->v[above - 1].epoch : -1;
+}
+
 struct fb_epoch fb_epochs_end(const struct fb_epochs *epochs, int32_t epoch, int64_t logStartOffset,
 			      int64_t logEndOffset)
 {
 	struct fb_epoch found = {epoch, logEndOffset};
 	size_t above = epochs->n;
 
-	if (epoch < 0 || epochs->n == 0 || epoch > epochs->v[epochs->n - 1].epoch)
+	if (epoch == -1 || epochs->n == 0 || epoch > epochs->v[epochs->n - 1].epoch)
 		return (struct fb_epoch){-1, -1};
 	while (above > 0 && epochs->v[above - 1].epoch > epoch)
 		above--;

@@ -260,7 +260,12 @@ static int search_record(void *arg, int32_t index, const struct kw_record *recor
 	return search->found >= search->timestamp && offset >= search->from;
 }
 
-bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset, int64_t *found_timestamp)
+static struct fb_found found_in(const struct fb_entry *entry, int64_t offset, int64_t timestamp)
+{
+	return (struct fb_found){offset, timestamp, (int32_t)kw_rd32(entry->header + KW_B_LEADER_EPOCH)};
+}
+
+struct fb_found fb_log_by_time(const struct fb_log *log, int64_t timestamp)
 {
 	for (size_t i = log->first; i < log->n; i++) {
 		struct time_search search = {.timestamp = timestamp, .from = log->logStartOffset};
@@ -271,24 +276,23 @@ bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset
 			continue;
 		fb_entry_batch(&log->entries[i], &batch);
 		search.batch = &batch;
-		if (kw_batch_walk(&batch, NULL, search_record, &search, &why, NULL) > 0) {
-			*offset = fb_mutant(FB_M_TIME_AT_BASE) ? batch.baseOffset : search.offset;
-			*found_timestamp = search.found;
-			return true;
-		}
+		if (kw_batch_walk(&batch, NULL, search_record, &search, &why, NULL) > 0)
+			return found_in(&log->entries[i],
+					fb_mutant(FB_M_TIME_AT_BASE) ? batch.baseOffset : search.offset, search.found);
 	}
-	return false;
+	return (struct fb_found){-1, -1, -1};
 }
 
-void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp)
+struct fb_found fb_log_max_time(const struct fb_log *log)
 {
 	const struct fb_entry *latest = NULL;
 
 	for (size_t i = log->first; i < log->n; i++)
 		if (!latest || log->entries[i].maxTimestamp > latest->maxTimestamp)
 			latest = &log->entries[i];
-	*offset = latest ? latest->offsetOfMaxTimestamp : -1;
-	*timestamp = *offset >= 0 ? latest->maxTimestamp : -1;
+	if (!latest || latest->offsetOfMaxTimestamp < 0)
+		return (struct fb_found){-1, -1, -1};
+	return found_in(latest, latest->offsetOfMaxTimestamp, latest->maxTimestamp);
 }
 
 /* ---- append as it is ---- */

@@ -101,18 +101,17 @@ struct fb_read {
 int fb_log_read(const struct fb_log *log, int64_t offset, int64_t end, size_t max, bool min_one, struct kw_arena *arena,
 		struct fb_read *out);
 
-/* ListOffsets: by timestamp, the first offset whose record timestamp is >= timestamp; false if there is none.
- * Looks into the batch for the exact record, as Kafka does (FileRecords.searchForTimestamp). A batch whose records
- * cannot be read counts up to the record that is broken. */
-bool fb_log_by_time(const struct fb_log *log, int64_t timestamp, int64_t *offset, int64_t *found_timestamp);
-/* The greatest timestamp and the offset of the first record that has it: ListOffsets timestamp -3. -1 and -1 in an
- * empty log, and if the batch that says to have the greatest has no such record. */
-void fb_log_max_time(const struct fb_log *log, int64_t *offset, int64_t *timestamp);
-/* ListOffsets 0: where the segments begin that were last written at `timestamp` or before, and where the log ends if
- * `now` is no later either, the newest first; timestamp may be -1 (all) and -2 (the oldest). At most max, in *offsets,
- * which is in arena. Returns how many, or KT_ENOMEM. Source: UnifiedLog.legacyFetchOffsetsBefore (3.9.0). */
-int32_t fb_log_offsets_before(const struct fb_log *log, int64_t timestamp, int64_t now, int32_t max,
-			      struct kw_arena *arena, int64_t **offsets);
+/* A record that ListOffsets names, and the leader epoch of its batch, -1 if that says none. All -1: there is none. */
+struct fb_found {
+	int64_t offset, timestamp;
+	int32_t leaderEpoch;
+};
+/* The first record whose timestamp is >= timestamp. Looks into the batch for the exact record, as Kafka does
+ * (FileRecords.searchForTimestamp). A batch whose records cannot be read counts up to the record that is broken. */
+struct fb_found fb_log_by_time(const struct fb_log *log, int64_t timestamp);
+/* The first record that has the greatest timestamp: ListOffsets timestamp -3. None in an empty log, and if the batch
+ * that says to have the greatest has no such record. */
+struct fb_found fb_log_max_time(const struct fb_log *log);
 /* A run of entries that Kafka would have in one file. */
 struct fb_segment {
 	size_t n, bytes;           /* batches */

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -49,8 +50,6 @@ static void release(struct fb_conn *conn)
 		event_free(conn->writable);
 	if (conn->timer)
 		event_free(conn->timer);
-	if (conn->gone)
-		event_free(conn->gone);
 	while (conn->out) {
 		struct fb_out *out = conn->out;
 
@@ -72,6 +71,7 @@ void fb_conn_close(struct fb_conn *conn)
 		if (server->opts.capture)
 			fb_capture_closed(server->opts.capture, &conn->captured);
 		conn->dead = true;
+		fb_idle_leave(conn);
 		set_waiting(conn, false);
 		if (conn->busy && conn->state)
 			server->ops.drop(server->ops.arg, conn->state);
@@ -261,10 +261,14 @@ static void pump(struct fb_conn *conn)
 		event_del(conn->readable);
 	else
 		event_add(conn->readable, NULL);
-	if (conn->busy)
-		event_add(conn->gone, NULL);
-	else
-		event_del(conn->gone);
+}
+
+/* For a mutant. */
+static bool sends_no_more(const struct fb_conn *conn)
+{
+	struct pollfd poller = {.fd = conn->fd, .events = POLLRDHUP};
+
+	return poll(&poller, 1, 0) > 0;
 }
 
 void fb_conn_retry(struct fb_conn *conn, bool expired)
@@ -273,8 +277,14 @@ void fb_conn_retry(struct fb_conn *conn, bool expired)
 
 	if (!conn->busy || (conn->sleeping && !expired))
 		return;
+	if (fb_mutant(FB_M_HALF_CLOSED_DROPPED) && sends_no_more(conn)) {
+		fb_conn_close(conn);
+		return;
+	}
 	enter(conn);
 	apply(conn, server->ops.again(server->ops.arg, conn, conn->state, expired));
+	if (!conn->busy)
+		fb_idle_touch(conn, fb_now_ns());
 	pump(conn);
 	leave(conn);
 }
@@ -415,6 +425,7 @@ static bool read_some(struct fb_conn *conn)
 	if (capture)
 		fb_capture_bytes(capture, &conn->captured, true, iov, (size_t)n);
 	conn->received_ns = conn->turned_ns = fb_now_ns();
+	fb_idle_touch(conn, conn->received_ns);
 	if (direct) {
 		size_t k = (size_t)n < direct ? (size_t)n : direct;
 
@@ -447,6 +458,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	enter(conn);
+	fb_idle_touch(conn, fb_now_ns());
 	pump(conn);
 	leave(conn);
 }
@@ -456,20 +468,6 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	fb_conn_retry(arg, true);
-}
-
-/* Nobody waits for the answer any more. */
-static void on_gone(evutil_socket_t fd, short what, void *arg)
-{
-	struct fb_conn *conn = arg;
-
-	(void)fd;
-	(void)what;
-	if (!conn->busy)
-		return;
-	if (conn->loop->server->opts.capture)
-		fb_capture_client_closed(conn->loop->server->opts.capture, &conn->captured, false);
-	fb_conn_close(conn);
 }
 
 static void set_timer(struct fb_conn *conn, int64_t ms)
@@ -540,14 +538,12 @@ void fb_conn_adopt(struct fb_conn *conn)
 	conn->readable = event_new(loop->base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
 	conn->writable = event_new(loop->base, conn->fd, EV_WRITE, on_writable, conn);
 	conn->timer = evtimer_new(loop->base, on_timer, conn);
-	conn->gone = event_new(loop->base, conn->fd, EV_CLOSED, on_gone, conn);
 	conn->next = loop->conns;
 	conn->prev = &loop->conns;
 	if (conn->next)
 		conn->next->prev = &conn->next;
 	loop->conns = conn;
-	if ((ops->began && !ops->began(ops->arg, conn)) || !conn->readable || !conn->writable || !conn->timer ||
-	    !conn->gone)
+	if ((ops->began && !ops->began(ops->arg, conn)) || !conn->readable || !conn->writable || !conn->timer)
 		fb_conn_close(conn);
 	else
 		event_add(conn->readable, NULL);

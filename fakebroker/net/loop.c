@@ -90,7 +90,7 @@ static int loop_init(struct fb_server *server, struct fb_loop *loop)
 	if (!loop->base)
 		return KT_ENOMEM;
 	loop->wake = event_new(loop->base, -1, EV_PERSIST, on_wake, loop);
-	return loop->wake ? 0 : KT_ENOMEM;
+	return loop->wake && fb_idle_init(loop) == 0 ? 0 : KT_ENOMEM;
 }
 
 /* As many as were asked for, and as there are descriptors for; the limit of those is raised as far as it goes. */
@@ -217,6 +217,7 @@ static void loop_fini(struct fb_loop *loop)
 		return;
 	if (loop->wake)
 		event_free(loop->wake);
+	fb_idle_fini(loop);
 	if (loop->base)
 		event_base_free(loop->base);
 	kw_buf_fini(&loop->scratch);

@@ -34,6 +34,9 @@ struct fb_loop {
 	struct fb_conn *conns;
 	atomic_int waiting;        /* connections whose request waits for a poke */
 	atomic_bool poked;
+	struct fb_idle *idle;      /* connections by how long they may be idle, and when */
+	struct event *idle_timer;
+	int64_t idle_due;          /* when it comes, by fb_now_ns(); INT64_MAX: not */
 	unsigned swept;            /* closings that it has carried out; guarded by the server's lock */
 	struct kw_buf scratch;     /* fb_conn_scratch() */
 	uint8_t spill[FB_SPILL];   /* what comes after the frame being read */
@@ -51,7 +54,6 @@ struct fb_conn {
 	int port;
 	struct fb_captured captured;   /* if there is a capture */
 	struct event *readable, *writable, *timer;
-	struct event *gone;        /* the peer closed, while a request waits and nothing is read */
 
 	uint8_t size[4];
 	unsigned nsize;            /* bytes of the size field that are there */
@@ -62,7 +64,11 @@ struct fb_conn {
 	int64_t received_ns;
 	int64_t turned_ns;         /* the loop has just turned to what it does next, or 0: nobody took the time */
 
-	bool busy;                 /* a request waits: nothing is read */
+	struct fb_idle *idle;      /* its list, or NULL: it may be idle for ever */
+	struct fb_conn *newer, *older; /* in that list */
+	int64_t active_ns;         /* when something last happened on it */
+
+	bool busy;                 /* a request waits: nothing is read, not even that the client is gone */
 	bool sleeping;             /* ... for its time only */
 	bool waiting;              /* counted in loop->waiting */
 	bool closing;              /* when what is queued is written */
@@ -110,6 +116,16 @@ void fb_conn_adopt(struct fb_conn *conn);
 void fb_conn_close(struct fb_conn *conn);
 /* The waiting request is tried again. */
 void fb_conn_retry(struct fb_conn *conn, bool expired);
+
+/* idle.c, on the loop. */
+int fb_idle_init(struct fb_loop *loop);
+void fb_idle_fini(struct fb_loop *loop);
+/* Something was read or written at `now`, by fb_now_ns(). */
+void fb_idle_touch(struct fb_conn *conn, int64_t now);
+/* The connection ends. */
+void fb_idle_leave(struct fb_conn *conn);
+/* Closes those that are due. Returns when the next one is; INT64_MAX if none will be. */
+int64_t fb_idle_expire(struct fb_loop *loop, int64_t now);
 
 /* On a loop: adopts what was handed over to it. */
 void fb_loop_adopt(struct fb_loop *loop);

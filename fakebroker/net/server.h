@@ -1,8 +1,9 @@
 /* Sockets of the broker: event loops, listeners, connections.
  *
  * A connection belongs to one loop for its life. Its requests are handled one at a time and answered in order, as
- * Kafka does by muting the channel: while one waits (a fetch, a delay) the next stays unread. What a frame means is
- * not known here: the server hands whole frames to its handler.
+ * Kafka does by muting the channel: while one waits (a fetch, a delay) the next stays unread, and so does the end of
+ * what the client sends: one that has said that it sends no more gets all its answers. What a frame means is not known
+ * here: the server hands whole frames to its handler.
  *
  * Memory follows what arrives, never what is announced: a frame's buffer starts small and doubles as bytes come.
  */
@@ -85,6 +86,10 @@ void *fb_conn_session(const struct fb_conn *conn);
 void fb_conn_set_session(struct fb_conn *conn, void *session);
 /* From the next frame on, larger ones close the connection. Never more than fb_server_opts.max_frame. */
 void fb_conn_set_max_frame(struct fb_conn *conn, int32_t max_frame);
+/* From now on, the connection is closed when nothing was read from it or written to it for ms, also while a request
+ * waits (fb_conn_wait), but not while one sleeps (fb_conn_sleep) whose client is still there. Negative: never, as it is
+ * at first. */
+void fb_conn_set_max_idle(struct fb_conn *conn, int64_t ms);
 /* Counts from 1; unique in the process. */
 uint64_t fb_conn_id(const struct fb_conn *conn);
 /* The client's address without port, and its port. */

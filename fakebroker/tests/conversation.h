@@ -1,5 +1,5 @@
 /* A table of requests, each with the answer to it, put to a broker: a real one, which gives the answers
- * (measure_old.c), or the fakebroker, whose answers must be the same (test_old_versions.c).
+ * (measure_old.c), or the fakebroker, whose answers must be the same (test_old_versions.c, test_reading.c).
  *
  * A step is {"api", "version", "body", "answer"}: body and answer in Kafka's JSON, the answer "closed" when the
  * connection was. Bytes in an answer that are longer than LONGEST are told by their number and CRC. A step with "until"
@@ -94,6 +94,22 @@ static inline json_t *conversation_put(struct conversation *talk, json_t *step, 
 		nanosleep(&a_while, NULL);
 	}
 	return answer;
+}
+
+/* Is this the answer to step number i? If not, both are shown. */
+static inline bool conversation_expect(size_t i, json_t *step, json_t *is)
+{
+	json_t *answer = json_object_get(step, "answer");
+
+	if (json_equal(is, answer))
+		return true;
+	printf("step %zu, %s %" JSON_INTEGER_FORMAT ":\n", i, json_string_value(json_object_get(step, "api")),
+	       json_integer_value(json_object_get(step, "version")));
+	json_dumpf(is, stdout, JSON_ENCODE_ANY | JSON_COMPACT);
+	printf("\nnot\n");
+	json_dumpf(answer, stdout, JSON_ENCODE_ANY | JSON_COMPACT);
+	printf("\n");
+	return false;
 }
 
 #endif

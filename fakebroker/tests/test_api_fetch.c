@@ -1,7 +1,6 @@
 /* Reading over the wire: ListOffsets and Fetch. What is expected was measured on Apache Kafka 4.4.0, unless a line says
  * that it is the kit's. */
 #include "fakebroker/cluster/log_line.h"
-#include "fakebroker/cluster/fetch_sessions.h"
 #include "fakebroker/tests/talk.h"
 #include "lib/wire/errors.h"
 
@@ -287,27 +286,35 @@ static void a_session_tells_what_changed(void **state)
 	json_decref(json);
 	/* records, and a partition that is not there, which is told each time */
 	json = go_on(id, 2, "'topics': [{'topic': 'nope', 'partitions': [{'partition': 0}]}, {'topic': 'log', "
-		     "'partitions': [{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}]");
-	assert_int_equal(json_array_size(at(json, "responses")), 2);
+		     "'partitions': [{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': 1000}]}, "
+		     "{'topic': 'offsets', 'partitions': [{'partition': 0, 'fetchOffset': 5}]}]");
+	assert_int_equal(json_array_size(at(json, "responses")), 3);
 	assert_string_equal(str_at(json, "responses.0.topic"), "log");
-	assert_int_equal(num_at(json, "responses.1.partitions.0.errorCode"), 3);
+	assert_int_equal(num_at(json, "responses.2.partitions.0.errorCode"), 3);
 	json_decref(json);
-	/* what was sent records goes last */
-	json = go_on(id, 3, "'topics': []");
-	assert_string_equal(str_at(json, "responses.0.topic"), "nope");
+	/* what was sent records goes last, but for what is not there */
+	json = go_on(id, 3, "'topics': [{'topic': 'offsets', 'partitions': [{'partition': 0, 'fetchOffset': 0, "
+		     "'partitionMaxBytes': 1000}]}]");
+	assert_string_equal(str_at(json, "responses.0.topic"), "offsets");
 	assert_string_equal(str_at(json, "responses.1.topic"), "log");
+	assert_string_equal(str_at(json, "responses.2.topic"), "nope");
 	json_decref(json);
-	json = go_on(id, 4, "'topics': [], 'forgottenTopicsData': [{'topic': 'log', 'partitions': [0, 7]}]");
+	json = go_on(id, 4, "'topics': [], 'forgottenTopicsData': [{'topic': 'log', 'partitions': [0, 7]}, {'topic': "
+		     "'offsets', 'partitions': [0]}]");
 	assert_int_equal(json_array_size(at(json, "responses")), 1);
 	json_decref(json);
 	json = go_on(id, 4, "'topics': []");
 	assert_int_equal(num_at(json, "errorCode"), 71);
 	assert_int_equal(num_at(json, "sessionId"), 0);
 	json_decref(json);
-	/* an empty session ends */
-	json = go_on(id, 5, "'topics': [], 'forgottenTopicsData': [{'topic': 'nope', 'partitions': [0]}]");
+	/* an empty session ends; what is named and forgotten at once is answered once more */
+	json = go_on(id, 5, "'topics': [{'topic': 'log', 'partitions': [{'partition': 0, 'fetchOffset': 5}]}], "
+		     "'forgottenTopicsData': [{'topic': 'nope', 'partitions': [0]}, "
+		     "{'topic': 'log', 'partitions': [0]}]");
 	assert_int_equal(num_at(json, "errorCode"), 0);
 	assert_int_equal(num_at(json, "sessionId"), 0);
+	assert_int_equal(json_array_size(at(json, "responses")), 1);
+	assert_string_equal(str_at(json, "responses.0.topic"), "log");
 	json_decref(json);
 	json = go_on(id, 6, "'topics': []");
 	assert_int_equal(num_at(json, "errorCode"), 70);
@@ -328,33 +335,6 @@ static void a_session_names_topics_as_it_began(void **state)
 	json = go_on(id, 1, "'topics': []");
 	assert_int_equal(num_at(json, "errorCode"), 70);
 	json_decref(json);
-}
-
-/* One slot, and whoever has it is not idle for long enough. */
-static void there_are_as_many_sessions_as_slots(void **state)
-{
-	struct kw_arena arena;
-	struct fb_fetch_sessions *sessions = fb_fetch_sessions_new();
-	struct kw_FetchRequest *body;
-	struct fb_fetch_context context;
-	int32_t first;
-
-	(void)state;
-	kw_arena_init(&arena, 0);
-	body = kw_new(&kw_msg_FetchRequest, &arena);
-	body->sessionEpoch = 0;
-	assert_int_equal(fb_fetch_begin(sessions, body, false, 1000, &arena, &context), 0);
-	first = fb_fetch_end(sessions, &context, 1, 1000);
-	assert_true(first > 0);
-	assert_int_equal(fb_fetch_begin(sessions, body, false, 121000, &arena, &context), 0);
-	assert_int_equal(fb_fetch_end(sessions, &context, 1, 121000), 0);
-	assert_int_equal(fb_fetch_end(sessions, &context, 0, 121000), 0);
-	assert_true(fb_fetch_end(sessions, &context, 1, 121001) > 0);
-	body->sessionId = first;
-	body->sessionEpoch = 1;
-	assert_int_equal(fb_fetch_begin(sessions, body, false, 121001, &arena, &context), 70);
-	fb_fetch_sessions_free(sessions);
-	kw_arena_fini(&arena);
 }
 
 /* What is no topic's name is answered, and no memory is kept for it. */
@@ -554,6 +534,19 @@ static void a_reader_is_told_where_its_epoch_ended(void **state)
 	divergence(4, 2, 0, -1, -1);
 }
 
+/* Nothing is there that could be too large: it waits as any other. */
+static void a_limit_below_nothing_is_no_matter_at_the_end(void **state)
+{
+	int64_t began = kc_now_ms();
+
+	(void)state;
+	make_topic(&run, "below");
+	assert_int_equal(ask_num(&run, conn, "responses.0.partitions.0.errorCode", "Fetch", 12,
+				 "{'maxWaitMs': 30, 'minBytes': 1, 'maxBytes': 100000, 'topics': [{'topic': 'below', "
+				 "'partitions': [{'partition': 0, 'fetchOffset': 0, 'partitionMaxBytes': -1}]}]}"), 0);
+	assert_true(kc_now_ms() - began >= 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -566,11 +559,11 @@ int main(void)
 		cmocka_unit_test(requests_are_judged_as_a_whole),
 		cmocka_unit_test(a_session_tells_what_changed),
 		cmocka_unit_test(a_session_names_topics_as_it_began),
-		cmocka_unit_test(there_are_as_many_sessions_as_slots),
 		cmocka_unit_test(a_session_keeps_no_long_names),
 		cmocka_unit_test(partitions_share_the_bytes),
 		cmocka_unit_test(a_fetch_waits_for_enough),
 		cmocka_unit_test(a_fetch_does_not_wait_for_what_cannot_come),
+		cmocka_unit_test(a_limit_below_nothing_is_no_matter_at_the_end),
 	};
 
 	fb_log_level(KASSAY_ERROR);

@@ -263,22 +263,20 @@ static void test_read_without_memory_holds_nothing(void **state)
 
 static void assert_found(const struct fb_log *log, int64_t timestamp, int64_t want_offset, int64_t want_timestamp)
 {
-	int64_t offset = -5, found = -5;
+	struct fb_found found = fb_log_by_time(log, timestamp);
 
-	assert_true(fb_log_by_time(log, timestamp, &offset, &found));
-	assert_int_equal(offset, want_offset);
-	assert_int_equal(found, want_timestamp);
+	assert_int_equal(found.offset, want_offset);
+	assert_int_equal(found.timestamp, want_timestamp);
 }
 
 static void test_by_time_finds_the_record(void **state)
 {
 	struct shape gzip = plain, descending = plain;
 	struct fb_log log;
-	int64_t offset, found;
 
 	(void)state;
 	fb_log_init(&log, 0);
-	assert_false(fb_log_by_time(&log, 0, &offset, &found));
+	assert_found(&log, 0, -1, -1);
 	add(&log, plain);                                     /* 0..2: 1000 1010 1020 */
 	gzip.codec = KW_GZIP;
 	gzip.baseTimestamp = 2000;
@@ -292,7 +290,7 @@ static void test_by_time_finds_the_record(void **state)
 	assert_found(&log, 1021, 3, 2000);
 	assert_found(&log, 2015, 5, 2020);
 	assert_found(&log, 2985, 6, 3000);
-	assert_false(fb_log_by_time(&log, 3001, &offset, &found));
+	assert_found(&log, 3001, -1, -1);
 	fb_log_trim(&log, 7);
 	assert_found(&log, 0, 7, 2990);
 	fb_log_fini(&log);
@@ -303,7 +301,6 @@ static void test_by_time_of_log_append_time(void **state)
 	struct shape shape = plain;
 	struct fb_frame *frame;
 	struct fb_log log;
-	int64_t offset, found;
 
 	(void)state;
 	fb_log_init(&log, 0);
@@ -315,7 +312,7 @@ static void test_by_time_of_log_append_time(void **state)
 	fb_frame_unref(frame);
 	assert_found(&log, 1005, 0, 5000);
 	assert_found(&log, 5000, 0, 5000);
-	assert_false(fb_log_by_time(&log, 5001, &offset, &found));
+	assert_found(&log, 5001, -1, -1);
 	fb_log_fini(&log);
 }
 
@@ -384,13 +381,11 @@ static void test_max_time(void **state)
 {
 	struct shape late = plain;
 	struct fb_log log;
-	int64_t offset, timestamp;
 
 	(void)state;
 	fb_log_init(&log, 0);
-	fb_log_max_time(&log, &offset, &timestamp);
-	assert_int_equal(offset, -1);
-	assert_int_equal(timestamp, -1);
+	assert_int_equal(fb_log_max_time(&log).offset, -1);
+	assert_int_equal(fb_log_max_time(&log).timestamp, -1);
 	add(&log, plain);
 	late.baseTimestamp = 9000;
 	add(&log, late);
@@ -398,9 +393,8 @@ static void test_max_time(void **state)
 	late.step = 0;
 	late.baseTimestamp = 9020;
 	add(&log, late);                                      /* as late as offset 5: the first one counts */
-	fb_log_max_time(&log, &offset, &timestamp);
-	assert_int_equal(offset, 5);
-	assert_int_equal(timestamp, 9020);
+	assert_int_equal(fb_log_max_time(&log).offset, 5);
+	assert_int_equal(fb_log_max_time(&log).timestamp, 9020);
 	fb_log_fini(&log);
 }
 

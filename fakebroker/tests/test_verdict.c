@@ -162,12 +162,12 @@ static void test_trailing_bytes_are_dropped(void **state)
 
 static void assert_max(struct bench *bench, const char *batches, int64_t offset, int64_t timestamp)
 {
-	int64_t found, at;
+	struct fb_found found;
 
 	assert_int_equal(send(bench, batches)->errorCode, 0);
-	fb_log_max_time(&bench->log, &found, &at);
-	assert_int_equal(found, offset);
-	assert_int_equal(at, timestamp);
+	found = fb_log_max_time(&bench->log);
+	assert_int_equal(found.offset, offset);
+	assert_int_equal(found.timestamp, timestamp);
 }
 
 static void test_offset_of_max_timestamp(void **state)
