@@ -80,7 +80,7 @@ help:
 	@echo 'make bench-broker start, memory and CPU per record of fakebroker, with limits (needs 10,000 open files)'
 	@echo 'make bench-validators  CPU time of record validators, and instructions where there are none (needs valgrind)'
 	@echo 'make bench-observer instructions per request of every observer, with limits (needs valgrind)'
-	@echo 'make bench-observer-cpu  CPU per request of every observer, in pairs; QUADS=300, SIZE=100, ONLY=lines that match (minutes)'
+	@echo 'make bench-observer-cpu  CPU per request of every observer, in pairs; QUADS=300, SIZE=100, ONLY=lines that match (half an hour)'
 	@echo 'make cov          the tests with a coverage report in out/cov/ (needs gcovr)'
 	@echo 'make lint         rules of the sources that no compiler checks'
 	@echo 'make install      DESTDIR= and PREFIX=$(PREFIX): programs, plugin headers, libkassay.a and its headers, data'

@@ -5,82 +5,14 @@
 
 #include "kw_messages.h"
 #include "lib/wire/batch.h"
-#include "lib/wire/errors.h"
 #include "loadgen/clock.h"
 
-enum { API_CREATE_TOPICS = 19, API_DELETE_RECORDS = 21 };
 enum { PRODUCE_MAX = 12, FETCH_MAX = 12 };   /* from version 13 on topics are named by id */
 enum { CORRELATION_AT = 8 };                 /* in a frame: behind size, key and version */
 
-#define ANSWER_MS 30000
-
 static int64_t soon(void)
 {
-	return kc_now_ms() + ANSWER_MS;
-}
-
-static int refused(const char *what, int code, struct kw_str message, struct kt_err *err)
-{
-	char why[400];
-
-	return kt_fail(err, KT_EPEER, "%s: %s", what, kw_error_text(code, message, why, sizeof why));
-}
-
-/* ---- the topic ---- */
-
-static int make_topic(struct lg_blocks *blocks, struct kt_err *err)
-{
-	struct kw_CreateTopicsRequest_CreatableTopic topic = {
-		.name = kw_str(blocks->requests->topic), .numPartitions = blocks->requests->partitions,
-		.replicationFactor = 1,
-	};
-	struct kw_CreateTopicsRequest request = {.topics = {&topic, 1}, .timeoutMs = ANSWER_MS};
-	const struct kw_CreateTopicsResponse *response;
-	struct kc_conn *conn;
-	void *answer;
-
-	if (kc_cluster_any(blocks->cluster, soon(), &conn, err) ||
-	    kc_call(conn, API_CREATE_TOPICS, kc_version(conn, API_CREATE_TOPICS, -1), &request, soon(), &blocks->arena,
-		    &answer, err))
-		return err->code;
-	response = answer;
-	if (response->topics.n != 1)
-		return kt_fail(err, KT_ECORRUPT, "CreateTopics answers for %d topics", (int)response->topics.n);
-	if (response->topics.v[0].errorCode && response->topics.v[0].errorCode != KW_ERR_TOPIC_ALREADY_EXISTS)
-		return refused("CreateTopics", response->topics.v[0].errorCode, response->topics.v[0].errorMessage,
-			       err);
-	return 0;
-}
-
-int lg_blocks_trim(struct lg_blocks *blocks, struct kt_err *err)
-{
-	int32_t n = blocks->requests->partitions;
-	struct kw_DeleteRecordsRequest_DeleteRecordsPartition *partitions;
-	struct kw_DeleteRecordsRequest_DeleteRecordsTopic topic = {.name = kw_str(blocks->requests->topic)};
-	struct kw_DeleteRecordsRequest request = {.topics = {&topic, 1}, .timeoutMs = ANSWER_MS};
-	const struct kw_DeleteRecordsResponse *response;
-	void *answer;
-
-	kw_arena_reset(&blocks->arena);
-	partitions = kw_new_array(&kw_DeleteRecordsRequest_DeleteRecordsPartition_struct, n, &blocks->arena);
-	if (!partitions)
-		return kt_fail(err, KT_ENOMEM, "no memory");
-	for (int32_t i = 0; i < n; i++) {
-		partitions[i].partitionIndex = i;
-		partitions[i].offset = -1;      /* up to the high watermark */
-	}
-	topic.partitions.v = partitions;
-	topic.partitions.n = n;
-	if (kc_call(blocks->conn, API_DELETE_RECORDS, kc_version(blocks->conn, API_DELETE_RECORDS, -1), &request,
-		    soon(), &blocks->arena, &answer, err))
-		return err->code;
-	response = answer;
-	for (int32_t t = 0; t < response->topics.n; t++)
-		for (int32_t i = 0; i < response->topics.v[t].partitions.n; i++)
-			if (response->topics.v[t].partitions.v[i].errorCode)
-				return refused("DeleteRecords", response->topics.v[t].partitions.v[i].errorCode,
-					       KW_NULL_STR, err);
-	return 0;
+	return kc_now_ms() + LG_BLOCK_MS;
 }
 
 /* ---- encoding ---- */
@@ -115,7 +47,7 @@ static int put_produce(struct lg_blocks *blocks, int version, const struct kw_bu
 	struct kw_ProduceRequest_PartitionProduceData *data;
 	struct kw_ProduceRequest_TopicProduceData topic = {.name = kw_str(blocks->requests->topic)};
 	struct kw_ProduceRequest request = {
-		.transactionalId = KW_NULL_STR, .acks = (int16_t)blocks->requests->acks, .timeoutMs = ANSWER_MS,
+		.transactionalId = KW_NULL_STR, .acks = (int16_t)blocks->requests->acks, .timeoutMs = LG_BLOCK_MS,
 		.topicData = {&topic, 1},
 	};
 
@@ -131,9 +63,8 @@ static int put_produce(struct lg_blocks *blocks, int version, const struct kw_bu
 	return kc_encode(blocks->conn, LG_BLOCK_PRODUCE, version, &request, &blocks->frames, NULL, err);
 }
 
-/* Asks each partition for what is there from the oldest offset on, and for no more than the one batch. */
-static int put_fetch(struct lg_blocks *blocks, int version, const struct kw_buf *batch, int64_t offset,
-		     struct kt_err *err)
+/* Asks each partition for the one batch that was written to it. */
+static int put_fetch(struct lg_blocks *blocks, int version, const struct kw_buf *batch, struct kt_err *err)
 {
 	int32_t n = blocks->requests->partitions;
 	struct kw_FetchRequest *request = kw_new(kw_request(LG_BLOCK_FETCH), &blocks->arena);
@@ -145,7 +76,7 @@ static int put_fetch(struct lg_blocks *blocks, int version, const struct kw_buf 
 		return kt_fail(err, KT_ENOMEM, "no memory");
 	for (int32_t i = 0; i < n; i++) {
 		data[i].partition = i;
-		data[i].fetchOffset = offset;
+		data[i].fetchOffset = blocks->next[i] - blocks->requests->records;
 		data[i].partitionMaxBytes = (int32_t)batch->n;
 	}
 	topic.partitions.v = data;
@@ -173,26 +104,40 @@ static int repeat(struct lg_blocks *blocks, struct kt_err *err)
 
 /* ---- answers ---- */
 
-static int judge_produce(const struct lg_blocks *blocks, const struct kw_ProduceResponse *response, int64_t *base,
-			 struct kt_err *err)
+/* The batch went behind the last one: nobody else's lies in between, so that what is deleted is ours alone. */
+static int judge_batch(struct lg_blocks *blocks, const struct kw_ProduceResponse_PartitionProduceResponse *partition,
+		       struct kt_err *err)
+{
+	int64_t *next;
+
+	if (partition->index < 0 || partition->index >= blocks->requests->partitions)
+		return kt_fail(err, KT_ECORRUPT, "Produce answers for partition %d", (int)partition->index);
+	if (partition->errorCode)
+		return lg_blocks_refused("Produce", partition->errorCode, partition->errorMessage, err);
+	next = &blocks->next[partition->index];
+	if (partition->baseOffset != *next)
+		return kt_fail(err, KT_EPEER, "somebody else writes to topic \"%s\", too: its partition %d gave a "
+			       "batch offset %lld, not %lld", blocks->requests->topic, (int)partition->index,
+			       (long long)partition->baseOffset, (long long)*next);
+	*next += blocks->requests->records;
+	blocks->written = true;
+	return 0;
+}
+
+static int judge_produce(struct lg_blocks *blocks, const struct kw_ProduceResponse *response, struct kt_err *err)
 {
 	if (response->responses.n != 1 || response->responses.v[0].partitionResponses.n != blocks->requests->partitions)
 		return kt_fail(err, KT_ECORRUPT, "the answer to Produce has not the partitions that were asked for");
-	for (int32_t i = 0; i < blocks->requests->partitions; i++) {
-		const struct kw_ProduceResponse_PartitionProduceResponse *partition =
-			&response->responses.v[0].partitionResponses.v[i];
-
-		if (partition->errorCode)
-			return refused("Produce", partition->errorCode, partition->errorMessage, err);
-		*base = partition->baseOffset;
-	}
+	for (int32_t i = 0; i < blocks->requests->partitions; i++)
+		if (judge_batch(blocks, &response->responses.v[0].partitionResponses.v[i], err))
+			return err->code;
 	return 0;
 }
 
 static int judge_fetch(const struct lg_blocks *blocks, const struct kw_FetchResponse *response, struct kt_err *err)
 {
 	if (response->errorCode)
-		return refused("Fetch", response->errorCode, KW_NULL_STR, err);
+		return lg_blocks_refused("Fetch", response->errorCode, KW_NULL_STR, err);
 	if (response->responses.n != 1 || response->responses.v[0].partitions.n != blocks->requests->partitions)
 		return kt_fail(err, KT_ECORRUPT, "the answer to Fetch has not the partitions that were asked for");
 	for (int32_t i = 0; i < blocks->requests->partitions; i++) {
@@ -200,7 +145,7 @@ static int judge_fetch(const struct lg_blocks *blocks, const struct kw_FetchResp
 		struct kw_batch batch;
 
 		if (partition->errorCode)
-			return refused("Fetch", partition->errorCode, KW_NULL_STR, err);
+			return lg_blocks_refused("Fetch", partition->errorCode, KW_NULL_STR, err);
 		if (partition->records.n < 0 ||
 		    kw_batch_parse(partition->records.p, (size_t)partition->records.n, &batch, NULL) ||
 		    batch.count != blocks->requests->records)
@@ -209,8 +154,7 @@ static int judge_fetch(const struct lg_blocks *blocks, const struct kw_FetchResp
 	return 0;
 }
 
-/* *base: of the batch that the last partition of a Produce request got. */
-static int take_answer(struct lg_blocks *blocks, int api, int32_t expected, int64_t *base, struct kt_err *err)
+static int take_answer(struct lg_blocks *blocks, int api, int32_t expected, struct kt_err *err)
 {
 	const uint8_t *p;
 	int32_t correlation;
@@ -224,27 +168,32 @@ static int take_answer(struct lg_blocks *blocks, int api, int32_t expected, int6
 	if (correlation != expected)
 		return kt_fail(err, KT_ECORRUPT, "an answer with correlation id %d where %d is due", (int)correlation,
 			       (int)expected);
-	return api == LG_BLOCK_PRODUCE ? judge_produce(blocks, answer, base, err) : judge_fetch(blocks, answer, err);
+	return api == LG_BLOCK_PRODUCE ? judge_produce(blocks, answer, err) : judge_fetch(blocks, answer, err);
 }
 
-static int exchange(struct lg_blocks *blocks, int api, int n, int64_t *base, struct kt_err *err)
+/* After a refusal the others' answers are read all the same: what was written must be known to be deleted. */
+static int exchange(struct lg_blocks *blocks, int api, int n, struct kt_err *err)
 {
 	int32_t first = blocks->correlation + 1;
-	int rc;
+	struct kt_err why;
 
 	for (int i = 0; i < n; i++)
 		kw_wr32(blocks->frames.p + (size_t)i * blocks->frame + CORRELATION_AT, (uint32_t)++blocks->correlation);
-	rc = kc_write(blocks->conn, blocks->frames.p, (size_t)n * blocks->frame, soon(), err);
-	for (int i = 0; i < n && rc == 0; i++)
-		rc = take_answer(blocks, api, first + i, base, err);
-	return rc;
+	blocks->unread = kc_write(blocks->conn, blocks->frames.p, (size_t)n * blocks->frame, soon(), err) != 0;
+	for (int i = 0; i < n && !blocks->unread; i++) {
+		kt_err_init(&why);
+		if (take_answer(blocks, api, first + i, &why) == 0)
+			continue;
+		if (!err->code)
+			*err = why;
+		blocks->unread = why.code != KT_EPEER;
+	}
+	return err->code;
 }
 
 int lg_blocks_run(struct lg_blocks *blocks, int n, struct kt_err *err)
 {
-	int64_t base;
-
-	return exchange(blocks, (int)blocks->requests->api, n, &base, err);
+	return exchange(blocks, (int)blocks->requests->api, n, err);
 }
 
 /* ---- life ---- */
@@ -256,23 +205,21 @@ static int pick_version(struct lg_blocks *blocks, int api, int max, struct kt_er
 	       kt_fail(err, KT_EVERSION, "the broker has no version of API %d that this engine uses", api);
 }
 
-/* What is fetched is written first, once, and its offset asked of the answer. */
+/* What is fetched is written first, once. */
 static int prepare(struct lg_blocks *blocks, const struct kw_buf *batch, struct kt_err *err)
 {
-	int64_t base = 0;
-
 	kw_arena_reset(&blocks->arena);
 	if (pick_version(blocks, LG_BLOCK_PRODUCE, PRODUCE_MAX, err) ||
 	    put_produce(blocks, blocks->version, batch, err))
 		return err->code;
 	blocks->frame = blocks->frames.n;
 	if (blocks->requests->api == LG_BLOCK_FETCH) {
-		if (exchange(blocks, LG_BLOCK_PRODUCE, 1, &base, err) ||
+		if (exchange(blocks, LG_BLOCK_PRODUCE, 1, err) ||
 		    pick_version(blocks, LG_BLOCK_FETCH, FETCH_MAX, err))
 			return err->code;
 		kw_arena_reset(&blocks->arena);
 		kw_buf_clear(&blocks->frames);
-		put_fetch(blocks, blocks->version, batch, base, err);
+		put_fetch(blocks, blocks->version, batch, err);
 	}
 	return err->code ? err->code : repeat(blocks, err);
 }
@@ -289,9 +236,7 @@ int lg_blocks_open(struct lg_blocks *blocks, const struct lg_requests *requests,
 	kw_arena_init(&blocks->arena, 64 << 20);
 	rc = kc_cluster_open(bootstrap, "kassay-loadgen", NULL, soon(), &blocks->cluster, err);
 	if (rc == 0)
-		rc = make_topic(blocks, err);
-	if (rc == 0)
-		rc = kc_cluster_leader(blocks->cluster, requests->topic, 0, soon(), soon(), &blocks->conn, err);
+		rc = lg_blocks_take_topic(blocks, err);
 	if (rc == 0)
 		rc = put_batch(requests, &batch, err);
 	if (rc == 0)
@@ -303,6 +248,7 @@ int lg_blocks_open(struct lg_blocks *blocks, const struct lg_requests *requests,
 void lg_blocks_fini(struct lg_blocks *blocks)
 {
 	kc_cluster_free(blocks->cluster);
+	free(blocks->next);
 	kw_buf_fini(&blocks->frames);
 	kw_arena_fini(&blocks->arena);
 }

@@ -65,21 +65,17 @@ static const struct kt_cli cli = {
 	.about = "Says what an observer, a validator or a setting costs a broker per request. Short blocks of requests "
 		 "with it and without it take turns in random order, within one process if it is a fakebroker's "
 		 "observer or validator; what was in force before is put back. A against A is measured beside it, to "
-		 "show what would be seen if there were no difference.",
+		 "show what would be seen if there were no difference. The topic is made, or has to be empty: what is "
+		 "written to it is deleted.",
 	.options = options,
 	.examples = "loadgen cost --scenario fixtures/scenarios/cost-produce.json --control http://127.0.0.1:8080 "
 		    "-b 127.0.0.1:9092 --switch observer --margin 2%\n"
 		    "loadgen cost --scenario fixtures/scenarios/cost-brokers.json --a 127.0.0.1:9092 --b "
 		    "127.0.0.1:9192 --pid-a 4711 --pid-b 4712 --margin 5%",
 	.exits = {"the cost is within the margin, with 95 % confidence", "it is not",
-		  "wrong usage or scenario", "a target cannot be reached, or refuses requests or the switch",
+		  "wrong usage or scenario, or a topic that has records",
+		  "a target cannot be reached, does not answer, or refuses requests or the switch",
 		  "inconclusive: the measurement cannot tell, or was stopped"},
-};
-
-static const int exits[] = {
-#define LG_X(symbol, name, exit) [symbol] = exit,
-	LG_COST_VERDICTS(LG_X)
-#undef LG_X
 };
 
 static void take_options(struct lg_cost_spec *spec)
@@ -147,7 +143,7 @@ static int measure(struct lg_cost_spec *spec, const struct lg_cost_target *targe
 	if (!spec->a.classes)
 		spec->a.classes = target->what == LG_SWITCH_VALIDATOR ? "" : "NoOpObserver";
 	if (lg_cost_run(spec, target, &cost, err))
-		return err->code == KT_ETIMEOUT ? KT_EXIT_INCOMPLETE : lg_exit_of(err);
+		return lg_cost_exit(&cost, err);
 	if (given.json) {
 		json_t *json = lg_cost_json(spec, target, &cost);
 
@@ -157,20 +153,22 @@ static int measure(struct lg_cost_spec *spec, const struct lg_cost_target *targe
 	} else {
 		lg_cost_print(spec, target, &cost, stdout);
 	}
-	return exits[cost.verdict];
+	return lg_cost_exit(&cost, err);
 }
 
 static int run(struct lg_cost_spec *spec, struct kt_err *err)
 {
 	struct lg_cost_target target = {.control = given.control, .a = given.a, .b = given.b, .pid_a = given.pid_a,
 					.pid_b = given.pid_b};
+	struct lg_process process;
 	int claim, status;
 
 	if (!given.control)
 		return measure(spec, &target, err);
 	target.what = given.what == 0 ? LG_SWITCH_OBSERVER : LG_SWITCH_VALIDATOR;
-	if (lg_cost_pid(given.control, &target.pid_a, err) || lg_cost_claim(target.pid_a, &claim, err))
-		return KT_EXIT_ENGINE;
+	if (lg_cost_process(given.control, &process, err) || lg_cost_claim(given.control, &process, &claim, err))
+		return lg_exit_of(err);
+	target.pid_a = process.pid;
 	status = measure(spec, &target, err);
 	close(claim);
 	return status;

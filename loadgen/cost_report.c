@@ -18,8 +18,7 @@ static const char *const verdicts[] = {
 /* ---- the machine ---- */
 
 struct machine {
-	struct utsname system;
-	char processor[128], date[32];
+	char system[140], processor[128], date[32];
 	long processors;
 	double load;                 /* average of the last minute; the measurement's own is in it */
 };
@@ -28,11 +27,13 @@ static void look_at(struct machine *machine)
 {
 	char line[256];
 	time_t now = time(NULL);
+	struct utsname system = {0};
 	struct tm utc;
 	FILE *f = fopen("/proc/cpuinfo", "r");
 
 	*machine = (struct machine){.processor = "unknown", .processors = sysconf(_SC_NPROCESSORS_ONLN), .load = -1};
-	uname(&machine->system);
+	uname(&system);
+	snprintf(machine->system, sizeof machine->system, "%s %s", system.sysname, system.release);
 	getloadavg(&machine->load, 1);
 	gmtime_r(&now, &utc);
 	strftime(machine->date, sizeof machine->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
@@ -89,6 +90,7 @@ static void print_variant(FILE *out, char name, const struct lg_variant *variant
 
 static void print_doses(const struct lg_cost_spec *spec, const struct lg_cost *cost, FILE *out)
 {
+	fprintf(out, "  SlowObserver, %s\n", spec->dose_mode);
 	fprintf(out, "  %-10s %12s  %-24s  %s\n", "dose, us", "B - A, us", "95 %", "A against A, us");
 	for (int i = 0; i < cost->n; i++) {
 		const struct lg_comparison *one = &cost->v[i];
@@ -142,7 +144,9 @@ void lg_cost_print(const struct lg_cost_spec *spec, const struct lg_cost_target 
 		print_head(out);
 		print_comparison(out, cost->has_cpu, target->b != NULL, &cost->v[0]);
 	}
-	fprintf(out, "  %.1f s, %s, %s, %ld x %s, load %.1f\n", cost->seconds, machine.date, machine.system.release,
+	if (!cost->has_cpu && target->control)
+		fprintf(out, "  no CPU time: the process of the broker is not one of this machine and pid namespace\n");
+	fprintf(out, "  %.1f s, %s, %s, %ld x %s, load %.1f\n", cost->seconds, machine.date, machine.system,
 		machine.processors, machine.processor, machine.load);
 	if (cost->repeated)
 		fprintf(out, "  %d quad%s measured again: the CPU clock could not be read\n", cost->repeated,
@@ -187,7 +191,7 @@ static json_t *machine_json(void)
 	struct machine machine;
 
 	look_at(&machine);
-	return json_pack("{s:s, s:s, s:I, s:s, s:f}", "date", machine.date, "kernel", machine.system.release,
+	return json_pack("{s:s, s:s, s:I, s:s, s:f}", "date", machine.date, "kernel", machine.system,
 			 "processors", (json_int_t)machine.processors, "processor", machine.processor, "load",
 			 machine.load);
 }
@@ -221,15 +225,19 @@ json_t *lg_cost_json(const struct lg_cost_spec *spec, const struct lg_cost_targe
 				      "partitions", requests->partitions, "records", requests->records, "size",
 				      requests->size, "codec", kw_codec_name(requests->codec), "acks", requests->acks,
 				      "block", requests->block));
+	json_object_set_new(json, "warm", json_integer(spec->warm));
+	json_object_set_new(json, "warmUp", json_integer(spec->warm_up));
 	json_object_set_new(json, "quads", json_integer(spec->quads));
 	json_object_set_new(json, "quadsRepeated", json_integer(cost->repeated));
 	json_object_set_new(json, "seed", json_integer(spec->seed));
 	json_object_set_new(json, "a", target->b ? json_string(target->a) : variant_json(&spec->a));
 	json_object_set_new(json, "b", target->b ? json_string(target->b) : variant_json(&spec->b));
 	json_object_set_new(json, "comparisons", comparisons_json(spec, cost));
-	if (spec->ndoses > 0)
+	if (spec->ndoses > 0) {
+		json_object_set_new(json, "doseMode", json_string(spec->dose_mode));
 		json_object_set_new(json, "line", json_pack("{s:f, s:f}", "slope", cost->line.slope, "worst",
 							    cost->line.worst));
+	}
 	json_object_set_new(json, "machine", machine_json());
 	return json;
 }

@@ -13,7 +13,7 @@ void lg_cost_spec_init(struct lg_cost_spec *spec)
 {
 	*spec = (struct lg_cost_spec){
 		.requests = {.topic = "cost", .partitions = 1, .records = 1, .size = 100, .acks = 1, .block = 64},
-		.quads = 400, .warm_up = 5, .warm = 16, .seed = 1, .margin = -1,
+		.quads = 400, .warm_up = 5, .warm = 64, .seed = 1, .margin = -1, .dose_mode = modes[0],
 	};
 }
 
@@ -61,8 +61,10 @@ static void read_variant(struct kt_obj *root, const char *member, struct lg_vari
 static void read_doses(struct kt_obj *root, struct lg_cost_spec *spec)
 {
 	struct kt_arr arr;
-	int us;
+	int us, mode;
 
+	if (kt_obj_enum(root, "doseMode", modes, &mode))
+		spec->dose_mode = modes[mode];
 	kt_obj_array(root, "doses", &arr);
 	while (kt_arr_int(&arr, 0, 1000000, &us)) {
 		if (spec->ndoses == LG_DOSES_MAX) {
@@ -83,7 +85,8 @@ static int read_spec(struct lg_cost_spec *spec, struct kt_err *err)
 	read_requests(&root, &spec->requests);
 	kt_obj_int(&root, "quads", 20, 1000000, &spec->quads);
 	kt_obj_int(&root, "warmUp", 0, 1000000, &spec->warm_up);
-	kt_obj_int(&root, "warm", 0, LG_BLOCK_MAX, &spec->warm);
+	if (!kt_obj_int(&root, "warm", 0, LG_BLOCK_MAX, &spec->warm))
+		spec->warm = spec->requests.block;
 	kt_obj_int64(&root, "seed", 0, INT64_MAX, &spec->seed);
 	kt_obj_real(&root, "margin", 0, 10, &spec->margin);
 	read_variant(&root, "a", &spec->a);

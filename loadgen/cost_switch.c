@@ -41,31 +41,46 @@ static int ask(const char *method, const char *control, const char *path, const 
 	return err->code;
 }
 
-int lg_cost_pid(const char *control, pid_t *pid, struct kt_err *err)
+/* ---- the process ---- */
+
+/* A pid means something only where it was given. */
+void lg_cost_take_process(json_t *status, struct lg_process *process)
+{
+	const char *text = json_string_value(json_object_get(status, "process"));
+	pid_t pid = (pid_t)json_integer_value(json_object_get(status, "pid"));
+	char here[KT_PROCESS_TEXT];
+
+	*process = (struct lg_process){0};
+	snprintf(process->text, sizeof process->text, "%s", text ? text : "");
+	if (text && kt_process_text(pid, here, NULL) == 0 && strcmp(text, here) == 0)
+		process->pid = pid;
+}
+
+int lg_cost_process(const char *control, struct lg_process *process, struct kt_err *err)
 {
 	json_t *json;
 	int rc = ask("GET", control, "/v1/status", NULL, &json, err);
 
-	*pid = (pid_t)json_integer_value(json_object_get(json, "pid"));
+	lg_cost_take_process(json, process);
 	json_decref(json);
 	return rc;
 }
 
-/* A name in the kernel, which goes with whoever holds it. The broker's CPU clock is read, so that whoever measures it
- * is on its machine. */
-int lg_cost_claim(pid_t pid, int *fd, struct kt_err *err)
+/* A name in the kernel, which goes with whoever holds it. */
+int lg_cost_claim(const char *control, const struct lg_process *process, int *fd, struct kt_err *err)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
-	int n = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "kassay-loadgen-cost-%d", (int)pid);
-	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+	const size_t room = sizeof name.sun_path - 1;
+	int n = snprintf(name.sun_path + 1, room, "kassay-cost %s", *process->text ? process->text : control);
+	size_t used = (size_t)n < room ? (size_t)n : room - 1;
 
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return kt_fail(err, KT_ESYS, "socket: %s", strerror(errno));
-	if (bind(*fd, (struct sockaddr *)&name, size) == 0)
+	if (bind(*fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + used)) == 0)
 		return 0;
 	if (errno == EADDRINUSE)
-		kt_fail(err, KT_EPEER, "another `loadgen cost` measures this fakebroker, process %d", (int)pid);
+		kt_fail(err, KT_EPEER, "another `loadgen cost` measures the fakebroker at %s", control);
 	else
 		kt_fail(err, KT_ESYS, "bind: %s", strerror(errno));
 	close(*fd);
@@ -75,9 +90,78 @@ int lg_cost_claim(pid_t pid, int *fd, struct kt_err *err)
 
 /* ---- observers ---- */
 
-/* Options are always given, none as {}: else observers of the same class would stay, with the options that they
- * have. */
-static int put_observer(const char *control, const char *classes, const char *mode, json_t *options, struct kt_err *err)
+static const char *text_of(json_t *object, const char *member)
+{
+	const char *text = json_string_value(json_object_get(object, member));
+
+	return text ? text : "";
+}
+
+static json_t *observer_at(json_t *broker, size_t at)
+{
+	return json_array_get(json_object_get(broker, "observers"), at);
+}
+
+/* All of a broker's observers have one mode. */
+static const char *mode_of(json_t *broker)
+{
+	return text_of(observer_at(broker, 0), "mode");
+}
+
+/* Over all brokers, of the observer that has this place in their lists. */
+static int64_t sum(json_t *brokers, size_t at, const char *member)
+{
+	json_t *broker;
+	int64_t n = 0;
+	size_t i;
+
+	json_array_foreach(brokers, i, broker)
+		n += json_integer_value(json_object_get(observer_at(broker, at), member));
+	return n;
+}
+
+/* PUT /v1/observer gives all brokers the same: what differs between them it could not bring back. */
+static int check_same(json_t *brokers, struct kt_err *err)
+{
+	json_t *first = json_array_get(brokers, 0), *broker;
+	size_t i;
+
+	if (!first)
+		return kt_fail(err, KT_EPEER, "the control API tells no broker's observers");
+	json_array_foreach(brokers, i, broker)
+		if (strcmp(text_of(broker, "classes"), text_of(first, "classes")) != 0 ||
+		    strcmp(mode_of(broker), mode_of(first)) != 0)
+			return kt_fail(err, KT_EPEER,
+				       "the brokers' observers differ: they could not be put back in the end");
+	return 0;
+}
+
+/* The answer to GET and PUT /v1/observer. */
+static int take_observers(json_t *brokers, struct lg_in_force *state, struct kt_err *err)
+{
+	json_t *first = json_array_get(brokers, 0);
+
+	if (check_same(brokers, err))
+		return err->code;
+	state->classes = strdup(text_of(first, "classes"));
+	if (!state->classes)
+		return kt_fail(err, KT_ENOMEM, "no memory");
+	state->queued = strcmp(mode_of(first), "queued") == 0;
+	state->seen = INT64_MAX;
+	for (size_t at = 0; observer_at(first, at); at++) {
+		int64_t seen = sum(brokers, at, "seen");
+
+		state->seen = seen < state->seen ? seen : state->seen;
+		state->waiting += sum(brokers, at, "queued");
+		state->dropped += sum(brokers, at, "dropped");
+	}
+	return 0;
+}
+
+/* Options are always given, none as {}: else observers of the same class would stay, with the options and the counts
+ * that they have. */
+static int put_observer(const char *control, const char *classes, const char *mode, json_t *options,
+			struct lg_in_force *now, struct kt_err *err)
 {
 	json_t *json = json_pack("{s:s, s:s*}", "classes", classes, "mode", mode);
 	char *body;
@@ -87,48 +171,19 @@ static int put_observer(const char *control, const char *classes, const char *mo
 	json_decref(json);
 	if (!body)
 		return kt_fail(err, KT_ENOMEM, "no memory");
-	ask("PUT", control, "/v1/observer", body, &json, err);
+	if (ask("PUT", control, "/v1/observer", body, &json, err) == 0)
+		take_observers(json, now, err);
 	json_decref(json);
 	free(body);
 	return err->code;
 }
 
-static const char *text_of(json_t *broker, const char *member)
+static int read_observer(const char *control, struct lg_in_force *state, struct kt_err *err)
 {
-	const char *text = json_string_value(json_object_get(broker, member));
+	json_t *brokers;
 
-	return text ? text : "";
-}
-
-/* All of a broker's observers have one mode. */
-static json_t *first_observer(json_t *broker)
-{
-	return json_array_get(json_object_get(broker, "observers"), 0);
-}
-
-/* PUT /v1/observer gives all brokers the same: what differs between them it could not bring back. */
-static int read_observer(const char *control, struct lg_in_force *before, struct kt_err *err)
-{
-	json_t *brokers, *first;
-
-	if (ask("GET", control, "/v1/observer", NULL, &brokers, err) == 0) {
-		first = json_array_get(brokers, 0);
-		before->classes = strdup(text_of(first, "classes"));
-		before->queued = strcmp(text_of(first_observer(first), "mode"), "queued") == 0;
-		if (!first)
-			kt_fail(err, KT_EPEER, "the control API tells no broker's observers");
-		else if (!before->classes)
-			kt_fail(err, KT_ENOMEM, "no memory");
-		for (size_t i = 1; i < json_array_size(brokers); i++) {
-			json_t *broker = json_array_get(brokers, i);
-
-			if (strcmp(text_of(broker, "classes"), text_of(first, "classes")) != 0 ||
-			    strcmp(text_of(first_observer(broker), "mode"),
-				   text_of(first_observer(first), "mode")) != 0)
-				kt_fail(err, KT_EPEER,
-					"the brokers' observers differ: they could not be put back in the end");
-		}
-	}
+	if (ask("GET", control, "/v1/observer", NULL, &brokers, err) == 0)
+		take_observers(brokers, state, err);
 	json_decref(brokers);
 	return err->code;
 }
@@ -167,7 +222,7 @@ static int alter_validators(const char *topic, const char *classes, struct kc_co
 	return err->code;
 }
 
-static int take_validators(const struct kw_DescribeConfigsResponse *response, struct lg_in_force *before,
+static int take_validators(const struct kw_DescribeConfigsResponse *response, struct lg_in_force *state,
 			   struct kt_err *err)
 {
 	const struct kw_DescribeConfigsResponse_DescribeConfigsResult *result = response->results.v;
@@ -181,16 +236,16 @@ static int take_validators(const struct kw_DescribeConfigsResponse *response, st
 	for (int32_t i = 0; i < result->configs.n; i++) {
 		const struct kw_DescribeConfigsResponse_DescribeConfigsResourceResult *config = &result->configs.v[i];
 
-		if (config->configSource != SOURCE_TOPIC || config->value.n < 0 || before->classes)
+		if (config->configSource != SOURCE_TOPIC || config->value.n < 0 || state->classes)
 			continue;
-		before->classes = strndup(config->value.n ? config->value.s : "", (size_t)config->value.n);
-		if (!before->classes)
+		state->classes = strndup(config->value.n ? config->value.s : "", (size_t)config->value.n);
+		if (!state->classes)
 			return kt_fail(err, KT_ENOMEM, "no memory");
 	}
 	return 0;
 }
 
-static int read_validators(const char *topic, struct kc_conn *conn, struct lg_in_force *before, struct kt_err *err)
+static int read_validators(const char *topic, struct kc_conn *conn, struct lg_in_force *state, struct kt_err *err)
 {
 	struct kw_str key = kw_str(VALIDATORS);
 	struct kw_DescribeConfigsRequest_DescribeConfigsResource resource = {
@@ -203,7 +258,8 @@ static int read_validators(const char *topic, struct kc_conn *conn, struct lg_in
 	kw_arena_init(&arena, 1 << 20);
 	if (kc_call(conn, API_DESCRIBE_CONFIGS, kc_version(conn, API_DESCRIBE_CONFIGS, -1), &request,
 		    kc_now_ms() + SWITCH_MS, &arena, &answer, err) == 0)
-		take_validators(answer, before, err);
+		take_validators(answer, state, err);
+	state->seen = INT64_MAX;
 	kw_arena_fini(&arena);
 	return err->code;
 }
@@ -223,14 +279,24 @@ static int put_back_validators(const struct lg_cost_spec *spec, const struct lg_
 
 /* ---- either ---- */
 
+static int switch_validators(const char *topic, const char *classes, struct kc_conn *conn, struct lg_in_force *now,
+			     struct kt_err *err)
+{
+	if (alter_validators(topic, classes, conn, err))
+		return err->code;
+	now->seen = INT64_MAX;
+	now->classes = strdup(classes);
+	return now->classes ? 0 : kt_fail(err, KT_ENOMEM, "no memory");
+}
+
 int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target *target,
-		   const struct lg_variant *variant, struct kc_conn *conn, struct kt_err *err)
+		   const struct lg_variant *variant, struct kc_conn *conn, struct lg_in_force *now, struct kt_err *err)
 {
 	switch (target->what) {
 	case LG_SWITCH_OBSERVER:
-		return put_observer(target->control, variant->classes, variant->mode, variant->options, err);
+		return put_observer(target->control, variant->classes, variant->mode, variant->options, now, err);
 	case LG_SWITCH_VALIDATOR:
-		return alter_validators(spec->requests.topic, variant->classes, conn, err);
+		return switch_validators(spec->requests.topic, variant->classes, conn, now, err);
 	case LG_SWITCH_NONE:
 		break;
 	}
@@ -238,13 +304,13 @@ int lg_cost_switch(const struct lg_cost_spec *spec, const struct lg_cost_target 
 }
 
 int lg_cost_in_force(const struct lg_cost_spec *spec, const struct lg_cost_target *target, struct kc_conn *conn,
-		     struct lg_in_force *before, struct kt_err *err)
+		     struct lg_in_force *state, struct kt_err *err)
 {
 	switch (target->what) {
 	case LG_SWITCH_OBSERVER:
-		return read_observer(target->control, before, err);
+		return read_observer(target->control, state, err);
 	case LG_SWITCH_VALIDATOR:
-		return read_validators(spec->requests.topic, conn, before, err);
+		return read_validators(spec->requests.topic, conn, state, err);
 	case LG_SWITCH_NONE:
 		break;
 	}
@@ -254,13 +320,16 @@ int lg_cost_in_force(const struct lg_cost_spec *spec, const struct lg_cost_targe
 void lg_cost_put_back(const struct lg_cost_spec *spec, const struct lg_cost_target *target,
 		      const struct lg_in_force *before, struct kt_err *err)
 {
+	struct lg_in_force now = {0};
 	struct kt_err why = {0};
 	char first[sizeof err->text];
 
 	if (target->what == LG_SWITCH_OBSERVER)
-		put_observer(target->control, before->classes, before->queued ? "queued" : "inline", NULL, &why);
+		put_observer(target->control, before->classes, before->queued ? "queued" : "inline", NULL, &now,
+			     &why);
 	else if (target->what == LG_SWITCH_VALIDATOR)
 		put_back_validators(spec, before, &why);
+	lg_in_force_fini(&now);
 	if (!why.code)
 		return;
 	snprintf(first, sizeof first, "%s", err->text);

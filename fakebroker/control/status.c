@@ -4,6 +4,7 @@
 #include "fakebroker/control/endpoints.h"
 #include "fakebroker/control/rules.h"
 #include "fakebroker/mutants.h"
+#include "lib/text/process.h"
 
 static json_t *node_json(const struct fb_node *node)
 {
@@ -100,6 +101,8 @@ json_t *fb_node_json(struct fb_cluster *cluster, const struct fb_node *node)
 json_t *fb_status_json(struct fb_cluster *cluster)
 {
 	json_t *nodes = json_array(), *brokers = json_array(), *topics = json_array(), *json;
+	char process[KT_PROCESS_TEXT];
+	bool told = kt_process_text(getpid(), process, NULL) == 0;
 	int16_t level;
 
 	pthread_rwlock_rdlock(&cluster->lock);
@@ -110,8 +113,9 @@ json_t *fb_status_json(struct fb_cluster *cluster)
 		json_array_append_new(brokers, broker_json(cluster->brokers[i]));
 	for (size_t i = 0; i < cluster->ntopics; i++)
 		json_array_append_new(topics, topic_json(cluster->topics[i]));
-	json = json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "program",
-			 "fakebroker " KASSAY_VERSION, "pid", (int)getpid(), "release", cluster->release->name,
+	json = json_pack("{s:s, s:i, s:s?, s:s, s:s, s:i, s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "program",
+			 "fakebroker " KASSAY_VERSION, "pid", (int)getpid(), "process", told ? process : NULL,
+			 "release", cluster->release->name,
 			 "clusterId", cluster->id, "metadataVersion", level, "metadataVersionName",
 			 fb_level_name(level), "features", features_json(cluster), "lax", cluster->lax,
 			 "mutants", mutants_json(), "clock", clock_json(cluster->clock), "nodes", nodes,

@@ -4,17 +4,6 @@
 cd "$(dirname "$0")/../.." || exit 2
 . fixtures/tests/checks.sh
 cost() { "$build/loadgen" cost "$@"; }
-# Twenty quads on a machine that is busy otherwise may come out crooked; of five measurements one has to be straight.
-undisturbed() {
-	local code
-	for _ in 1 2 3 4 5; do
-		cost "$@" >"$dir/try" 2>&1
-		code=$?
-		[ $code != 0 ] || break
-	done
-	cat "$dir/try"
-	return $code
-}
 
 start --port 0 --controller-port 0 --control-port 0 || exit 1
 at=$bootstrap
@@ -27,6 +16,7 @@ for api in produce fetch; do
 	X
 	expect '0 1 4' "an observer, $api" cost --scenario "$dir/$api.json" "${one[@]}" --switch observer --json
 	holds "$dir/log" ".requests.api == \"$api\" and .quads == 20 and .margin == 0.5 and
+		.requests.block == 20 and .warm == 20 and .warmUp == 5 and
 		(.verdict | IN(\"pass\", \"fail\", \"inconclusive\"))"
 	holds "$dir/log" '.comparisons | length == 1 and ([.[0][] | .quads == 20 and .aNs > 0 and .bNs > 0 and
 		.share.low <= .share.at and .share.at <= .share.high] == [true, true, true, true])'
@@ -45,16 +35,23 @@ expect '0 1 4' 'a validator' cost --scenario "$dir/validator.json" "${one[@]}" -
 holds "$dir/log" '.a.classes == "" and .b.classes == "NonEmptyValue"'
 
 echo '{"topic": "slow", "api": "fetch", "block": 10, "warm": 1, "doses": [0, 200]}' >"$dir/dose.json"
-expect 0 'doses: 200 us are 200 us' undisturbed --scenario "$dir/dose.json" "${one[@]}" --switch observer --json
-holds "$dir/log" '.line.slope > 0.9 and .line.slope < 1.1 and .comparisons[1].doseUs == 200'
+expect '0 1' 'doses' cost --scenario "$dir/dose.json" "${one[@]}" --switch observer
+says '^  SlowObserver, inline$'
+says '^  200 +[0-9.]+ '
+says '^(pass|fail): slope 1 within 10 %'
 
 echo '{"topic": "two", "block": 20}' >"$dir/two.json"
-expect '0 1 4' 'two brokers' cost --scenario "$dir/two.json" --a "$at" --b "$at" --pid-a "$pid" --pid-b "$pid" \
-	--quads 20 \
-	--margin 50%
+one_pid=$pid one_control=$control
+start --port 0 --controller-port 0 || exit 1
+expect '0 1 4' 'two brokers' cost --scenario "$dir/two.json" --a "$at" --b "$bootstrap" --pid-a "$one_pid" \
+	--pid-b "$pid" --quads 20 --margin 50%
 says '^  CPU, against itself '
-expect '0 1 4' 'two brokers, elsewhere' cost --scenario "$dir/two.json" --a "$at" --b "$at" --quads 20 --margin 50%
+expect '0 1 4' 'two brokers, elsewhere' cost --scenario "$dir/two.json" --a "$at" --b "$bootstrap" --quads 20 \
+	--margin 50%
 says '^(pass|fail|inconclusive): service time per request'
+pid=$one_pid control=$one_control
+expect 2 'one broker that is both' cost --scenario "$dir/two.json" --a "$at" --b "$at" --quads 20 --margin 50%
+says 'topic "two" has records'
 
 # ---- what was in force before is put back ---------------------------------------------------------------------------
 
@@ -82,25 +79,35 @@ running=$!
 timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" || bad 'it does not switch'
 mv "$dir/log" "$dir/first"
 expect 3 'one measurement at a time' cost --scenario "$dir/slow.json" "${one[@]}" --switch observer --margin 50%
-says "^loadgen cost: another \`loadgen cost\` measures this fakebroker, process $pid\$"
+says "^loadgen cost: another \`loadgen cost\` measures the fakebroker at $control\$"
 mv "$dir/first" "$dir/log"
 kill -INT "$running"
 wait "$running"
 equal 'stopped by SIGINT' $? 4
 says 'stopped after [0-9]+ of 100000 quads'
 in_force observer "$traffic"
-"$build/loadgen" cost --scenario "$dir/slow.json" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" \
-	2>&1 &
-running=$!
-timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" || bad 'it does not switch'
-for ((i = 0; i < 200; i++)); do
-	kill -0 "$running" 2>/dev/null || break
-	put observer '{"classes": "SloObserver"}'
-done
-kill -INT "$running" 2>/dev/null
-wait "$running"
-equal 'somebody else switches' $? 3
-says 'somebody else switches the broker, too: it has "SloObserver", and was given '
+# somebody_switches SCENARIO BODY WORDS: while that is measured somebody else puts that again and again.
+somebody_switches() {
+	"$build/loadgen" cost --scenario "$1" "${one[@]}" --quads 100000 --switch observer --margin 2% >"$dir/log" \
+		2>&1 &
+	running=$!
+	timeout 20 bash -c "until curl -s $control/v1/observer | grep -q SlowObserver; do :; done" ||
+		bad 'it does not switch'
+	for ((i = 0; i < 400; i++)); do
+		kill -0 "$running" 2>/dev/null || break
+		put observer "$2"
+	done
+	kill -INT "$running" 2>/dev/null
+	wait "$running"
+	equal 'somebody else switches' $? 3
+	says "^loadgen cost: somebody else switches the broker, too: $3"
+}
+somebody_switches "$dir/slow.json" '{"classes": "SloObserver"}' 'it has "SloObserver", and was given "'
+echo "{\"topic\": \"back\", \"block\": 500, \"a\": $slow, \"b\": $slow}" >"$dir/slows.json"
+somebody_switches "$dir/slows.json" '{"classes": "SlowObserver", "mode": "queued"}' \
+	'"SlowObserver" is queued, and was given inline'
+somebody_switches "$dir/slows.json" '{"classes": "SlowObserver", "mode": "inline", "options": {}}' \
+	'"SlowObserver" saw [0-9]+ of (500|1000) requests'
 put observer '{"classes": "NoOpObserver"}'
 
 in_force validators '.checked == null'
@@ -109,7 +116,7 @@ expect '0 1 4' 'validators, put back' cost --scenario "$dir/validator.json" "${o
 in_force validators '.checked.classes == "AllowAll"'
 echo '{"topic": "checked", "block": 20, "b": {"classes": "RequiredHeader"}}' >"$dir/header.json"
 put validators '{"topic": "checked", "configs": {"record.validator.RequiredHeader.name": "h"}}'
-expect 3 'records that B refuses, answers unread' cost --scenario "$dir/header.json" "${one[@]}" --switch validator \
+expect 3 'records that B refuses' cost --scenario "$dir/header.json" "${one[@]}" --switch validator \
 	--margin 50%
 says 'Produce: INVALID_RECORD'
 in_force validators '.checked.classes == "AllowAll"'
