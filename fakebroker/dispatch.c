@@ -383,12 +383,16 @@ enum fb_outcome fb_dispatch_again(void *arg, struct fb_conn *conn, void *state, 
 	return finish(req, call(req));
 }
 
-/* It waited, and the connection is gone. */
-void fb_dispatch_drop(void *arg, void *state)
+/* It waited, and the connection is gone. At the end of the broker nobody is shown what it no longer does. */
+void fb_dispatch_drop(void *arg, void *state, bool ending)
 {
 	struct fb_request *req = state;
 
 	(void)arg;
+	if (ending) {
+		request_free(req);
+		return;
+	}
 	req->watched = fb_node_watched(req->node);
 	finish(req, FB_CLOSE);
 }

@@ -137,6 +137,6 @@ enum { FB_TOPIC_OPERATIONS = 0xdf8, FB_CLUSTER_OPERATIONS = 0x1fa0 };
 /* fb_server_ops.handle and friends. */
 enum fb_outcome fb_dispatch(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state);
 enum fb_outcome fb_dispatch_again(void *arg, struct fb_conn *conn, void *state, bool expired);
-void fb_dispatch_drop(void *arg, void *state);
+void fb_dispatch_drop(void *arg, void *state, bool ending);
 
 #endif

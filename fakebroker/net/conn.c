@@ -74,7 +74,7 @@ void fb_conn_close(struct fb_conn *conn)
 		fb_idle_leave(conn);
 		set_waiting(conn, false);
 		if (conn->busy && conn->state)
-			server->ops.drop(server->ops.arg, conn->state);
+			server->ops.drop(server->ops.arg, conn->state, atomic_load(&server->stopping));
 		conn->state = NULL;
 		if (conn->prev) {
 			*conn->prev = conn->next;
@@ -141,6 +141,15 @@ static void written(struct fb_conn *conn, size_t n)
 	}
 }
 
+/* Some ms late, for a tenth of what the exact time costs. */
+static int64_t roughly_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
 /* Writes what the socket takes; asks to be called again for the rest. */
 static void flush(struct fb_conn *conn)
 {
@@ -163,6 +172,7 @@ static void flush(struct fb_conn *conn)
 		if (capture)
 			fb_capture_bytes(capture, &conn->captured, false, iov, (size_t)n);
 		written(conn, (size_t)n);
+		fb_idle_touch(conn, roughly_now_ns());
 	}
 	if (conn->closing && !conn->dead)
 		fb_conn_close(conn);
@@ -283,8 +293,6 @@ void fb_conn_retry(struct fb_conn *conn, bool expired)
 	}
 	enter(conn);
 	apply(conn, server->ops.again(server->ops.arg, conn, conn->state, expired));
-	if (!conn->busy)
-		fb_idle_touch(conn, fb_now_ns());
 	pump(conn);
 	leave(conn);
 }
@@ -458,7 +466,6 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	enter(conn);
-	fb_idle_touch(conn, fb_now_ns());
 	pump(conn);
 	leave(conn);
 }

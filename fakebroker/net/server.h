@@ -32,8 +32,8 @@ struct fb_server_ops {
 	enum fb_outcome (*handle)(void *arg, struct fb_conn *conn, struct fb_frame *frame, void **state);
 	/* A waiting request once more; expired: its time is over, FB_WAIT is not allowed unless a new time is set. */
 	enum fb_outcome (*again)(void *arg, struct fb_conn *conn, void *state, bool expired);
-	/* The connection ends while a request waits. */
-	void (*drop)(void *arg, void *state);
+	/* The connection ends while a request waits. ending: because the server does. */
+	void (*drop)(void *arg, void *state, bool ending);
 	/* A connection begins and ends: where what is kept for it (fb_conn_set_session) is made and freed. ended()
 	 * comes after drop(). A connection of which began() returns false is closed at once; ended() comes then, too.
 	 * Either may be NULL. */

@@ -21,7 +21,7 @@ enum { MAX_FRAME = 1 << 20, DEADLINE_MS = 10000, TICK_MS = 200 };
 static struct {
 	struct fb_server *server;
 	int port;
-	atomic_int begun, ended, drops, handled;
+	atomic_int begun, ended, drops, drops_at_end, handled;
 	atomic_bool refuse;        /* connections that begin */
 	atomic_bool open;          /* lets a 'w' frame through */
 	atomic_size_t scratch;     /* bytes of it that an 'm' frame found */
@@ -83,11 +83,12 @@ static inline enum fb_outcome again(void *arg, struct fb_conn *conn, void *state
 	return echo(conn, state);
 }
 
-static inline void drop(void *arg, void *state)
+static inline void drop(void *arg, void *state, bool ending)
 {
 	(void)arg;
 	fb_frame_unref(state);
 	atomic_fetch_add(&fix.drops, 1);
+	atomic_fetch_add(&fix.drops_at_end, ending);
 }
 
 /* Looks at the listener, as everybody may. */
@@ -118,6 +119,7 @@ static inline int set_up(void **state)
 	atomic_store(&fix.ended, 0);
 	atomic_store(&fix.refuse, false);
 	atomic_store(&fix.drops, 0);
+	atomic_store(&fix.drops_at_end, 0);
 	atomic_store(&fix.handled, 0);
 	atomic_store(&fix.open, false);
 	assert_int_equal(fb_server_new(&opts, &ops, &fix.server, NULL), 0);

@@ -152,6 +152,7 @@ static void one_whose_client_went_while_it_slept_is_closed(void **state)
 	close(fd);
 	wait_connections(0);
 	assert_int_equal(atomic_load(&fix.drops), 1);
+	assert_int_equal(atomic_load(&fix.drops_at_end), 0);
 }
 
 /* ---- the order in which they are closed ---- */

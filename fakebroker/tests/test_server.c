@@ -201,6 +201,7 @@ static void what_waits_is_dropped_at_the_end(void **state)
 	wait_handled(1);
 	fb_server_stop(fix.server);
 	assert_int_equal(atomic_load(&fix.drops), 1);
+	assert_int_equal(atomic_load(&fix.drops_at_end), 1);
 	assert_int_equal(fb_server_connections(fix.server), 0);
 	close(fd);
 }
