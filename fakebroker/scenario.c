@@ -278,6 +278,8 @@ static void read_transactions(struct top *top, struct fb_cluster *cluster)
 
 	if (top->transactions.n > 0 && cluster->nbrokers > 0)
 		fb_txn_topic(cluster, &cluster->nodes[0]);
+	if (top->transactions.n > 0 && cluster->nbrokers > 0 && !fb_txn_coordinator(cluster, kw_str("")))
+		kt_fail(top->obj.err, KT_ERANGE, "there can be no __transaction_state, as the log says why");
 	while (kt_arr_object(&top->transactions, &obj)) {
 		struct fb_txn_producer producer = {0};
 		const char *id = NULL;

@@ -104,12 +104,13 @@ static int measure_all(struct pair *pair, const struct quads *quads, size_t n, s
 	size_t warm_up = (size_t)pair->ruler->spec->warm_up;
 
 	for (size_t i = 0; i < warm_up + n; i++) {
+		if (!lg_stopped() && measure_both(pair, i < warm_up ? i % n : i - warm_up, quads, err) && !lg_stopped())
+			return err->code;
 		if (lg_stopped()) {
+			*err = (struct kt_err){0};
 			kt_fail(err, KT_ETIMEOUT, "stopped after %zu of %zu quads", i > warm_up ? i - warm_up : 0, n);
 			return give_up(pair->cost, err);
 		}
-		if (measure_both(pair, i < warm_up ? i % n : i - warm_up, quads, err))
-			return err->code;
 	}
 	return 0;
 }

@@ -27,7 +27,7 @@ static int64_t cpu_when_quiet(const struct lg_ruler *ruler, int broker, int64_t 
 {
 	int64_t cpu = cpu_of(ruler, broker), deadline = lg_now() + PATIENCE;
 
-	for (int64_t still = 0; still < quiet && lg_now() < deadline; still += LG_MS) {
+	for (int64_t still = 0; still < quiet && lg_now() < deadline && !lg_stopped(); still += LG_MS) {
 		int64_t last = cpu;
 
 		lg_pause(LG_MS);
@@ -90,6 +90,8 @@ static int catch_up(struct lg_ruler *ruler, int broker, int64_t from, int64_t *u
 	if (ruler->target->what == LG_SWITCH_NONE)
 		return 0;
 	while (look(ruler, broker, &done, err) == 0 && !done) {
+		if (lg_stopped())
+			return kt_fail(err, KT_ETIMEOUT, "stopped");
 		if (lg_now() > deadline)
 			return kt_fail(err, KT_ETIMEOUT, "\"%s\" has not seen all of %lld requests after %d s",
 				       ruler->now.classes, (long long)ruler->due, (int)(PATIENCE / LG_SECOND));

@@ -26,7 +26,7 @@ static json_t *topic_key(struct cf_run *run, const char *topic, int version, str
 		return json_pack("{s:s}", "name", topic);
 	if (id)
 		return json_pack("{s:O}", "topicId", id);
-	kt_fail(err, KT_EUSAGE, "Produce %d names topics by id, and none is known for \"%s\"", version, topic);
+	kt_fail(err, KT_EPEER, "Produce %d names topics by id, and the target told none of \"%s\"", version, topic);
 	return NULL;
 }
 

@@ -49,11 +49,13 @@ static bool collect(const struct ask *ask, struct fb_txn_partition **partitions,
 	*partitions = kw_alloc(&ask->req->arena, ask->n * sizeof **partitions);
 	if (!*partitions)
 		return false;
-	for (int32_t t = 0; t < ask->ntopics; t++)
+	for (int32_t t = 0; t < ask->ntopics; t++) {
 		for (int32_t p = 0; p < ask->topics[t].partitions.n; p++) {
 			(*partitions)[i] = find(ask, t, ask->topics[t].partitions.v[p]);
-			*all_known = *all_known && (*partitions)[i++].topic;
+			*all_known = *all_known && (*partitions)[i].topic;
+			i++;
 		}
+	}
 	return true;
 }
 

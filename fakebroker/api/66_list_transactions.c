@@ -60,10 +60,10 @@ static bool list(struct fb_request *req, const struct filter *filter, struct kw_
 		const struct fb_txn *txn = transactions->v[i];
 		struct kw_ListTransactionsResponse_TransactionState *out = &response->transactionStates.v[n];
 
-		if (fb_txn_coordinator(req->cluster, kw_str(txn->id)) != req->node || !fits(filter, txn))
+		if (fb_txn_coordinator(req->cluster, txn->id) != req->node || !fits(filter, txn))
 			continue;
 		n++;
-		out->transactionalId = kw_str(kw_strndup(&req->arena, txn->id, strlen(txn->id)));
+		out->transactionalId = kw_str_dup(&req->arena, txn->id);
 		out->producerId = txn->producerId;
 		out->transactionState = kw_str(fb_txn_state_name(txn->state));
 	}

@@ -207,13 +207,18 @@ static int32_t new_id(const struct fb_fetch_sessions *sessions, const struct sha
 static bool own_topics(struct fb_fetch_want *wants, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (wants[i].topic.n < 0)
+		struct kw_str *topic = &wants[i].topic;
+		char *copy;
+
+		if (topic->n < 0)
 			continue;
-		wants[i].topic.s = strndup(wants[i].topic.s, (size_t)wants[i].topic.n);
-		if (!wants[i].topic.s) {
+		copy = malloc((size_t)topic->n + 1);
+		if (!copy) {
 			free_topics(wants, i);
 			return false;
 		}
+		memcpy(copy, topic->s, (size_t)topic->n);
+		topic->s = copy;
 	}
 	return true;
 }

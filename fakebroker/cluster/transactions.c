@@ -49,7 +49,7 @@ void fb_transactions_free(struct fb_transactions *transactions)
 	for (size_t i = 0; i < transactions->n; i++) {
 		forget_partitions(transactions->v[i]);
 		free(transactions->v[i]->partitions);
-		free(transactions->v[i]->id);
+		free((char *)(uintptr_t)transactions->v[i]->id.s);
 		free(transactions->v[i]);
 	}
 	free(transactions->v);
@@ -91,7 +91,7 @@ static size_t place(const struct fb_transactions *transactions, struct kw_str id
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (kw_str_cmp(kw_str(transactions->v[mid]->id), id) < 0)
+		if (kw_str_cmp(transactions->v[mid]->id, id) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -103,7 +103,7 @@ static struct fb_txn *find(const struct fb_transactions *transactions, struct kw
 {
 	size_t at = place(transactions, id);
 
-	return at < transactions->n && kw_str_is(id, transactions->v[at]->id) ? transactions->v[at] : NULL;
+	return at < transactions->n && kw_str_eq(id, transactions->v[at]->id) ? transactions->v[at] : NULL;
 }
 
 const struct fb_txn *fb_txn_find(const struct fb_transactions *transactions, struct kw_str id)
@@ -115,19 +115,18 @@ static struct fb_txn *add(struct fb_transactions *transactions, struct kw_str id
 {
 	size_t cap = transactions->cap ? transactions->cap * 2 : FIRST_CAP, at = place(transactions, id);
 	struct fb_txn *txn = calloc(1, sizeof *txn), **v = transactions->v;
+	char *copy = malloc((size_t)id.n + 1);
 
-	if (!txn || transactions->n == MOST_IDS) {
-		free(txn);
-		return NULL;
-	}
-	txn->id = strndup(id.s, (size_t)id.n);
-	if (txn->id && transactions->n == transactions->cap)
+	if (transactions->n == transactions->cap && transactions->n < MOST_IDS)
 		v = realloc(v, cap * sizeof *v);
-	if (!txn->id || !v) {
-		free(txn->id);
+	if (!txn || !copy || !v || transactions->n == MOST_IDS) {
+		transactions->v = v ? v : transactions->v;
+		free(copy);
 		free(txn);
 		return NULL;
 	}
+	memcpy(copy, id.s, (size_t)id.n);
+	txn->id = (struct kw_str){copy, id.n};
 	transactions->cap = transactions->n == transactions->cap ? cap : transactions->cap;
 	transactions->v = v;
 	memmove(v + at + 1, v + at, (transactions->n - at) * sizeof *v);

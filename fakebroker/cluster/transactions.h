@@ -37,7 +37,7 @@ struct fb_txn_partition {
 };
 
 struct fb_txn {
-	char *id;
+	struct kw_str id;                /* its own; any bytes, NUL included */
 	int64_t producerId, lastProducerId;
 	int16_t producerEpoch, lastProducerEpoch;
 	int32_t timeoutMs;

@@ -322,11 +322,6 @@ int fb_producers_set(struct fb_producers *producers, int64_t producerId, int16_t
 
 /* ---- transactions ---- */
 
-bool fb_producers_in_txn(const struct fb_producers *producers, int64_t producerId, int16_t producerEpoch)
-{
-	return has_open(find(producers, producerId), producerEpoch);
-}
-
 void fb_producers_expire(struct fb_producers *producers, int64_t now, int64_t ms)
 {
 	size_t kept = 0;

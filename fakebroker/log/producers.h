@@ -79,9 +79,6 @@ int fb_producers_reserve(struct fb_producers *producers);
 int fb_producers_add(struct fb_producers *producers, const struct kw_batch *batch, int64_t baseOffset,
 		     int64_t timestamp);
 
-/* Has the producer a transaction open, in this epoch? */
-bool fb_producers_in_txn(const struct fb_producers *producers, int64_t producerId, int16_t producerEpoch);
-
 /* The first offset of the earliest open transaction; FB_NO_TXN. */
 static inline int64_t fb_producers_first_unstable(const struct fb_producers *producers)
 {

@@ -69,7 +69,7 @@ static inline enum fb_outcome handle(void *arg, struct fb_conn *conn, struct fb_
 		return FB_WAIT;
 	case 'l':
 		*state = frame;
-		fb_conn_sleep(conn, 3 * TICK_MS);
+		fb_conn_sleep(conn, 5 * TICK_MS);
 		return FB_WAIT;
 	default: return echo(conn, frame);
 	}

@@ -12,6 +12,7 @@ enum { SLOTS = 16, SHARDS = 8, SHARD_IDS = INT32_MAX / SHARDS, TWO_MINUTES = 120
 
 static struct fb_fetch_sessions *sessions;
 static struct kw_arena arena;
+static struct kw_str topic = {"y", 1};
 
 static int set_up(void **state)
 {
@@ -39,7 +40,7 @@ static int16_t begin(int32_t sessionId, int32_t sessionEpoch, int32_t partitions
 	body->sessionEpoch = sessionEpoch;
 	body->topics.n = partitions > 0;
 	body->topics.v = kw_new_array(&kw_FetchRequest_FetchTopic_struct, 1, &arena);
-	body->topics.v[0].topic = kw_str("y");
+	body->topics.v[0].topic = topic;
 	body->topics.v[0].partitions.n = partitions;
 	body->topics.v[0].partitions.v = kw_new_array(&kw_FetchRequest_FetchPartition_struct, 8, &arena);
 	for (int32_t i = 0; i < partitions; i++)
@@ -149,6 +150,23 @@ static void ids_that_no_shard_has(void **state)
 		assert_int_equal(use(rows[i].id, 1, 0), rows[i].error);
 }
 
+/* A session keeps all bytes of a name, a NUL among them. */
+static void names_with_a_nul(void **state)
+{
+	static const char name[] = "ab\0cdefgh";
+	struct fb_fetch_context context;
+	int32_t id;
+
+	(void)state;
+	topic = (struct kw_str){name, sizeof name - 1};
+	id = open_session(1, false, SLOTS, 0);
+	assert_int_equal(begin(id, 1, 0, false, 0, &context), 0);
+	assert_int_equal(context.n, 1);
+	assert_int_equal(context.wants[0].topic.n, sizeof name - 1);
+	assert_memory_equal(context.wants[0].topic.s, name, sizeof name - 1);
+	topic = kw_str("y");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -159,6 +177,7 @@ int main(void)
 		T(the_idle_go_then_the_smaller),
 		T(replicas_come_first),
 		T(ids_that_no_shard_has),
+		T(names_with_a_nul),
 	};
 
 	return cmocka_run_group_tests_name("fetch sessions", tests, NULL, NULL);

@@ -162,6 +162,53 @@ static size_t partitions_of(const char *id)
 	return n;
 }
 
+/* Each has its own answer, wherever one that does not exist stands. */
+static void unknown_partitions_are_told_in_place(void **state)
+{
+	int64_t producerId = -1;
+	int epoch = -1;
+	json_t *json, *results, *result;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(ask_num(&run, conn, "topics.0.errorCode", "CreateTopics", 7,
+				 "{'topics': [{'name': 'three', 'numPartitions': 3, 'replicationFactor': 1}], "
+				 "'timeoutMs': 9000}"), 0);
+	assert_int_equal(init("places", &producerId, &epoch), 0);
+	json = talk(&run, conn, "AddPartitionsToTxn", 3,
+		    "{'v3AndBelowTransactionalId': 'places', 'v3AndBelowProducerId': %lld, 'v3AndBelowProducerEpoch': %d, "
+		    "'v3AndBelowTopics': [{'name': 'three', 'partitions': [99, 1, 2]}]}", (long long)producerId, epoch);
+	results = at(json, "resultsByTopicV3AndBelow.0.resultsByPartition");
+	assert_int_equal(json_array_size(results), 3);
+	json_array_foreach(results, i, result) {
+		json_int_t index = num_at(result, "partitionIndex");
+
+		assert_true(index == 1 || index == 2 || index == 99);
+		assert_int_equal(num_at(result, "partitionErrorCode"), index == 99 ? 3 : 55);
+	}
+	json_decref(json);
+	assert_int_equal(partitions_of("places"), 0);
+}
+
+static json_int_t init_bytes(const char *hex, const char *member)
+{
+	return ask_num(&run, conn, member, "InitProducerId", 4, "{'transactionalId': {'hex': '%s'}, 'transactionTimeoutMs': "
+		       "60000, 'producerId': -1, 'producerEpoch': -1}", hex);
+}
+
+/* An id may have any bytes; two that begin alike are two. */
+static void ids_with_a_nul(void **state)
+{
+	json_int_t a, b;
+
+	(void)state;
+	a = init_bytes("6e0061", "producerId");
+	b = init_bytes("6e0062", "producerId");
+	assert_true(a >= 0 && b >= 0 && a != b);
+	assert_int_equal(init_bytes("6e0061", "producerId"), a);
+	assert_int_equal(init_bytes("6e0061", "producerEpoch"), 2);
+}
+
 /* Partitions are sorted before any lock is taken, and kept once: where each was looked for among all, this took ten
  * seconds. */
 static void repeats_are_added_once(void **state)
@@ -351,6 +398,8 @@ int main(void)
 		cmocka_unit_test(the_last_epoch_ends_in_a_marker),
 		cmocka_unit_test(markers_for_nothing_are_left_out),
 		cmocka_unit_test(repeats_are_added_once),
+		cmocka_unit_test(unknown_partitions_are_told_in_place),
+		cmocka_unit_test(ids_with_a_nul),
 		cmocka_unit_test(sequences_wrap),
 		cmocka_unit_test(a_transaction_times_out),
 		cmocka_unit_test(a_topic_goes_in_a_transaction),
