@@ -1,4 +1,5 @@
 /* run: the suite against a target. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,11 +300,12 @@ static int write_file(const struct session *session, const struct cf_format *for
 	FILE *f;
 
 	cf_path(path, sizeof path, "%s/%s", given.out, format->file);
+	errno = 0;
 	f = fopen(path, "w");
 	ok = f && format->write(f, session->result);
 	if (f && fclose(f))
 		ok = false;
-	return ok ? 0 : kt_fail(err, KT_EFILE, "%s cannot be written", path);
+	return ok ? 0 : kt_fail(err, KT_EFILE, "%s cannot be written: %s", path, errno ? strerror(errno) : "not UTF-8");
 }
 
 static int write_out(struct session *session)

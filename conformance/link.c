@@ -37,7 +37,6 @@ static int blame(int api, int version, struct kt_err *err)
 
 /* ---- opening ---- */
 
-
 int cf_link_open(struct cf_link *link, struct kt_err *err)
 {
 	int64_t deadline = kc_now_ms() + link->timeout;

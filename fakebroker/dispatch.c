@@ -246,8 +246,8 @@ static enum fb_outcome reply(struct fb_request *req)
 	kw_buf_init(&buf, 0);
 	buf.by_ref = true;
 	if (encode(req, &buf, &err) < 0) {
-		fb_log_line(KASSAY_ERROR, "node %d: the answer to %s v%d cannot be encoded: %s", req->node->id,
-			    kw_api_name(req->api->key), req->version, kt_err_line(&err, line, sizeof line));
+		fb_log_repeated(KASSAY_ERROR, "node %d: the answer to %s v%d cannot be encoded: %s", req->node->id,
+				kw_api_name(req->api->key), req->version, kt_err_line(&err, line, sizeof line));
 		kw_buf_fini(&buf);
 		unanswered(req, "closed");
 		return FB_CLOSE;

@@ -1,5 +1,7 @@
 #include "loadgen/rdclient.h"
 
+#include <string.h>
+
 #include "loadgen/tsan.h"
 
 static void drop_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
@@ -28,6 +30,22 @@ static int set_all(rd_kafka_conf_t *conf, const struct lg_properties *properties
 	return rc;
 }
 
+static bool has(const struct lg_properties *properties, const char *name)
+{
+	for (int i = 0; properties && i < properties->n; i++)
+		if (strcmp(properties->v[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Who gives a name means PLAIN, which is all that the kit's own requests can do; librdkafka would take Kerberos. */
+static int set_mechanism(rd_kafka_conf_t *conf, const struct lg_properties *plan, const struct lg_properties *phase,
+			 struct kt_err *err)
+{
+	return has(plan, "sasl.username") || has(phase, "sasl.username") ?
+	       lg_rd_set(conf, "sasl.mechanism", "PLAIN", err) : 0;
+}
+
 rd_kafka_conf_t *lg_rd_conf(const char *bootstrap, const struct lg_properties *plan,
 			    const struct lg_properties *phase, struct kt_err *err)
 {
@@ -43,7 +61,7 @@ rd_kafka_conf_t *lg_rd_conf(const char *bootstrap, const struct lg_properties *p
 	lg_tsan_threads();
 	rd_kafka_conf_set_log_cb(conf, drop_log);
 	if (set_all(conf, &kit, err) || lg_rd_set(conf, "bootstrap.servers", bootstrap, err) ||
-	    set_all(conf, plan, err) || set_all(conf, phase, err)) {
+	    set_mechanism(conf, plan, phase, err) || set_all(conf, plan, err) || set_all(conf, phase, err)) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;
 	}

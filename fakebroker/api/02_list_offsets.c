@@ -90,7 +90,7 @@ struct listing {
 	const struct kw_ListOffsetsRequest *body;
 	/* Each entry is answered in its place: of version 0, and where the whole request is refused
 	 * (ListOffsetsRequest.getErrorResponse). Else a partition that is named more than once is refused once. */
-	bool as_asked;
+	bool as_asked, refuses_twins;
 	struct fb_grouping grouping;
 	struct fb_write_times *times;  /* version 0: at a partition's first entry */
 };
@@ -129,7 +129,11 @@ static int64_t readable_end(const struct kw_ListOffsetsRequest *body, const stru
 /* The i-th entry is its partition's first. */
 static bool is_named_twice(const struct listing *l, size_t i)
 {
-	return !l->as_asked && l->grouping.twins[i].last != i && !fb_mutant(FB_M_OFFSETS_TWICE);
+	const struct fb_twins *twins = &l->grouping.twins[i];
+
+	if (l->as_asked)
+		return l->refuses_twins && twins->first != twins->last;
+	return twins->last != i && !fb_mutant(FB_M_OFFSETS_TWICE);
 }
 
 /* The i-th entry of the request. */
@@ -256,7 +260,8 @@ enum fb_outcome fb_list_offsets(struct fb_request *req)
 
 	if (!req->forced && !is_isolation_known(l.body))
 		req->forced = KW_ERR_UNKNOWN_SERVER_ERROR;
-	l.as_asked = req->version == 0 || req->forced;
+	l.refuses_twins = req->version > 0 && fb_release_before(req->cluster->release, "4.0");
+	l.as_asked = req->version == 0 || req->forced || l.refuses_twins;
 	ok = group(&l);
 	pthread_rwlock_rdlock(&req->cluster->lock);
 	ok = ok && answer_all(&l);

@@ -202,7 +202,6 @@ static int32_t new_id(const struct fb_fetch_sessions *sessions, const struct sha
 	return id;
 }
 
-
 /* Gives the first n wants topics of their own. */
 static bool own_topics(struct fb_fetch_want *wants, size_t n)
 {

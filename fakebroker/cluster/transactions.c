@@ -158,8 +158,8 @@ static int16_t mark(const struct fb_txn_partition *at, struct fb_marker marker)
 	error = fb_txns_mark(&partition->txns, &partition->log, &partition->producers, &marker, partition->leaderEpoch);
 	pthread_mutex_unlock(&partition->lock);
 	if (error)
-		fb_log_line(KASSAY_ERROR, "%s-%d: no marker for producer %lld: %s", at->topic->name, at->index,
-			    (long long)marker.producerId, kw_error_name(error));
+		fb_log_repeated(KASSAY_ERROR, "%s-%d: no marker for producer %lld: %s", at->topic->name, at->index,
+				(long long)marker.producerId, kw_error_name(error));
 	return error;
 }
 
@@ -264,7 +264,7 @@ static int16_t init_producer(struct fb_cluster *cluster, struct fb_txn *txn, str
 		return error;
 	txn->timeoutMs = timeoutMs;
 	txn->state = FB_TXN_EMPTY;
-	if (!fb_mutant(FB_M_TXN_START_STAYS))
+	if (!fb_mutant(FB_M_TXN_START_STAYS) && !fb_release_before(cluster->release, "4.1"))
 		txn->started_ms = -1;
 	txn->bumped = false;
 	producer->producerId = txn->producerId;

@@ -116,6 +116,8 @@ static void write_bucket(struct fb_buckets *buckets, const struct fb_bucket *buc
 	free(text);
 	pthread_mutex_lock(&buckets->lock);
 	*(good ? &buckets->rows : &buckets->lost) += rows;
+	buckets->waiting--;
+	buckets->dropping = false;
 	pthread_mutex_unlock(&buckets->lock);
 }
 
@@ -224,8 +226,6 @@ static void *write_buckets(void *arg)
 		bucket = buckets->over;
 		buckets->over = NULL;
 		buckets->over_tail = &buckets->over;
-		buckets->waiting = 0;
-		buckets->dropping = false;
 		pthread_mutex_unlock(&buckets->lock);
 		while (bucket) {
 			struct fb_bucket *next = bucket->next;
@@ -253,7 +253,7 @@ static int read_options(struct fb_buckets *buckets, const struct kassay_host *ho
 	    fb_option_number(host, "limit", 1, FB_TRAFFIC_LIMIT_MAX, FB_TRAFFIC_LIMIT, &limit, why) < 0)
 		return -1;
 	buckets->limit = (uint32_t)limit;
-	buckets->waiting_most = WAITING_BYTES / ((size_t)limit * sizeof(struct fb_traffic_row));
+	buckets->waiting_most = WAITING_BYTES / fb_traffic_table_bytes(buckets->limit);
 	if (buckets->waiting_most < WAITING_LEAST)
 		buckets->waiting_most = WAITING_LEAST;
 	buckets->fd = kt_file_append(file, &err);

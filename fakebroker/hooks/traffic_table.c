@@ -78,14 +78,26 @@ static struct fb_traffic_row *append(struct fb_traffic_table *table, const struc
 	return row;
 }
 
-int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t limit)
+static uint32_t slots_for(uint32_t limit)
 {
-	const struct kassay_str names[FB_TRAFFIC_PARTS] = {other, other, other};
-	const struct fb_traffic_key key = fb_traffic_key(names, parts);
 	uint32_t slots = 4;
 
 	while (slots < 2 * (limit + 1 + ALIASES))
 		slots *= 2;
+	return slots;
+}
+
+size_t fb_traffic_table_bytes(uint32_t limit)
+{
+	return (limit + (size_t)1 + ALIASES) * sizeof(struct fb_traffic_row) + slots_for(limit) * sizeof(uint32_t);
+}
+
+int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t limit)
+{
+	const struct kassay_str names[FB_TRAFFIC_PARTS] = {other, other, other};
+	const struct fb_traffic_key key = fb_traffic_key(names, parts);
+	uint32_t slots = slots_for(limit);
+
 	*table = (struct fb_traffic_table){.limit = limit, .mask = slots - 1};
 	table->rows = calloc((size_t)limit + 1 + ALIASES, sizeof *table->rows);
 	table->slots = calloc(slots, sizeof *table->slots);

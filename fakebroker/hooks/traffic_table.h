@@ -74,6 +74,8 @@ struct fb_traffic_table {
 /* For keys of so many parts. limit is at least 1. Returns 0, or -1 without memory. */
 int fb_traffic_table_init(struct fb_traffic_table *table, int parts, uint32_t limit);
 void fb_traffic_table_fini(struct fb_traffic_table *table);
+/* What a table of this limit takes, names aside. */
+size_t fb_traffic_table_bytes(uint32_t limit);
 
 static inline uint32_t fb_traffic_hash(const struct kassay_str *name)
 {

@@ -236,7 +236,7 @@ static bool concerns(const struct link *link, const char *topic)
 	return false;
 }
 
-/* Fills *out unless the record is good. */
+/* Fills *out unless the record is good. Returns the verdict, which settle() counts if it comes in time. */
 static int run(struct link *link, const struct kassay_record *view, struct fb_rejection *out)
 {
 	struct kassay_verdict verdict = {sizeof verdict, {out->text, sizeof out->text}, KW_ERR_INVALID_RECORD};
@@ -244,24 +244,37 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	int rc = KASSAY_FAILED;
 
 	out->text[0] = '\0';
+	atomic_fetch_add_explicit(&link->seen, 1, memory_order_relaxed);
 	if (atomic_load_explicit(&link->retired, memory_order_relaxed) < FB_MOST_RETIRED)
 		rc = class_of(link)->validate(link->instance, view, &verdict);
-	atomic_fetch_add_explicit(&link->seen, 1, memory_order_relaxed);
 	if (rc == KASSAY_OK && !fb_mutant(FB_M_VERDICT_INVERTED))
-		return 0;
+		return KASSAY_OK;
 	if ((rc != KASSAY_OK && fb_mutant(FB_M_VERDICT_INVERTED)) ||
 	    (rc == KASSAY_FAILED && fb_mutant(FB_M_FAILURE_ACCEPTS)))
-		return 0;
+		return KASSAY_OK;
 	out->text[sizeof out->text - 1] = '\0';
 	fb_utf8_mend(out->text);
 	out->validator = name;
 	out->error = KW_ERR_INVALID_RECORD;
-	if (rc == KASSAY_REFUSE) {
+	if (rc != KASSAY_REFUSE)
+		return KASSAY_FAILED;
+	if (verdict.error == KW_ERR_INVALID_TIMESTAMP)
+		out->error = KW_ERR_INVALID_TIMESTAMP;
+	if (!out->text[0])
+		snprintf(out->text, sizeof out->text, "refused by %s", name);
+	return KASSAY_REFUSE;
+}
+
+/* Counts the verdict of link i, which filled *out. */
+static int settle(struct fb_chain *chain, size_t i, int verdict, struct fb_rejection *out)
+{
+	struct link *link = &chain->links[i];
+	const char *name = class_of(link)->name;
+
+	if (verdict == KASSAY_OK)
+		return 0;
+	if (verdict == KASSAY_REFUSE) {
 		atomic_fetch_add_explicit(&link->refused, 1, memory_order_release);
-		if (verdict.error == KW_ERR_INVALID_TIMESTAMP)
-			out->error = KW_ERR_INVALID_TIMESTAMP;
-		if (!out->text[0])
-			snprintf(out->text, sizeof out->text, "refused by %s", name);
 	} else {
 		fb_hook_failed(&link->failures, &link->host.env, name, out->text);
 		snprintf(out->text, sizeof out->text, "validator %s failed",
@@ -270,25 +283,26 @@ static int run(struct link *link, const struct kassay_record *view, struct fb_re
 	return 1;
 }
 
-/* at, if not NULL, tells others meanwhile which link has the record. */
+/* at, if not NULL, tells others meanwhile which link has the record. *which is the one that gave the verdict. */
 static int show_to_all(struct fb_chain *chain, const struct fb_batch_place *place, int32_t index,
-		       const struct kw_record *record, atomic_size_t *at, struct fb_rejection *out)
+		       const struct kw_record *record, atomic_size_t *at, size_t *which, struct fb_rejection *out)
 {
 	struct shown shown;
 	int64_t before, after;
 	size_t i;
-	int rc = 0;
+	int rc = KASSAY_OK;
 
 	show(&shown, place, index, record);
 	before = fb_hook_now();
-	for (i = 0; rc == 0 && i < chain->n; i++) {
+	for (i = 0; rc == KASSAY_OK && i < chain->n; i++) {
 		struct link *link = &chain->links[i];
 
 		if (!concerns(link, place->topic))
 			continue;
 		if (at)
 			atomic_store(at, i);
-		rc = run(fb_mutant(FB_M_CHAIN_REVERSED) ? &chain->links[chain->n - 1 - i] : link, &shown.view, out);
+		*which = fb_mutant(FB_M_CHAIN_REVERSED) ? chain->n - 1 - i : i;
+		rc = run(&chain->links[*which], &shown.view, out);
 		if (fb_mutant(FB_M_CHAIN_ENDS_AFTER_FIRST))
 			break;
 		after = fb_hook_now();
@@ -309,15 +323,16 @@ struct errand {
 	struct kw_record record;
 	int32_t index;
 	struct fb_rejection rejection;
-	int rc;
+	size_t which;
+	int verdict;
 };
 
 static void run_errand(struct fb_job *job)
 {
 	struct errand *errand = (struct errand *)(void *)job;
 
-	errand->rc = show_to_all(errand->chain, &errand->place, errand->index, &errand->record, &job->stage,
-				 &errand->rejection);
+	errand->verdict = show_to_all(errand->chain, &errand->place, errand->index, &errand->record, &job->stage,
+				      &errand->which, &errand->rejection);
 }
 
 static void free_errand(struct fb_job *job)
@@ -416,9 +431,13 @@ static int validate_in_time(struct fb_chain *chain, struct fb_batch_place *place
 	end = fb_job_do(&errand->job, left > 0 ? left : 0, &at);
 	if (end == FB_JOB_GIVEN_UP)
 		return give_up(chain, place, at, out);
-	rc = end == FB_JOB_DONE ? errand->rc : fail_at(chain, 0, "no thread for a worker", out);
-	if (end == FB_JOB_DONE && rc)
-		*out = errand->rejection;
+	if (end == FB_JOB_DONE) {
+		if (errand->verdict != KASSAY_OK)
+			*out = errand->rejection;
+		rc = settle(chain, errand->which, errand->verdict, out);
+	} else {
+		rc = fail_at(chain, 0, "no thread for a worker", out);
+	}
 	free_errand(&errand->job);
 	return rc;
 }
@@ -426,11 +445,15 @@ static int validate_in_time(struct fb_chain *chain, struct fb_batch_place *place
 int fb_chain_validate(struct fb_chain *chain, struct fb_batch_place *place, int32_t index,
 		      const struct kw_record *record, struct fb_rejection *out)
 {
+	size_t which = 0;
+	int verdict;
+
 	if (!chain || place->late)
 		return 0;
 	if (chain->timeout_ms > 0)
 		return validate_in_time(chain, place, index, record, out);
-	return show_to_all(chain, place, index, record, NULL, out);
+	verdict = show_to_all(chain, place, index, record, NULL, &which, out);
+	return settle(chain, which, verdict, out);
 }
 
 /* ---- numbers and names ---- */

@@ -141,7 +141,7 @@ static void written(struct fb_conn *conn, size_t n)
 	}
 }
 
-/* Some ms late, for a tenth of what the exact time costs. */
+/* Behind the exact time by some ms, for a tenth of what that costs. */
 static int64_t roughly_now_ns(void)
 {
 	struct timespec ts;

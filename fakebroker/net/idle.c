@@ -40,7 +40,8 @@ void fb_idle_touch(struct fb_conn *conn, int64_t now)
 {
 	if (!conn->idle)
 		return;
-	conn->active_ns = now;
+	if (now > conn->active_ns)
+		conn->active_ns = now;
 	if (conn->idle->newest == conn)
 		return;
 	unlink_conn(conn);

@@ -176,8 +176,9 @@ static void unknown_partitions_are_told_in_place(void **state)
 				 "'timeoutMs': 9000}"), 0);
 	assert_int_equal(init("places", &producerId, &epoch), 0);
 	json = talk(&run, conn, "AddPartitionsToTxn", 3,
-		    "{'v3AndBelowTransactionalId': 'places', 'v3AndBelowProducerId': %lld, 'v3AndBelowProducerEpoch': %d, "
-		    "'v3AndBelowTopics': [{'name': 'three', 'partitions': [99, 1, 2]}]}", (long long)producerId, epoch);
+		    "{'v3AndBelowTransactionalId': 'places', 'v3AndBelowProducerId': %lld, "
+		    "'v3AndBelowProducerEpoch': %d, 'v3AndBelowTopics': [{'name': 'three', 'partitions': [99, 1, 2]}]}",
+		    (long long)producerId, epoch);
 	results = at(json, "resultsByTopicV3AndBelow.0.resultsByPartition");
 	assert_int_equal(json_array_size(results), 3);
 	json_array_foreach(results, i, result) {
@@ -192,8 +193,8 @@ static void unknown_partitions_are_told_in_place(void **state)
 
 static json_int_t init_bytes(const char *hex, const char *member)
 {
-	return ask_num(&run, conn, member, "InitProducerId", 4, "{'transactionalId': {'hex': '%s'}, 'transactionTimeoutMs': "
-		       "60000, 'producerId': -1, 'producerEpoch': -1}", hex);
+	return ask_num(&run, conn, member, "InitProducerId", 4, "{'transactionalId': {'hex': '%s'}, "
+		       "'transactionTimeoutMs': 60000, 'producerId': -1, 'producerEpoch': -1}", hex);
 }
 
 /* An id may have any bytes; two that begin alike are two. */
