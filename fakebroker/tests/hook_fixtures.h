@@ -53,16 +53,6 @@ static void fixture_log(void *arg, int level, const char *line)
 	pthread_mutex_unlock(&fixture->lock);
 }
 
-static inline int fixture_lines(struct fixture *fixture)
-{
-	int lines;
-
-	pthread_mutex_lock(&fixture->lock);
-	lines = fixture->lines;
-	pthread_mutex_unlock(&fixture->lock);
-	return lines;
-}
-
 #define FIXTURE(settings_) {.settings = (settings_), .lock = PTHREAD_MUTEX_INITIALIZER}
 
 static inline struct fb_hook_env fixture_env(struct fixture *fixture)

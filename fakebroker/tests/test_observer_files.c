@@ -287,7 +287,7 @@ static void audit_of_a_pipe_that_is_full(void **state)
 	const struct row rows[] = {{"t", KASSAY_PRODUCED, 2, 20, 0, 0}};
 	struct fixture fixture = FIXTURE(settings);
 	struct fb_observer *observer;
-	json_int_t shown = 0, read = 0, written;
+	json_int_t shown = 0, read = 0, written, lost;
 	pthread_t closing;
 	json_t *json;
 	FILE *f;
@@ -299,19 +299,19 @@ static void audit_of_a_pipe_that_is_full(void **state)
 	assert_int_equal(mkfifo(pipe, 0600), 0);
 	fd = open(pipe, O_RDONLY | O_NONBLOCK);
 	observer = make("AuditObserver", &fixture);
-	while (fixture_lines(&fixture) == 0 && shown < 100000000)
-		show(observer, (uint64_t)++shown, "User:x", rows, 1);
-	assert_string_equal(fixture.last,
-			    "AuditObserver: rows are lost: the file takes none, and 16 buckets wait for it");
-	written = metric(observer, "audit_rows_total");
-	assert_true(metric(observer, "audit_lost_rows_total") >= 1);
+	do {   /* until as many wait as may, while the writer gets on no more */
+		lost = metric(observer, "audit_lost_rows_total");
+		written = metric(observer, "audit_rows_total");
+		while (metric(observer, "audit_lost_rows_total") < lost + 20 && shown < 100000000)
+			show(observer, (uint64_t)++shown, "User:x", rows, 1);
+	} while (metric(observer, "audit_rows_total") > written);
+	assert_non_null(strstr(fixture.last, "rows are lost: the file takes none, and 16 buckets wait for it"));
 	f = fdopen(fd, fcntl(fd, F_SETFL, 0) == 0 ? "r" : "");
 	assert_int_equal(pthread_create(&closing, NULL, unref, observer), 0);
 	for (; (json = next_line(f)); json_decref(json))
 		read++;
 	pthread_join(closing, NULL);
 	assert_in_range(read, written + 16, written + 17);   /* and one is at hand */
-	assert_int_equal(fixture.lines, 1);
 	fclose(f);
 	unlink(pipe);
 	remove_file(NULL);
