@@ -15,7 +15,7 @@
 #include "lib/client/client.h"
 #include "lib/wire/batch.h"
 
-enum { STEP_MS = 15000, LONGEST = 800 };
+enum { STEP_MS = 120000, LONGEST = 800 };
 
 struct conversation {
 	char host[256];
