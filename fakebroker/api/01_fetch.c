@@ -334,14 +334,18 @@ static bool same_topic(const struct fetch *f, const struct fb_fetch_want *a, con
  * answered in its own order. */
 static bool put_in_order(struct fetch *f)
 {
-	size_t *order = kw_alloc(&f->req->arena, f->context->n * sizeof *order), n = 0;
+	size_t n = f->context->n, *order = kw_alloc(&f->req->arena, 2 * n * sizeof *order), *missing = order + n;
+	size_t there = 0, gone = 0;
 
 	if (!order)
 		return false;
-	for (int missing = 0; missing < 2; missing++)
-		for (size_t i = 0; i < f->context->n; i++)
-			if (missing == (!f->req->forced && !exists(f, &f->context->wants[i])))
-				order[n++] = i;
+	for (size_t i = 0; i < n; i++) {
+		if (n == 1 || f->req->forced || exists(f, &f->context->wants[i]))
+			order[there++] = i;
+		else
+			missing[gone++] = i;
+	}
+	memcpy(order + there, missing, gone * sizeof *order);
 	f->context->order = order;
 	return true;
 }
