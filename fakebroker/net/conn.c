@@ -273,12 +273,11 @@ static void pump(struct fb_conn *conn)
 		event_add(conn->readable, NULL);
 }
 
-/* For a mutant. */
-static bool sends_no_more(const struct fb_conn *conn)
+bool fb_conn_may_send(const struct fb_conn *conn)
 {
 	struct pollfd poller = {.fd = conn->fd, .events = POLLRDHUP};
 
-	return poll(&poller, 1, 0) > 0;
+	return poll(&poller, 1, 0) == 0;
 }
 
 void fb_conn_retry(struct fb_conn *conn, bool expired)
@@ -287,7 +286,7 @@ void fb_conn_retry(struct fb_conn *conn, bool expired)
 
 	if (!conn->busy || (conn->sleeping && !expired))
 		return;
-	if (fb_mutant(FB_M_HALF_CLOSED_DROPPED) && sends_no_more(conn)) {
+	if (fb_mutant(FB_M_HALF_CLOSED_DROPPED) && !fb_conn_may_send(conn)) {
 		fb_conn_close(conn);
 		return;
 	}

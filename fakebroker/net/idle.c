@@ -3,7 +3,6 @@
  *
  * Those with the same limit are in one list, in the order in which something last happened on them: it takes no search
  * to find those that are due, and one timer a loop. */
-#include <poll.h>
 #include <stdlib.h>
 
 #include "fakebroker/net/loop.h"
@@ -99,9 +98,7 @@ void fb_conn_set_max_idle(struct fb_conn *conn, int64_t ms)
 /* A request that sleeps was told to, by one who knows for how long; unless its client has gone. */
 static bool is_held(const struct fb_conn *conn)
 {
-	struct pollfd poller = {.fd = conn->fd, .events = POLLRDHUP};
-
-	return conn->busy && conn->sleeping && poll(&poller, 1, 0) == 0;
+	return conn->busy && conn->sleeping && fb_conn_may_send(conn);
 }
 
 int64_t fb_idle_expire(struct fb_loop *loop, int64_t now)

@@ -114,6 +114,8 @@ void fb_out_free(struct fb_out *out);
 /* On the conn's own loop: starts to read. */
 void fb_conn_adopt(struct fb_conn *conn);
 void fb_conn_close(struct fb_conn *conn);
+/* Has the client neither closed its side nor gone? */
+bool fb_conn_may_send(const struct fb_conn *conn);
 /* The waiting request is tried again. */
 void fb_conn_retry(struct fb_conn *conn, bool expired);
 

@@ -37,6 +37,21 @@ static size_t sequence(const uint8_t *p, size_t n, bool *good)
 	return want;
 }
 
+size_t kw_java_utf8_next(const uint8_t *p, size_t n, uint32_t *character)
+{
+	bool good;
+	size_t length = sequence(p, n, &good);
+
+	if (!good) {
+		*character = 0xfffd;
+		return length;
+	}
+	*character = length == 1 ? p[0] : p[0] & (0xffu >> (length + 1));
+	for (size_t i = 1; i < length; i++)
+		*character = *character << 6 | (p[i] & 0x3f);
+	return length;
+}
+
 bool kw_java_utf8_good(const uint8_t *p, size_t n)
 {
 	bool good = true;

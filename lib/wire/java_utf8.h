@@ -11,6 +11,9 @@
 
 struct kw_record;
 
+/* The character that the n bytes, at least one, begin with: U+FFFD for what is malformed, as one of these stands for
+ * it. Returns how many bytes that are. */
+size_t kw_java_utf8_next(const uint8_t *p, size_t n, uint32_t *character);
 /* Would the bytes stay as they are? */
 bool kw_java_utf8_good(const uint8_t *p, size_t n);
 /* Appends the bytes as they come out. */
